@@ -25,13 +25,13 @@ t.test('where no directory can be written and run from, that is one sentence', {
   t.match(refused, { name: 'NoPlaceForAddons', message: /: \/proc\/nowhere, \/proc\/nowhere\/\.afield\. Name one in TMPDIR/ })
 })
 
-t.test('an addon that is itself at fault is thrown as it is, and leaves no directory', { skip }, async t => {
+t.test('an error of the addon itself is rethrown unchanged and leaves no directory', { skip }, async t => {
   const home = t.testdir()
   t.match(load('no addon', { TMPDIR: join(home, 'deep', 'tmp'), HOME: home }), { name: 'Error', code: 'ERR_DLOPEN_FAILED' })
   t.strictSame(readdirSync(home), [])
 })
 
-t.test('what a killed start left is removed by the next, and that of one that runs is not', { skip }, async t => {
+t.test('leftovers of a killed start are removed by the next start, those of a running one are not', { skip }, async t => {
   const place = t.testdir()
   const [old, young] = ['afield-addon-000000', 'afield-addon-111111']
   for (const name of [old, young]) mkdirSync(join(place, name))

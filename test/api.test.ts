@@ -9,7 +9,7 @@ t.test('docs/api.md has every public name as it is declared; after a change run:
   t.equal(readFileSync(join(import.meta.dirname, '../docs/api.md'), 'utf8'), page)
 })
 
-t.test('what embedders begin with is in it, with what it says', async t => {
+t.test('the entry points for embedders are in it, with their comments', async t => {
   t.match(page, 'export declare function createServer(given?: ServerSetup): Promise<Server>;')
   t.match(page, /Resolves when it serves\.[^`]*createServer/)
   t.match(page, '#### openSocket')

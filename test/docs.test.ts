@@ -84,7 +84,7 @@ t.test('every decision note has its number, date and status, and three sections'
 })
 
 // systemd reads over a key that stands in another section, and would start the server again for ever.
-t.test('what systemd is to know of restarts stands in the section where it looks', async t => {
+t.test('systemd settings for restarts are in the sections where systemd reads them', async t => {
   const [, unit] = /```ini\n(.*?)```/s.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8')) ?? []
   t.match(unit, /^\[Unit\]\nStartLimitIntervalSec=\d+\nStartLimitBurst=\d+\n\n\[Service\]\nRestart=/)
 })

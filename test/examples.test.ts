@@ -19,7 +19,7 @@ t.test('every example is run', async t => {
   )
 })
 
-t.test('embed: a program has a server in it, hears of what is stored, and ends by itself when it is closed', async t => {
+t.test('embed: a program runs a server, receives store events, and exits after closing it', async t => {
   const example = await start(t, 'embed.ts')
   const ada = await signUp(t, example)
   await ada.openSession()

@@ -60,7 +60,7 @@ t.test('a promise settles with the run that saw the request, never with an earli
   await later
 })
 
-t.test('a run that fails tells those who waited for it and does not stop the next', async t => {
+t.test('a failed run rejects for its waiters and does not stop the next run', async t => {
   const { seen, gates, request } = gatedRuns()
   const first = request('a')
   await turn()

@@ -4,13 +4,13 @@ import { manualClock } from '../kit/manual-clock.ts'
 
 const never = new Promise<never>(() => {})
 
-t.test('work that is done in time gives its result and leaves no timer behind', async t => {
+t.test('work finished in time resolves with its result and leaves no timer', async t => {
   const clock = manualClock()
   t.equal(await withDeadline(1000, async () => 'done', { clock }), 'done')
   t.equal(clock.pending, 0)
 })
 
-t.test('work that fails in time gives its error and leaves no timer behind', async t => {
+t.test('work that fails in time rejects with its error and leaves no timer', async t => {
   const clock = manualClock()
   const failing = (fail: () => Promise<void>) => t.rejects(withDeadline(1000, fail, { clock }), { message: 'broken' })
   await failing(() => Promise.reject(new Error('broken')))
@@ -20,7 +20,7 @@ t.test('work that fails in time gives its error and leaves no timer behind', asy
   t.equal(clock.pending, 0)
 })
 
-t.test('at the limit the caller is told, even by work that ignores its signal', async t => {
+t.test('at the deadline the caller gets an error, even if the work ignores its signal', async t => {
   const clock = manualClock()
   let given: AbortSignal | undefined
   const outcome = withDeadline(
@@ -67,7 +67,7 @@ t.test('work is not begun when the outside has already given up', async t => {
   t.equal(clock.pending, 0)
 })
 
-t.test('a failure after the limit is nobody’s unhandled rejection', async t => {
+t.test('a failure after the deadline is not an unhandled rejection', async t => {
   const clock = manualClock()
   const late = Promise.withResolvers<never>()
   const outcome = withDeadline(1000, () => late.promise, { clock })
@@ -77,7 +77,7 @@ t.test('a failure after the limit is nobody’s unhandled rejection', async t =>
   await new Promise(resolve => setImmediate(resolve)) // an unhandled rejection would fail this file here
 })
 
-t.test('the listener on the outer signal goes with the work', async t => {
+t.test('the listener on the outer signal is removed with the work', async t => {
   const outside = new AbortController()
   let listening = 0
   const { signal } = outside

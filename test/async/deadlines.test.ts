@@ -25,7 +25,7 @@ t.test('each runs once, when its own time is over', async t => {
   t.same(ran, ['one at 1000', 'two at 1400', 'three at 6400'])
 })
 
-t.test('what was ended does not run, and what began after it runs no earlier for that', async t => {
+t.test('a cancelled deadline does not fire, and later ones do not fire earlier', async t => {
   const { clock, deadlines, ran, begin } = startDeadlines()
   const one = begin('one')
   clock.advance(400)
@@ -37,7 +37,7 @@ t.test('what was ended does not run, and what began after it runs no earlier for
   t.same(ran, ['two at 1400'])
 })
 
-t.test('what begins while another runs has its whole time', async t => {
+t.test('a deadline started during another gets its full time', async t => {
   const { clock, deadlines, ran, begin } = startDeadlines()
   deadlines.begin(() => begin('later'))
   clock.advance(5_000)

@@ -37,7 +37,7 @@ t.test('the next wait begins when the run is over', async t => {
   t.equal(runs, 2)
 })
 
-t.test('a run that fails, at once or later, is told and followed by the next', async t => {
+t.test('a failed run, sync or async, is reported and followed by the next', async t => {
   const clock = manualClock()
   const errors: unknown[] = []
   const results = [

@@ -15,7 +15,7 @@ t.test('the consumer gets every item in order, then the end', async t => {
   t.same(await drain(queue), [1, undefined, 3])
 })
 
-t.test('a full queue refuses an offer and takes one again when there is room', async t => {
+t.test('a full queue rejects an offer and accepts one again when it has space', async t => {
   const queue = new BoundedQueue<string>(1)
   t.equal(queue.offer('a'), true)
   t.equal(queue.offer('b'), false)
@@ -81,7 +81,7 @@ t.test('a failure reaches the consumer after what was inside; the first end stan
   t.same(await drain(closed), [])
 })
 
-t.test('a consumer that leaves closes the queue, so that producers stop', async t => {
+t.test('a consumer that stops closes the queue, so that producers stop', async t => {
   const queue = new BoundedQueue<string>(1)
   queue.offer('a')
   const waiting = queue.put('b')
@@ -104,7 +104,7 @@ t.test('there is one consumer, and room for at least one item', async t => {
   for (const limit of [0, -1, Number.NaN]) t.throws(() => new BoundedQueue(limit), RangeError)
 })
 
-t.test('whatever the limit and the pace, nothing is lost, doubled or reordered, and the bound holds', async () => {
+t.test('at any limit and pace, nothing is lost, duplicated or reordered, and the bound holds', async () => {
   const pace = fc.array(fc.nat(2), { maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), pace, pace, async (limit, producing, consuming) => {

@@ -16,7 +16,7 @@ const day = 24 * 60 * 60 * 1000
 
 for (const passphrase of [undefined, 'correct horse battery staple']) {
   t.test(
-    `a backup ${passphrase ? 'sealed with a passphrase' : 'without one'} comes back as it was, in one private file [K1, K2, K3]`,
+    `a backup ${passphrase ? 'encrypted with a passphrase' : 'without one'} restores unchanged, from one private file [K1, K2, K3]`,
     async t => {
       const { out, place, data, ann, session } = await filledData(t)
       writeFileSync(join(data, 'push-key.pem'), 'a key of the server')
@@ -73,7 +73,7 @@ t.test('a backup of a server that runs has every message acknowledged before it 
   await t.rejects(restore(data, file, undefined, true), { message: /Another Afield server is using/ })
 })
 
-t.test('what a backup does not know of is honoured when it is restored [A10] [O6]', async t => {
+t.test('revocations after a backup still hold when it is restored [A10] [O6]', async t => {
   const { data, ann } = await filledData(t)
   const file = join(data, '..', 'x.backup')
   const store = await open(data)

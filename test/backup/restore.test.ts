@@ -92,7 +92,7 @@ t.test('a database on another disk than the data directory is restored there, an
   t.not(again.putAside[0], putAside[0], 'a second one in the same second has a place of its own')
 })
 
-t.test('a server with another data directory over the same database keeps a restore away [F6]', async t => {
+t.test('a server with another data directory on the same database blocks a restore [F6]', async t => {
   const { database, restore } = await changedSince(t, data => {
     mkdirSync(join(data, 'inner'))
     return join(data, 'inner')
@@ -148,7 +148,7 @@ t.test('a restore that fails on the way puts back what was there, and says so', 
   }
 })
 
-t.test('what a killed restore had unpacked is removed by the next start', async t => {
+t.test('the next start removes files unpacked by a killed restore', async t => {
   const { data, said } = await changedSince(t)
   mkdirSync(join(data, 'afield-restore-abcdef'))
   mkdirSync(join(data, 'restore-mine'))

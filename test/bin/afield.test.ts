@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 
 const program = join(import.meta.dirname, '../../bin/afield.ts')
 
-t.test('what keeps the server from starting is said in one sentence, with exit code 78', async t => {
+t.test('a failed start prints its reason in one sentence and exits with code 78', async t => {
   const directory = t.testdir({ file: '' })
   const busy = createServer().listen(0, '127.0.0.1')
   t.teardown(() => busy.close())

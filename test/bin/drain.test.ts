@@ -62,7 +62,7 @@ async function startLoaded(t: Test) {
   return { data, server, ada, session, tcp, ended, head }
 }
 
-t.test('an answer that is read slowly arrives whole, although the server was told to end meanwhile [L1]', async t => {
+t.test('a slowly read answer arrives complete although the server is stopping [L1]', async t => {
   const { server, ada, session, tcp, ended, head } = await startLoaded(t)
   const content = 'x'.repeat(1_000_000)
   await ada.send(session, ...Array.from({ length: 20 }, (_, number) => ({ localId: `${number}`, content })))
@@ -91,7 +91,7 @@ t.test('an answer that is read slowly arrives whole, although the server was tol
   t.equal(raw.length - start, length)
 })
 
-t.test('a body that is arriving is taken, and what it says is stored [L1]', async t => {
+t.test('a body still arriving at shutdown is accepted and stored [L1]', async t => {
   const { data, server, session, tcp, ended, head } = await startLoaded(t)
   const body = JSON.stringify({ messages: [{ localId: 'late', content: 'eA==' }] })
   tcp.write(
@@ -113,7 +113,7 @@ t.test('a body that is arriving is taken, and what it says is stored [L1]', asyn
   t.ok(localIdsIn(data).has('late'))
 })
 
-t.test('ended under load, whatever was answered is stored, no answer is cut, and it takes no longer than 12 s [L1]', async t => {
+t.test('after a stop under load every acknowledged write is stored, no answer is cut, and it takes at most 12 s [L1]', async t => {
   const { answered, complaints } = await endUnderLoad(t, t.testdir())
   t.same(complaints, [])
   t.ok(answered >= 200, `${answered} answered`)

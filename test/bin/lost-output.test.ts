@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { demo } from '../wrapper/kit/demo.ts'
 
-t.test('a session goes on and ends as usual when nobody reads its output any more', async t => {
+t.test('a session continues and ends as usual after the reader of its output is gone', async t => {
   const { wrapper } = await demo(t)
   await wrapper.says(/waits for a message/)
   wrapper.child.stdout?.destroy()
@@ -20,7 +20,7 @@ t.test('a list that is read only in part ends without a word', async t => {
   t.strictSame({ status, stderr }, { status: 0, stderr: '' })
 })
 
-t.test('what cannot be written is no success', { skip: process.platform !== 'linux' && 'Linux has such a file' }, async t => {
+t.test('a failed write to the output is an error exit', { skip: process.platform !== 'linux' && 'Linux has such a file' }, async t => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   const { status, stderr } = await sessions(t, full)
@@ -28,7 +28,7 @@ t.test('what cannot be written is no success', { skip: process.platform !== 'lin
   t.match(stderr, /^The output cannot be written: .*no space left.*\n$/)
 })
 
-t.test('a log that is followed ends when nobody reads it any more', async t => {
+t.test('following a log ends when its reader is gone', async t => {
   const home = t.testdir({ logs: { 'daemon.log': 'started\n' } })
   const child = spawn(process.execPath, ['bin/afield.ts', 'daemon', 'logs', '--follow'], {
     stdio: ['ignore', 'pipe', 'inherit'],

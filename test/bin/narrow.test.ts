@@ -15,7 +15,7 @@ t.test('questions break between words on a narrow terminal', async t => {
   await linking.sees(/This computer is not linked to an\naccount on http:\/\/127\.0\.0\.1:1 yet\.\nLink it now\? \[Y\/n\]/)
 })
 
-t.test('what a backup holds is told in whole words on a narrow terminal', async t => {
+t.test('the contents of a backup are printed in whole words on a narrow terminal', async t => {
   const { data } = await startServer(t)
   const home = join(data, 'home')
   mkdirSync(home)

@@ -5,7 +5,7 @@ import { exitCodes } from '../../lib/exit.ts'
 import { startServer } from '../kit/server.ts'
 import { afield } from './kit/afield.ts'
 
-t.test('an empty passphrase file is refused, and no backup is made that anybody could read', async t => {
+t.test('an empty passphrase file is rejected, and no unencrypted backup is made', async t => {
   const { data } = await startServer(t)
   const target = join(data, 'target')
   mkdirSync(target)

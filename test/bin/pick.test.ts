@@ -41,7 +41,7 @@ t.test('the first of many fit on the screen, and the others are counted', async 
   t.notMatch(output, 'entry 10')
 })
 
-t.test('a number that is not in sight picks as well, and entries of more lines leave room for the question', async t => {
+t.test('a number that is not shown can be picked, and entries with several lines leave space for the question', async t => {
   t.match(await picked(['28']), { result: 'entry 28' })
   const { output } = await picked([''], { draw: entries => entries.flatMap(entry => [entry, 'about it', 'and more']) })
   t.match(output, /and 24 more/)
@@ -52,12 +52,12 @@ t.test('words search among all, and a number picks of what was found', async t =
   t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing matches pear\..*There is no number 99 in the list\./s })
 })
 
-t.test('who types nothing leaves, and nobody cannot be asked', async t => {
+t.test('an empty answer cancels, and without a terminal nothing is asked', async t => {
   t.match(await picked([' ']), { result: undefined })
   t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n.*\n {2}and 10 more/ })
 })
 
-t.test('Ctrl-C or Ctrl-D instead of an answer leaves with a sentence', async t => {
+t.test('Ctrl-C or Ctrl-D instead of an answer exits with a sentence', async t => {
   const home = t.testdir()
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: home, host: 'here' }, cursor: 0, turn: null }
   createSessionFolder(home, { ...notes, program: { kind: 'demo' } }).retire()

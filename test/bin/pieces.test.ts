@@ -24,7 +24,7 @@ t.test('a piece is loaded when it is first required, once, and may require those
   t.strictSame(log, ['loaded', 'said in /afield', 'said in /afield'])
 })
 
-t.test('what was compiled in one run is taken in the next', async t => {
+t.test('the next run uses the code compiled in the last one', async t => {
   const first = run()
   first.main.later()
   const compiled = Object.fromEntries([...first.scripts].map(([name, script]) => [name, script.createCachedData()]))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { afield } from './kit/afield.ts'
 
-t.test('a program reads only what was asked for: that there is nothing, or why not, goes to the error output', async t => {
+t.test('standard output holds only the requested data: notes and errors go to standard error', async t => {
   const env = { AFIELD_HOME: t.testdir(), HOME: t.testdirName }
   const cases: [args: string[], status: number, stdout: string, stderr: RegExp][] = [
     [['sessions'], 0, '', /^No session has run on this computer yet\. Start one with:\n {2}.* claude\n$/],

@@ -17,7 +17,7 @@ t.test('columns are as wide as their widest text, and what strangers say moves n
   t.equal(drawn, '  name    of\n  an app  x\n  手机    yy\n')
 })
 
-t.test('a table that is wider than the screen is told row by row, with nothing cut off', async t => {
+t.test('a table wider than the screen is printed row by row, with nothing cut off', async t => {
   const names = ['account', 'key']
   const rows = [
     ['one', 'tirat-josif-rubor-vifod'],

@@ -4,7 +4,7 @@ import t from 'tap'
 import { call, signUp } from '../kit/person.ts'
 import { startServerProcess } from '../kit/server.ts'
 
-t.test('a server that is asked to takes backups by itself, private and tried out, while it serves [K2, K3]', async t => {
+t.test('a running server takes scheduled backups, private and verified [K2, K3]', async t => {
   // The last one is so old that the next is due at once.
   const data = t.testdir({ backups: { 'afield-2020-01-01T000000.auto.backup': 'an old one' } })
   const wasTried = tried(data)

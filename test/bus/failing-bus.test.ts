@@ -32,7 +32,7 @@ t.test('a subscription that failed hears nothing, and the next one is whole', as
   t.same(heard, ['whole'])
 })
 
-t.test('what is held reaches others late and in its order, and this instance at once', async t => {
+t.test('delayed events reach other instances late and in order, and this one at once', async t => {
   const bus = failingBus()
   const [here, there] = [bus.open({ onError: error => t.error(error) }), bus.open({ onError: error => t.error(error) })]
   const heard: string[] = []

@@ -55,7 +55,7 @@ t.test('a key of the wrong length is refused, with the group that has too few or
   t.same(readBackupKey(''), { ok: false, problem: 'wrong-length', letters: 0 })
 })
 
-t.test('a key cut to the length of the other form is not taken for it', async t => {
+t.test('a key cut to the length of the other form is rejected', async t => {
   const key = formatBackupKey(new Uint8Array(32))
   const bare = key.replaceAll('-', '')
   for (const text of [key, bare, bare.toLowerCase()]) {

@@ -6,7 +6,7 @@ await cryptoReady()
 
 const key = engine.randomBytes(32)
 
-t.test('an attachment comes back byte for byte, with its key only', async () => {
+t.test('an attachment decrypts byte for byte, only with its key', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000 }), bytes => {
       const stored = sealBlob(bytes, key)

@@ -6,7 +6,7 @@ await cryptoReady()
 
 const { publicKey, secretKey } = engine.boxKeypair()
 
-t.test('what is sealed for a key opens with its secret half and no other', async () => {
+t.test('data sealed for a key opens only with its secret half', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
       const bundle = sealBox(bytes, publicKey)
@@ -33,7 +33,7 @@ t.test('whichever bit of a bundle is changed, wherever it is cut, it does not op
   }
 })
 
-t.test('a data key comes out as it went in, and only a data key', async t => {
+t.test('a wrapped data key unwraps unchanged, and nothing else does', async t => {
   const dataKey = engine.randomBytes(32)
   const wrapped = wrapDataKey(dataKey, publicKey)
   t.equal(wrapped.length, 105)

@@ -15,7 +15,7 @@ import {
 
 const bytes = fc.uint8Array({ maxLength: 200 })
 
-t.test('base64 is the one everybody writes, and every form of it is read [N12]', async () => {
+t.test('base64 is written in the common form, and every form is read [N12]', async () => {
   fc.assert(
     fc.property(bytes, bytes => {
       const standard = Buffer.from(bytes).toString('base64')

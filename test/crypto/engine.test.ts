@@ -38,7 +38,7 @@ t.test('both engines give the same bytes for the same input', async () => {
   )
 })
 
-t.test('what one engine seals, the other opens', async () => {
+t.test('each engine opens what the other sealed', async () => {
   fc.assert(
     fc.property(message, sized(24), sized(32), (message, nonce, key) => {
       return [

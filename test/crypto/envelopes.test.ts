@@ -28,7 +28,7 @@ const formats: Record<string, { seal: typeof sealLegacy; open: (key: Uint8Array,
 }
 
 for (const [name, cipherOf] of Object.entries(ciphers)) {
-  t.test(`${name}: every JSON value comes back as it was`, async () => {
+  t.test(`${name}: every JSON value round-trips unchanged`, async () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         const opened = cipherOf(key).open(cipherOf(key).seal(value))
@@ -110,7 +110,7 @@ t.test('a sealed text that is no JSON, or no UTF-8, is refused', async t => {
   }
 })
 
-t.test('a data-key envelope of a version to come is refused', async t => {
+t.test('a data-key envelope of a future version is rejected', async t => {
   const sealed = sealWithDataKey(key, 1)
   sealed[0] = 1
   t.same(openWithDataKey(key, sealed), { ok: false })

@@ -6,7 +6,7 @@ await cryptoReady()
 const { publicKey, secretKey } = engine.boxKeypair()
 const secret = engine.randomBytes(32)
 
-t.test('the two answers are told apart by what was sealed', async t => {
+t.test('the two answers are distinguished by their sealed content', async t => {
   t.same(openAnswer(sealAnswerV1(secret, publicKey), secretKey), { version: 1, accountSecret: secret })
   t.same(openAnswer(sealAnswerV2(secret, publicKey), secretKey), { version: 2, contentPublicKey: secret })
 })

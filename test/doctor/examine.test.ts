@@ -28,7 +28,7 @@ t.test('a server that is well gets a line for each thing that was looked at', as
   })
 })
 
-t.test('a server that runs is looked for where it says it is, whatever the options say', async t => {
+t.test('a running server is checked at the address it reports, not the one in the options', async t => {
   const server = await startServer(t, { data: privateData(t) })
   t.match(await states({ data: server.data, expoUrl: 'off' }), { address: 'ok', WebSocket: 'ok' })
 })
@@ -43,7 +43,7 @@ t.test('a directory in which nothing but a lock was left has no server', async t
   t.ok(keepsData({ data }))
 })
 
-t.test('what is wrong with the directory is said, and looking changes nothing', async t => {
+t.test('problems of the directory are reported, and checking changes nothing', async t => {
   const data = privateData(t)
   const none = await states({ data: join(data, 'none'), port: 1, expoUrl: 'off' })
   t.match(none, { 'data directory': 'fail', 'own address': 'fail' })
@@ -80,7 +80,7 @@ t.test('a database that is damaged, or of a later program, fails [F5] [L3]', asy
   t.match(await states({ data, port: 1, expoUrl: 'off' }), { database: 'fail' })
 })
 
-t.test('an address that another program answers, whose clock is off and that passes no WebSocket is told apart', async t => {
+t.test('another program at the address, a wrong clock and a blocked WebSocket are each reported', async t => {
   const data = privateData(t)
   const other = createServer((request, response) => {
     response.setHeader('date', new Date(Date.now() - 10 * 60_000).toUTCString())
@@ -97,7 +97,7 @@ t.test('an address that another program answers, whose clock is off and that pas
   })
 })
 
-t.test('room and time that run out are warned of before they fail', async t => {
+t.test('disk space and certificates running out are warned about before they fail', async t => {
   const data = privateData(t)
   t.same(
     [10e9, 200e6, 50e6].map(free => examineSpace(data, free).state),

@@ -64,7 +64,7 @@ t.test('commands that destroy, reach out of hand or hide something are risky', a
   }
 })
 
-t.test('commands of every day are plain, or careful where they leave the folder or the machine', async t => {
+t.test('everyday commands are plain, or careful where they leave the folder or the computer', async t => {
   for (const text of [
     'npm test',
     'NODE_ENV=production vite build --mode production',

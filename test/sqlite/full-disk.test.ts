@@ -8,7 +8,7 @@ const reserveScript = fileURLToPath(new URL('../kit/fill-reserve.ts', import.met
 const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 t.test(
-  'a really full disk is refused at the start, loses nothing acknowledged, and heals by itself [F1]',
+  'a really full disk fails the start, loses nothing acknowledged, and recovers automatically [F1]',
   {
     skip: canMount ? false : 'needs the right to mount a small disk'
   },
@@ -31,7 +31,7 @@ t.test(
 )
 
 t.test(
-  'on a full disk reading and removing go on, what takes room is refused, and all is well once there is some [F1]',
+  'on a full disk reads and removals work, writes are rejected, and all works once there is space [F1]',
   { skip: canMount ? false : 'needs the right to mount a small disk' },
   async t => {
     const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'

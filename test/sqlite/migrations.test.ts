@@ -32,7 +32,7 @@ t.test('before the schema of a database changes there is a private copy of it, a
   t.same(keptIn(data), ['before-schema-3.db'], 'a start that changes nothing copies nothing')
 })
 
-t.test('a schema that changes is told once, and that of a new database not', async t => {
+t.test("a schema upgrade is reported once, and a new database's schema is not", async t => {
   const data = privateData(t)
   const told: unknown[] = []
   const open = async (steps: number) => {
@@ -116,7 +116,7 @@ t.test('a change of many keys that is killed on its way is there whole or not at
   t.ok(seen.size > 1, `killed between ${[...seen].map(String).join(', ')}`)
 })
 
-t.test('a copy that finds no room leaves database and directory as they were, and the start is refused [L2] [F1]', async t => {
+t.test('if there is no space for the copy, the start fails and database and directory stay unchanged [L2] [F1]', async t => {
   const data = privateData(t)
   await filledAt(data, 2)
   const { database, close } = await openAt(data, 2)

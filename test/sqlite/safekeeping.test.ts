@@ -62,7 +62,7 @@ t.test('a repeat of a damaged message is refused alone [F5]', async t => {
   await store.close()
 })
 
-t.test('a scrub finds what nobody reads, in bounded steps, and begins anew [F5]', async t => {
+t.test('a scrub checks unread rows in bounded steps, and then starts over [F5]', async t => {
   const place = await filledPlace(t)
   damage(place.file, 3)
   const store = await place.open()
@@ -87,7 +87,7 @@ for (const { table, column } of [
   { table: 'access_key', column: 'data' },
   { table: 'attachment_piece', column: 'bytes' }
 ]) {
-  t.test(`what changes by itself in ${column} of ${table} is found, by a scrub and in a copy [F5, K1]`, async t => {
+  t.test(`corruption in ${column} of ${table} is found, by a scrub and in a copy [F5, K1]`, async t => {
     const place = await placeWithEverything(t)
     const sound = await place.open()
     await safekeepingOf(sound).scrub()
@@ -154,7 +154,7 @@ t.test('messages that are older than checksums can be read', async t => {
   await store.close()
 })
 
-t.test('a copy taken while messages arrive has all that were acknowledged before, and is whole [K1]', async t => {
+t.test('a copy taken while messages arrive is complete and has all acknowledged before [K1]', async t => {
   const { open, ann, session, data } = await filledPlace(t)
   const store = await open()
   const before = Array.from({ length: 400 }, (_, index) => draft(`${index} ${'x'.repeat(4000)}`))

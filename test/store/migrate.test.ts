@@ -3,7 +3,7 @@ import { type Migration, migrate, readMigrations } from '../../lib/store/migrate
 
 const step = (number: number): Migration => ({ number, name: `step_${number}`, sql: '' })
 
-t.test('only the steps a database does not have are applied, in order, each by itself or all to a new one [L2]', async t => {
+t.test('only missing steps are applied, in order, each alone, or all at once to a new database [L2]', async t => {
   for (const [applied, expected] of [
     [0, [[1, 2, 3]]],
     [1, [[2], [3]]],

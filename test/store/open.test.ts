@@ -4,7 +4,7 @@ import { openStore } from '../../lib/store/open.ts'
 
 const onBroken = (reason: Error) => t.fail(reason.message)
 
-t.test('a store nobody knows is refused without repeating its password', async t => {
+t.test('an unknown store is rejected without repeating its password', async t => {
   for (const url of ['mysql://user:secret@host/db', 'afield.db', 'sqlite:', '']) {
     const refusal = await openStore(url, { dataDirectory: t.testdirName, onBroken }).then(
       () => undefined,

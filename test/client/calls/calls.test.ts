@@ -27,7 +27,7 @@ async function serve(t: Test, handlers: SessionHandlers) {
   return { world, session, cipher: key.cipher, wrapper, app, serving }
 }
 
-t.test('a call reaches the wrapper with its parameters and comes back with its result, sealed both ways', async t => {
+t.test('a call reaches the wrapper with its parameters and returns its result, sealed both ways', async t => {
   const asked: unknown[] = []
   const { app, cipher, session } = await serve(t, {
     permission: params => void asked.push(params),
@@ -43,7 +43,7 @@ t.test('a call reaches the wrapper with its parameters and comes back with its r
   t.ok(raw.ok && !raw.result.includes('mode'))
 })
 
-t.test('a call tells which device made it, as the server knows it, over a socket and without one', async t => {
+t.test('a call names its device as the server identifies it, over a socket or HTTP', async t => {
   const asked: unknown[] = []
   const { world, cipher, session, app } = await serve(t, {
     setMode({ mode }, by) {
@@ -59,7 +59,7 @@ t.test('a call tells which device made it, as the server knows it, over a socket
   t.strictSame(asked, [own, own])
 })
 
-t.test('what closes the line after an answer waits until that was sent, however long it takes', async t => {
+t.test('closing the connection after an answer waits until the answer was sent', async t => {
   const work = Promise.withResolvers<void>()
   let isOver = false
   const { app, cipher, session, wrapper } = await serve(t, {
@@ -103,7 +103,7 @@ t.test('a call needs no socket, and says as well why there is no answer', async 
   serving.stop()
 })
 
-t.test('what a handler throws comes to the caller in its words', async t => {
+t.test('the caller gets the message of an error thrown by a handler', async t => {
   const { app, cipher, session } = await serve(t, {
     abort: () => {
       throw new Error('nothing runs')
@@ -142,7 +142,7 @@ t.test('a call that fails says why in both forms that existing apps read', async
   })
 })
 
-t.test('a replayed call is refused, in whatever base64 it is written [R7]', async t => {
+t.test('a replayed call is rejected in any base64 encoding [R7]', async t => {
   let aborted = 0
   const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
   const method = `${session.id}:abort`
@@ -174,7 +174,7 @@ t.test('without a link nothing is sent, and the caller knows', async t => {
   await t.rejects(callSession(app.socket, cipher, session.id, 'abort', {}), { name: 'CallFailed', reason: 'not-connected' })
 })
 
-t.test('a wrapper that goes in the middle leaves the outcome unknown, at once [R3]', async t => {
+t.test('a wrapper that disconnects during a call makes its outcome unknown at once [R3]', async t => {
   const reached = Promise.withResolvers<void>()
   const { app, cipher, session, wrapper } = await serve(t, {
     abort: () => {
@@ -199,7 +199,7 @@ t.test('machines answer calls of any method', async t => {
   t.strictSame(await callMethod(app.socket, key.cipher, 'm-1', 'echo', { one: 1 }), { heard: { one: 1 } })
 })
 
-t.test('nobody there is told apart from no answer', async t => {
+t.test('an absent callee is distinguished from a missing answer', async t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const socket = { request: async () => ({ ok: false, error: 'RPC method not available' }) as never }
   await t.rejects(callMethod(socket, cipher, 's', 'abort', {}), new CallFailed('away', 'RPC method not available'))
@@ -244,7 +244,7 @@ t.test('a call is carried out as what it was sealed for, and as nothing else [R8
   t.strictSame(done, ['abort'])
 })
 
-t.test('an answer is taken for the call it was sealed for, and for no other [R8]', async t => {
+t.test('an answer is accepted only for the call it was sealed for [R8]', async t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const name = { target: 's1', method: 'readFile', call: 'c1' }
   const answer = (to: object, result: unknown = 1) =>

@@ -9,7 +9,7 @@ import { startWorld } from '../world.ts'
 
 t.before(() => cryptoReady())
 
-t.test('after a cut one request tells all that was missed: rows, removals, settings and who is still there [S1]', async t => {
+t.test('after a disconnect one request returns everything missed: rows, removals, settings and presence [S1]', async t => {
   const world = await startWorld(t)
   const { session: kept } = await world.openSession()
   const { session: removed } = await world.openSession()
@@ -47,7 +47,7 @@ t.test('after a cut one request tells all that was missed: rows, removals, setti
   t.equal(feed.machines.size, 0)
 })
 
-t.test('what is told of receipts is shown, and never goes back', async t => {
+t.test('receipts are shown and never go backwards', async t => {
   const server = new Server([row('a', { seq: 9 })])
   const { feed, link } = await server.open(t)
   link.update({ t: 'session-receipts', sid: sessionId.parse('a'), deliveredSeq: 5, readSeq: 2 })
@@ -55,7 +55,7 @@ t.test('what is told of receipts is shown, and never goes back', async t => {
   t.match(feed.sessions.get(sessionId.parse('a')), { deliveredSeq: 5, readSeq: 3 })
 })
 
-t.test('of a server that was put back everything is read again, and older versions count [O6]', async t => {
+t.test('after a server restore everything is read again, and older versions are accepted [O6]', async t => {
   const server = new Server([row('a', { seq: 9, metadataVersion: 7 }), row('b')])
   const { feed, told, read } = await server.open(t)
   server.epoch = 'another life'
@@ -75,7 +75,7 @@ t.test('of a server that was put back everything is read again, and older versio
   t.same(server.asked, ['readChanges'], 'from then on it is the server that is known')
 })
 
-t.test('changes come in pages, each asked for with what the one before said', async t => {
+t.test('changes are read in pages, each with the cursor of the previous one', async t => {
   const server = new Server([])
   const { feed, read } = await server.open(t)
   server.pages = [
@@ -91,7 +91,7 @@ t.test('changes come in pages, each asked for with what the one before said', as
   t.same([...feed.sessions.keys()], ['a', 'b'])
 })
 
-t.test('a machine that was removed and made again begins anew; one that was heard of meanwhile stays', async t => {
+t.test('a machine removed and created again starts fresh; one announced meanwhile stays', async t => {
   const server = new Server([])
   server.machines = [machine('m', 9)]
   const { feed, link, read } = await server.open(t)
@@ -108,7 +108,7 @@ t.test('a machine that was removed and made again begins anew; one that was hear
   t.ok(feed.machines.has(gone.id))
 })
 
-t.test('a row that was removed while changes are read does not come back with them', async t => {
+t.test('a row removed while changes are read does not reappear with them', async t => {
   const server = new Server([])
   const { feed, link, read } = await server.open(t)
   server.pages = [{ ...server.page(), sessions: [row('a')] }]
@@ -118,7 +118,7 @@ t.test('a row that was removed while changes are read does not come back with th
   t.equal(feed.sessions.size, 0)
 })
 
-t.test('presence that is heard while changes are read is not taken back by them', async t => {
+t.test('presence received while changes are read is not overwritten by them', async t => {
   const server = new Server([row('a', { active: false })])
   const { feed, link, read } = await server.open(t)
   server.pages = [{ ...server.page(), active: { sessions: [], machines: [] } }]

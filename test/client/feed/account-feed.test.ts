@@ -17,7 +17,7 @@ function changes(feed: { listen: (listener: (change: AccountChange) => void) => 
   return new Promise<AccountChange>(resolve => feed.listen(change => fits(change) && resolve(change)))
 }
 
-t.test('on the real server, what one client does the account feed of another shows', async t => {
+t.test('on the real server, the account feed shows what another client did', async t => {
   const world = await startWorld(t)
   const app = await world.client()
   const listeners: ((change: AccountChange) => void)[] = []
@@ -69,7 +69,7 @@ t.test('on the real server, what one client does the account feed of another sho
   t.equal(feed.sessions.size, 0)
 })
 
-t.test('sessions beyond what one list holds come in behind the others, those that are removed meanwhile do not come back [S1]', async t => {
+t.test('sessions beyond one list page follow the others, and those removed meanwhile do not reappear [S1]', async t => {
   const world = await startWorld(t)
   const all: string[] = []
   for (let count = 0; count < 13; count++) {
@@ -118,7 +118,7 @@ t.test('sessions beyond what one list holds come in behind the others, those tha
   t.strictSame(new Set(feed.sessions.keys()), new Set(all.filter(id => id !== removed)))
 })
 
-t.test('what happened during a cut is there after it [S1]', async t => {
+t.test('changes during a disconnect appear after it [S1]', async t => {
   const world = await startWorld(t)
   const [{ session: kept }, { session: removed }] = [await world.openSession(), await world.openSession()]
   const app = await world.client()
@@ -217,7 +217,7 @@ function sessionRow(id: string, fields: Partial<SessionRecord> = {}): SessionRec
   }
 }
 
-t.test('lists and updates in any order, with any cuts, end in what the server has, and no version goes back', async () => {
+t.test('lists and updates in any order, with any disconnects, converge to the server state, and no version goes back', async () => {
   const ids = fc.constantFrom('a', 'b', 'c')
   const step = fc.oneof(
     { weight: 3, arbitrary: ids.map(id => (world: World) => openOrRemove(world, id)) },
@@ -291,7 +291,7 @@ function assertRising(changes: readonly AccountChange[]): void {
   }
 }
 
-t.test('a session that is removed while the lists are read does not come back with them', async t => {
+t.test('a session removed while lists are read does not reappear with them', async t => {
   const row = sessionRow('a')
   const world = new World([row])
   world.link.update({ t: 'delete-session', sid: row.id })
@@ -311,7 +311,7 @@ t.test('a change that is heard before the list with its row is not lost', async 
   t.match(world.feed.sessions.get(row.id), { agentState: 's1', agentStateVersion: 1, seq: 1 })
 })
 
-t.test('a change of a session nobody told of brings the lists once, not for ever', async t => {
+t.test('a change of an unknown session reloads the lists once, not forever', async t => {
   const world = new World()
   await world.settle()
   const stranger = sessionId.parse('old')
@@ -324,7 +324,7 @@ t.test('a change of a session nobody told of brings the lists once, not for ever
   t.equal(world.lists.length, 0)
 })
 
-t.test('sessions beyond the last of a full list are not taken for removed', async t => {
+t.test('sessions beyond the end of a full list do not count as removed', async t => {
   const world = new World()
   for (let index = 0; index < 151; index++) {
     const row = sessionRow(`s${index}`, { updatedAt: 1000 - index })
@@ -342,7 +342,7 @@ t.test('sessions beyond the last of a full list are not taken for removed', asyn
   t.notOk(world.feed.sessions.has(sessionId.parse('s3')), 'here the list is not full any more, so all of it counts')
 })
 
-t.test('presence comes from signals, never from an older one', async t => {
+t.test('presence follows signals, never an older one', async t => {
   const world = new World()
   const row = sessionRow('a', { activeAt: 10 })
   world.sessions.set('a', row)
@@ -362,7 +362,7 @@ t.test('presence comes from signals, never from an older one', async t => {
   t.match(world.feed.machines.get(machineId.parse('m')), { active: false, activeAt: 30 })
 })
 
-t.test('what this client wrote itself is taken, an older version is not', async t => {
+t.test('a value this client wrote is accepted, an older version is not', async t => {
   const world = new World()
   await world.settle()
   world.feed.take({ settings: { value: sealed.parse('two'), version: 2 } })

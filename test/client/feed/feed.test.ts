@@ -107,7 +107,7 @@ function pageOf(stored: readonly MessageRecord[], { after_seq, before_seq, limit
 
 const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-t.test('whatever is cut, lost or late, every message is handed over once and in order [W2 S1 S2 O4]', async () => {
+t.test('with any disconnect, loss or delay every message is delivered once and in order [W2 S1 S2 O4]', async () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom('frame', 'own', 'silently').map(how => (world: World) => world.append(how)) },
     { weight: 4, arbitrary: fc.constant((world: World) => world.deliver()) },
@@ -181,7 +181,7 @@ t.test('frames that arrive during a read are handed over without another one', a
   t.equal(world.reads.length, 0)
 })
 
-t.test('a number that was never stored is asked for once, not for ever', async t => {
+t.test('a number that was never stored is requested once, not forever', async t => {
   const world = new World(0)
   await world.answer('late')
   world.link.message(messageAt(9))
@@ -190,7 +190,7 @@ t.test('a number that was never stored is asked for once, not for ever', async t
   t.equal(world.feed.state.type, 'live')
 })
 
-t.test('from the end, the newest page comes first and ascending, and history is read without moving the cursor', async t => {
+t.test('from the end, the newest page comes first in ascending order, and reading history does not move the cursor', async t => {
   const world = new World('end', { stored: 10 })
   await world.answer('late')
   t.strictSame(world.received, [8, 9, 10])

@@ -69,7 +69,7 @@ t.test('on a server of Happy’s the list is asked for the session, at each conn
   t.match(await rows.next(), { row: { metadataVersion: 2 }, isBack: false })
 })
 
-t.test('a server that was put back is told of, so that older versions and numbers count [O6]', async t => {
+t.test('a restored server is reported, so that older versions and numbers are accepted [O6]', async t => {
   const link = new FakeLink()
   const rows = rowsOf()
   let epoch = 'one life'

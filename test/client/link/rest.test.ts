@@ -31,7 +31,7 @@ for (const [name, own] of [
   ["undici's", undiciFetch],
   ["the wrapper's", wrapperFetch]
 ] as const) {
-  t.test(`the real server is asked with ${name}, its answers come with their types`, async t => {
+  t.test(`requests to the real server with ${name} return typed answers`, async t => {
     const world = await startWorld(t)
     const rest = createRest({ server: `${world.url}/`, token: world.token, fetch: own })
     const { session } = await world.openSession()
@@ -41,7 +41,7 @@ for (const [name, own] of [
   })
 }
 
-t.test('a refusal tells its status and the words of the server', async t => {
+t.test("a refusal carries its status and the server's message", async t => {
   const world = await startWorld(t)
   const error = await failureOf(world.rest.call('readMessages', { params: { id: 'nobody' } }))
   t.match(error, { name: 'Refused', status: 404, code: 'Session not found' })
@@ -96,7 +96,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [name, { status, body, headers, is, retry }] of Object.entries(cases)) {
-  t.test(`${name} is told as what it is, and whether to try again`, async t => {
+  t.test(`${name} is reported by kind, and whether to retry`, async t => {
     const rest = await restAgainst(t, (_, response) => response.writeHead(status, headers).end(body))
     const error = await failureOf(rest.call('listSessions', {}))
     t.match(error, is)
@@ -119,7 +119,7 @@ t.test('silence ends after the time given, half an answer too', async t => {
   t.match(await failureOf(halting.call('listSessions', {}, { timeoutMs: 200 })), { name: 'Unreachable', reason: 'timeout' })
 })
 
-t.test('nobody at the address is a network failure, and an own abort stays an abort', async t => {
+t.test("an unreachable address is a network failure, and the caller's abort stays an abort", async t => {
   const rest = createRest({ server: 'http://127.0.0.1:1', fetch })
   const error = await failureOf(rest.call('listSessions', {}))
   t.ok(error instanceof Unreachable && error.reason === 'network')

@@ -3,7 +3,7 @@ import { watchSilence } from '../../../lib/client/link/silence.ts'
 import { pingIntervalMs } from '../../../lib/protocol/wire/handshake.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
-t.test('a line of before a sleep is given up two seconds after the machine wakes', t => {
+t.test('a connection from before sleep is dropped two seconds after the computer wakes', t => {
   const clock = manualClock()
   const wall = { ahead: 0 }
   const realNow = Date.now

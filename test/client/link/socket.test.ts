@@ -19,7 +19,7 @@ function nextUpdate(socket: LiveSocket, kind: Update['body']['t']): Promise<Upda
   })
 }
 
-t.test('updates arrive, and the own post of a client does not come back to it, but to all others [S3]', async t => {
+t.test("updates arrive, and a client's own post goes to all others but not back to it [S3]", async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()
   const mine = await world.client()
@@ -37,7 +37,7 @@ t.test('updates arrive, and the own post of a client does not come back to it, b
   t.strictSame(heard, ['theirs'])
 })
 
-t.test('after a cut it comes back by itself, as a new connection', async t => {
+t.test('after a disconnect it reconnects automatically, as a new connection', async t => {
   const world = await startWorld(t)
   const { socket, line } = await world.client()
   const before = socket.connectionId
@@ -118,36 +118,33 @@ t.test('a line that died in silence is found out by reconnectNow, as after a sle
   t.not(socket.connectionId, before)
 })
 
-t.test(
-  'a line that hangs without anybody closing it is found out by itself, and one that only has nothing to say is kept [S4]',
-  async t => {
-    const world = await startWorld(t)
-    const line = await openTcpProxy(t, world.url)
-    const clock = manualClock()
-    const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
-    t.teardown(() => socket.close())
-    await socketState(socket, 'live')
-    const before = socket.connectionId
-    clock.advance(20_000)
-    // The question that was asked after the silence has its answer before this one has.
-    await socket.request('ping', {})
-    clock.advance(5_000)
-    t.equal(socket.connectionId, before)
+t.test('a hanging connection is detected automatically, and an idle one is kept [S4]', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'live')
+  const before = socket.connectionId
+  clock.advance(20_000)
+  // The question that was asked after the silence has its answer before this one has.
+  await socket.request('ping', {})
+  clock.advance(5_000)
+  t.equal(socket.connectionId, before)
 
-    // The silence begins here.
-    await socket.request('ping', {})
-    line.stall()
-    line.heal()
-    clock.advance(20_000)
-    t.equal(socket.state.type, 'live')
-    clock.advance(5_000)
-    t.equal(socket.state.type, 'connecting')
-    await socketState(socket, 'live')
-    t.not(socket.connectionId, before)
-  }
-)
+  // The silence begins here.
+  await socket.request('ping', {})
+  line.stall()
+  line.heal()
+  clock.advance(20_000)
+  t.equal(socket.state.type, 'live')
+  clock.advance(5_000)
+  t.equal(socket.state.type, 'connecting')
+  await socketState(socket, 'live')
+  t.not(socket.connectionId, before)
+})
 
-t.test('after a silence that no living line keeps, as after a night, nothing is asked and nothing waited for [S4]', async t => {
+t.test('after a silence too long for a live connection, such as a night, it reconnects without probing [S4]', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock: manualClock() })
@@ -190,7 +187,7 @@ t.test('a server that opens the line and never accepts is given up after twenty 
   t.match(socket.state, { type: 'down', reason: 'timeout' })
 })
 
-t.test('a request without a line, or whose line is cut, is told at once; nothing is kept for later', async t => {
+t.test('a request without a connection, or whose connection breaks, fails at once; nothing is queued', async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()
   const caller = await world.client()
@@ -209,7 +206,7 @@ t.test('a request without a line, or whose line is cut, is told at once; nothing
   await t.rejects(caller.socket.request('ping', {}), { name: 'Unreachable', reason: 'not-connected' })
 })
 
-t.test('what may be dropped while the line is busy says when it was', async t => {
+t.test('droppable events on a busy connection carry their time', async t => {
   const world = await startWorld(t)
   const { socket } = await world.client()
   const event = ['app-state', { state: 'active' }] as const

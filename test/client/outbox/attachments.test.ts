@@ -16,7 +16,7 @@ async function startLink(t: Test) {
   return { url, token, session: session.id, link: linkOver(url), linkOver }
 }
 
-t.test('an attachment goes up and comes down, and its progress is told', async t => {
+t.test('an attachment is uploaded and downloaded with progress reports', async t => {
   const { session, link } = await startLink(t)
   const bytes = randomBytes(1_000_000)
   const told: number[] = []
@@ -26,7 +26,7 @@ t.test('an attachment goes up and comes down, and its progress is told', async t
   t.ok(bytes.equals(await downloadAttachment(link, ref)))
 })
 
-t.test('an upload that is cut again and again goes on where it was, and sends little twice [N9]', async t => {
+t.test('a repeatedly interrupted upload resumes where it stopped and resends little [N9]', async t => {
   const { url, session, link, linkOver } = await startLink(t)
   const line = await openSlowUplink(t, url, { bytesPerSecond: 4_000_000, cutAfter: [100_000, 200_000, 400_000, 500_000] })
   const bytes = randomBytes(700_000)
@@ -35,7 +35,7 @@ t.test('an upload that is cut again and again goes on where it was, and sends li
   t.ok(line.sent() < 2 * bytes.length, `${line.sent()} bytes for ${bytes.length}`)
 })
 
-t.test('an upload that another process began goes on where it was, and begins anew when the server has forgotten it [N9]', async t => {
+t.test('an upload started by another process resumes, and restarts if the server has dropped it [N9]', async t => {
   const { url, session, link, linkOver } = await startLink(t)
   const bytes = randomBytes(700_000)
   const died = new AbortController()
@@ -77,7 +77,7 @@ t.test('a phone with 8 kB/s gets its picture through, in parts and in one reques
   t.ok(bytes.equals(two))
 })
 
-t.test('a download that is cut goes on where it was', async t => {
+t.test('an interrupted download resumes where it stopped', async t => {
   const { url, session, link, linkOver } = await startLink(t)
   const bytes = randomBytes(4_000_000)
   const ref = await uploadAttachment(link, session, bytes)
@@ -87,7 +87,7 @@ t.test('a download that is cut goes on where it was', async t => {
   t.equal(line.connects, 2)
 })
 
-t.test('what the server refuses is not tried again, and who changes their mind is obeyed', async t => {
+t.test('a rejected upload is not retried, and a cancelled one stops', async t => {
   const { session, link } = await startLink(t)
   await t.rejects(uploadAttachment(link, session, new Uint8Array(11 * 1024 * 1024)), { name: 'Refused', status: 400 })
   await t.rejects(downloadAttachment(link, `sessions/${session}/attachments/${crypto.randomUUID()}.enc`), { name: 'Refused', status: 404 })

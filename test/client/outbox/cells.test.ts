@@ -61,7 +61,7 @@ function openCounts(place: Place, cipher: Cipher) {
   return { cell, clock, link, seen }
 }
 
-t.test('changes of one turn share one write, each is applied, and all are told', async t => {
+t.test('changes of one turn share one write, all are applied, and all are reported', async t => {
   const place = new Place()
   const { cell, seen } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
   const results = await Promise.all([cell.update(increment('a')), cell.update(increment('a')), cell.update(increment('b'))])
@@ -85,7 +85,7 @@ t.test('two who write at the same time lose nothing of each other [X4]', async t
   t.strictSame(last.value, { one: 10, two: 10 })
 })
 
-t.test('a server that was put back to an older version is written over from there [O6]', async t => {
+t.test('after a server restore to an older version, writing continues from that version [O6]', async t => {
   const place = new Place()
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const { cell } = openCounts(place, cipher)
@@ -128,7 +128,7 @@ t.test('a lost write is tried again as soon as the link is back', async t => {
   t.strictSame(await update, { a: 1 })
 })
 
-t.test('what comes from elsewhere is taken when it is newer, and told', t => {
+t.test('a newer value from elsewhere is accepted and reported', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const { cell, seen } = openCounts(new Place(), cipher)
   t.ok(cell.take({ value: cipher.seal({ a: 5 }), version: 3 }))
@@ -148,7 +148,7 @@ t.test('a change that changes nothing writes nothing', async t => {
   t.equal(place.writes, 0)
 })
 
-t.test('a value nobody can read is never written over', async t => {
+t.test('an unreadable value is never overwritten', async t => {
   const place = new Place()
   const { cell } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
   place.cell = { value: dataKeyCipher(engine.randomBytes(32)).seal({ a: 1 }), version: 1 }
@@ -157,7 +157,7 @@ t.test('a value nobody can read is never written over', async t => {
   t.throws(() => openCounts(place, dataKeyCipher(engine.randomBytes(32))), UnreadableCell)
 })
 
-t.test('a change that throws fails alone in time, and the next one goes on', async t => {
+t.test('a throwing change fails alone, and the next one continues', async t => {
   const { cell } = openCounts(new Place(), dataKeyCipher(engine.randomBytes(32)))
   const broken = cell.update(() => {
     throw new Error('broken')
@@ -223,7 +223,7 @@ t.test('on the real server, wrapper and app write state, metadata and settings o
   t.strictSame(world.vault.settings.open(kept.settings ?? ''), { ok: true, value: { schemaVersion: 2, theme: 'dark' } })
 })
 
-t.test('a cell of a row that is not there is refused, not tried for ever', async t => {
+t.test('a cell of a missing row is rejected, not retried forever', async t => {
   const world = await startWorld(t)
   const { socket } = await world.client()
   await t.rejects(writeMachineMetadata(socket, 'nowhere')(0, 'aGk='), Refused)

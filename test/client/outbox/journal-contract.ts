@@ -15,7 +15,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame(await journal.load(), [])
   })
 
-  t.test('drafts come back in the order of the appends, as they were put [W1]', async t => {
+  t.test('drafts are returned unchanged in the order they were appended [W1]', async t => {
     const { journal, reopen } = await open(t)
     await journal.load()
     await journal.append([draft('a'), draft('b')])
@@ -24,7 +24,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame(await (await reopen()).load(), [draft('a'), draft('b'), draft('c', { session: 's2' }), draft('d', { content: '' })])
   })
 
-  t.test('what was removed does not come back, and what is left keeps its order', async t => {
+  t.test('removed drafts do not reappear, and the rest keep their order', async t => {
     const { journal, reopen } = await open(t)
     await journal.load()
     await journal.append(['a', 'b', 'c', 'd'].map(id => draft(id)))
@@ -37,7 +37,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame(without(left, ['a', 'b']), ['c', 'd', 'e'])
   })
 
-  t.test('a removal that was followed by close has taken effect', async t => {
+  t.test('a removal before close takes effect', async t => {
     const { journal, reopen } = await open(t)
     await journal.load()
     await journal.append([draft('a'), draft('b')])
@@ -69,7 +69,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame(await (await reopen()).load(), [draft('a')])
   })
 
-  t.test('ids and content of any letters, and large ones, come back as they were', async t => {
+  t.test('ids and content with any characters, and large ones, are returned unchanged', async t => {
     const { journal, reopen } = await open(t)
     await journal.load()
     const odd = [

@@ -91,7 +91,7 @@ async function openWorld({
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`)
 
-t.test('a draft is in the journal before it counts as taken and before it is sent [W1]', async t => {
+t.test('a draft is in the journal before it counts as accepted and before it is sent [W1]', async t => {
   const journal = createMemoryJournal()
   const written = Promise.withResolvers<void>()
   const { outbox, requests } = await openWorld({
@@ -116,7 +116,7 @@ t.test('a draft is in the journal before it counts as taken and before it is sen
   t.equal(requests.length, 1)
 })
 
-t.test('drafts leave in the order of the puts, one request at a time, fifty at most', async t => {
+t.test('drafts are sent in order, one request at a time, at most fifty each', async t => {
   const { outbox, requests, request, stored } = await openWorld()
   await Promise.all(ids(120).map(id => outbox.put(draft(id))))
   await turn()
@@ -131,7 +131,7 @@ t.test('drafts leave in the order of the puts, one request at a time, fifty at m
   t.ok(sizes.length <= 4, 'they travel together')
 })
 
-t.test('what comes close together leaves together, and the first of it at once', async t => {
+t.test('drafts close together are sent together, the first at once', async t => {
   const world = await openWorld({ gatherMs: 50 })
   await world.outbox.put(draft('a'))
   await turn()
@@ -154,7 +154,7 @@ t.test('what comes close together leaves together, and the first of it at once',
   t.strictSame(world.requests[0]?.ids, ['d'])
 })
 
-t.test('a request holds a mebibyte at most, unless one message is larger by itself', async t => {
+t.test('a request holds at most one mebibyte, unless a single message is larger', async t => {
   const { outbox, request } = await openWorld()
   const content = 'A'.repeat(400_000)
   const puts = [draft('a', { content }), draft('b', { content }), draft('c', { content }), draft('d', { content: 'A'.repeat(2_000_000) })]
@@ -168,7 +168,7 @@ t.test('a request holds a mebibyte at most, unless one message is larger by itse
   t.strictSame(batches, [['a', 'b'], ['c'], ['d']])
 })
 
-t.test('what a crashed process left is sent first [W1]', async t => {
+t.test('drafts left by a crashed process are sent first [W1]', async t => {
   const { outbox, request, stored } = await openWorld({ journal: createMemoryJournal([draft('old')]) })
   t.equal(outbox.state.type, 'sending')
   await outbox.put(draft('new'))
@@ -177,7 +177,7 @@ t.test('what a crashed process left is sent first [W1]', async t => {
   t.strictSame(stored, ['old', 'new'])
 })
 
-t.test('a server without room is waited for, and told apart from one that is away [F1]', async t => {
+t.test('a server that is out of space is retried, and distinguished from an unreachable one [F1]', async t => {
   const { outbox, request, clock, stored } = await openWorld()
   await outbox.put(draft('a'))
   await request().fail(new Unreachable('server-error', { status: 507, code: 'The server is out of space' }))
@@ -192,7 +192,7 @@ t.test('a server without room is waited for, and told apart from one that is awa
   t.strictSame(stored, ['a'])
 })
 
-t.test('a repeat whose first answer was lost is stored once, and leaves the journal [X1]', async t => {
+t.test('a retry after a lost answer is stored once and leaves the journal [X1]', async t => {
   const journal = createMemoryJournal()
   const { outbox, request, clock, stored } = await openWorld({ journal })
   await outbox.put(draft('a'))
@@ -272,7 +272,7 @@ t.test('messages of a deleted session are set aside together, those of others ar
   await outbox.idle()
 })
 
-t.test('a draft nobody kept when it was set aside stays in the journal', async t => {
+t.test('a set-aside draft that no one stored stays in the journal', async t => {
   const journal = createMemoryJournal([draft('a')])
   const outbox = await openOutbox({
     journal,
@@ -283,7 +283,7 @@ t.test('a draft nobody kept when it was set aside stays in the journal', async t
   t.strictSame(await journal.load(), [draft('a')])
 })
 
-t.test('a token that is no longer good keeps everything and stops asking', async t => {
+t.test('with an invalid token everything is kept and requests stop', async t => {
   const { outbox, requests, request, stored, setAside } = await openWorld()
   await outbox.put(draft('a'))
   await turn()
@@ -299,7 +299,7 @@ t.test('a token that is no longer good keeps everything and stops asking', async
   t.strictSame(stored, ['a', 'b'])
 })
 
-t.test('a draft that waits can be taken back, and the outbox says whether the server may have it', async t => {
+t.test('a waiting draft can be withdrawn, and the outbox says whether the server may have it', async t => {
   const { outbox, request, clock, stored } = await openWorld()
   await outbox.put(draft('a'))
   await turn()
@@ -314,7 +314,7 @@ t.test('a draft that waits can be taken back, and the outbox says whether the se
   t.equal(await outbox.withdraw(draft('a')), 'too-late', 'it is no longer here')
 })
 
-t.test('one that was tried, taken back and put again leaves with its new words', async t => {
+t.test('a draft that was tried, withdrawn and added again is sent with its new text', async t => {
   const { outbox, request, clock, told } = await openWorld()
   await outbox.put(draft('a', { content: 'QQ==' }))
   await turn()
@@ -327,7 +327,7 @@ t.test('one that was tried, taken back and put again leaves with its new words',
   t.match(told, [{ localId: 'a', content: { c: 'Qg==' } }])
 })
 
-t.test('what was stored is told with its content and seq, in order', async t => {
+t.test('stored drafts are reported with content and seq, in order', async t => {
   const { outbox, request, told } = await openWorld()
   await Promise.all([outbox.put(draft('a', { content: 'QQ==' })), outbox.put(draft('b', { content: 'Qg==' }))])
   await turn()
@@ -348,7 +348,7 @@ t.test('more than may wait is refused, and there is room again when some has lef
   await outbox.put(draft('b', { content: 'A'.repeat(800) }))
 })
 
-t.test('what has to be said is taken although there is no room for it, and takes up room [W3]', async t => {
+t.test('a mandatory draft is accepted over the limit and counts against it [W3]', async t => {
   const { outbox, request } = await openWorld({ limitBytes: 400 })
   await outbox.put(draft('a'))
   await outbox.put(draft('b', { content: 'A'.repeat(400) }), { beyondLimit: true })
@@ -360,7 +360,7 @@ t.test('what has to be said is taken although there is no room for it, and takes
   await outbox.put(draft('c'))
 })
 
-t.test('a journal that fails refuses the put and takes the next one', async t => {
+t.test('a failing journal rejects the draft and accepts the next one', async t => {
   const journal = createMemoryJournal()
   let isBroken = true
   const { outbox } = await openWorld({
@@ -376,7 +376,7 @@ t.test('a journal that fails refuses the put and takes the next one', async t =>
   )
 })
 
-t.test('closing keeps what is pending, and nothing is put any more', async t => {
+t.test('closing keeps pending drafts and rejects new ones', async t => {
   const journal = createMemoryJournal()
   const { outbox } = await openWorld({ journal: { ...journal, close: async () => {} } })
   await outbox.put(draft('a'))

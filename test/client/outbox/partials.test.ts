@@ -14,7 +14,7 @@ function line() {
 
 const grown = (text: string, block = 'b1', thinking = false): PartialBody => ({ turn: 't1', block, text, thinking })
 
-t.test('a text that grows is told whole once, and then what was added', t => {
+t.test('a growing text is sent in full once, then only additions', t => {
   const { teller, sent } = line()
   for (const text of ['one', 'one two', 'one two three']) teller.tell(grown(text))
   t.strictSame(sent, [
@@ -25,7 +25,7 @@ t.test('a text that grows is told whole once, and then what was added', t => {
   t.end()
 })
 
-t.test('it is told whole to whoever may not have the rest: after a gap, when it was rewritten, when somebody came, and now and then', t => {
+t.test('it is sent in full after a gap, after a rewrite, when someone joins, and periodically', t => {
   const { teller, sent, link, clock } = line()
   teller.tell(grown('one'))
   link.isThere = false
@@ -47,7 +47,7 @@ t.test('it is told whole to whoever may not have the rest: after a gap, when it 
   t.end()
 })
 
-t.test('what an earlier wrapper tells is taken as it is', t => {
+t.test('text from an earlier wrapper is accepted as it is', t => {
   const reader = createPartialReader(() => t.fail('nothing is missing'))
   t.strictSame(reader.take(grown('one')), grown('one'))
   t.strictSame(reader.take(grown('one two')), grown('one two'))
@@ -69,7 +69,7 @@ t.test('who joins in the middle hears that something is missing, and has all wit
   t.end()
 })
 
-t.test('whatever is lost, comes twice or in another order: what is shown was said, never goes back, and is whole in the end', t => {
+t.test('with any loss, repeat or reordering, the shown text was really written, never goes back, and ends complete', t => {
   const word = fc.constantFrom('a', 'b ', '\n', 'words and ', '')
   const said = fc.array(fc.record({ word, block: fc.constantFrom('b1', 'b2'), isNew: fc.boolean(), waitMs: fc.nat(4_000) }), {
     maxLength: 40

@@ -19,7 +19,7 @@ t.before(() => cryptoReady())
 
 const record = (text: string) => ({ content: { t: 'encrypted' as const, c: sealed.parse(text) } })
 
-t.test('what is made here comes back as it was', t => {
+t.test('messages made here are parsed back unchanged', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const turn = newId()
   const bodies = [
@@ -57,7 +57,7 @@ t.test('the envelope is found bare, as wrappers send it, and wrapped, as apps do
   t.end()
 })
 
-t.test('ids are what existing apps take for a cuid2, and differ', t => {
+t.test('ids pass as cuid2 in existing apps, and differ', t => {
   const ids = Array.from({ length: 2000 }, newId)
   for (const id of ids) if (!/^[a-z][a-z0-9]{23}$/.test(id)) t.fail(id)
   t.equal(new Set(ids).size, ids.length)

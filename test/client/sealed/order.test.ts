@@ -25,7 +25,7 @@ t.test('a number that was there is repeated, one that was skipped is late, and w
   t.strictSame(order.take(by(5)), { type: 'repeated' })
 })
 
-t.test('what its sender gave up is not missing, whether it is said before or after [W13]', async t => {
+t.test('a withdrawn number does not count as missing, whether announced before or after [W13]', async t => {
   const order = createOrder(true)
   order.take(by(1))
   t.strictSame(order.take(by(4, [2, 3])), { type: 'next' }, 'said with the one behind it')
@@ -44,7 +44,7 @@ t.test('where the beginning is not known, the first number of a sender is as goo
   t.strictSame(order.take(by(58)), { type: 'next' }, 'a copy goes its own way')
 })
 
-t.test('a number that nobody can have reached makes no endless list [W13]', async t => {
+t.test('an impossibly high number does not create an endless list [W13]', async t => {
   const place = createOrder(true).take(by(2_000_000_000))
   t.ok(place.type === 'after-gap' && place.numbers.length === 1000)
 })

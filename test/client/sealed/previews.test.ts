@@ -18,7 +18,7 @@ const asks: PreviewedAsk = {
   mayAllow: true
 }
 
-t.test('what is sealed with the key of a session opens with the account alone, and its cipher is that of the session', t => {
+t.test("a preview sealed with the session key decrypts only with the account, with the session's cipher", t => {
   const key = vault.newKey()
   const sealed = sealPreview(key, place, { title: 'Pears', asks }) ?? ''
   t.notMatch(sealed, /Pears/)
@@ -45,7 +45,7 @@ t.test('a preview of another session, notice or account, or another sealed text,
   t.end()
 })
 
-t.test('a long text is cut until the server takes it, and what is cut may not be allowed', t => {
+t.test("a long text is cut to the server's limit, and a cut request cannot be allowed", t => {
   const key = vault.newKey()
   for (const letter of ['x', '漢', '\u0001']) {
     const long = letter.repeat(5_000)

@@ -4,7 +4,7 @@ import { engine, fromBase64 } from '../../../lib/crypto/index.ts'
 
 t.before(() => cryptoReady())
 
-t.test('what a paired terminal seals, the account opens, and no other account', t => {
+t.test('only the account decrypts what its paired terminal encrypts', t => {
   const account = accountVault(engine.randomBytes(32))
   const stranger = accountVault(engine.randomBytes(32))
   const terminal = terminalVault({ version: 2, contentPublicKey: account.contentPublicKey, machineKey: engine.randomBytes(32) })
@@ -17,7 +17,7 @@ t.test('what a paired terminal seals, the account opens, and no other account', 
   t.end()
 })
 
-t.test('each session has a key of its own, and a kept one opens what it sealed before', t => {
+t.test('each session has its own key, and a stored one decrypts earlier data', t => {
   const account = accountVault(engine.randomBytes(32))
   const terminal = terminalVault({ version: 2, contentPublicKey: account.contentPublicKey, machineKey: engine.randomBytes(32) })
   const [one, other] = [terminal.newSessionKey(), terminal.newSessionKey()]

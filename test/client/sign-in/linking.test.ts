@@ -17,7 +17,7 @@ async function startLink(t: Test, kind: 'terminal' | 'device' = 'terminal') {
 /** Four digits that are not these. */
 const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
 
-t.test('a terminal shows a link and four digits, and is let in with a key to write to and a token it renews', async t => {
+t.test('a terminal shows a link and four digits, and gets a key to write to and a renewable token', async t => {
   const { world, linking, look } = await startLink(t)
   t.match(linking.checkCode, /^\d{4}$/)
   t.equal(readPairingLink(linking.link), undefined, 'it is not taken for a link of the first kind')
@@ -40,7 +40,7 @@ t.test('a terminal shows a link and four digits, and is let in with a key to wri
   t.same(await look(), { type: 'answered', name: 'orchard-mini', isYours: true })
 })
 
-t.test('what a computer says of itself reaches whoever has its link, and the server can neither read nor change it', async t => {
+t.test("a computer's description reaches the holder of its link, and the server can neither read nor change it", async t => {
   const world = await startWorld(t)
   const about = { os: 'Debian GNU/Linux 12', user: 'mira', isRoot: true }
   const bodies: string[] = []
@@ -117,7 +117,7 @@ t.test('an answer that was not made with the secret of the link cannot be read',
   t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
 })
 
-t.test('a request that nobody answers is over, and a lost network is waited for', async t => {
+t.test('an unanswered request expires, and a lost network is waited out', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
   const troubles: (string | undefined)[] = []
@@ -146,12 +146,12 @@ t.test('a request that nobody answers is over, and a lost network is waited for'
   t.same(troubles, ['The server cannot be reached.'])
 })
 
-t.test('a server that pairs only in the first way is told apart', async t => {
+t.test('a server that supports only the first way of pairing is recognized', async t => {
   const old: Fetch = () => Promise.resolve(new Response('{"error":"Not found"}', { status: 404 }))
   t.equal(await startLinking('terminal', { server: 'https://old.example', fetch: old }), 'unsupported')
 })
 
-t.test('nobody guesses their way in: less than one in a million in a year of trying [A8]', async t => {
+t.test('guessing a code succeeds less than once in a million in a year of trying [A8]', async t => {
   const { world, link } = await startLink(t)
   const [, , secret = ''] = world.token.split('.')
   // Far more than one server answers, and no limit of ours is needed for it.

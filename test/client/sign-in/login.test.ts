@@ -24,7 +24,7 @@ t.test('signing in twice with one secret is the same account, each time over a n
   t.equal(new Set(nonces).size, 2)
 })
 
-t.test('a server that wants a setup code says so, and takes it', async t => {
+t.test('a server that requires a setup code says so, and accepts it', async t => {
   const { url, setupCode } = await startServer(t, { signup: 'owner' })
   const options = { server: url, secret: engine.randomBytes(32), fetch }
   await t.rejects(signIn(options), { name: 'Refused', status: 403, code: 'setup-code-required' })

@@ -81,7 +81,7 @@ t.test('a terminal that knows only the old pairing is given the account secret',
   t.match(await end, { type: 'paired', keys: { version: 1, secret: world.vault.secret } })
 })
 
-t.test('a lost network in the middle is told and outlasted', async t => {
+t.test('a network lost midway is reported and survived', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
   const { watched, next } = watchedFetch()
@@ -111,7 +111,7 @@ t.test('an answer that was handed out before is not handed out again [A7]', asyn
   t.strictSame(await pairing.wait(), { type: 'expired' })
 })
 
-t.test('the answer of another account comes too late [A7]', async t => {
+t.test("a second account's answer is too late [A7]", async t => {
   const world = await startWorld(t)
   const other = accountVault(engine.randomBytes(32))
   const { token } = await signIn({ server: world.url, secret: other.secret, fetch })

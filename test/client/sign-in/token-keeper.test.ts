@@ -70,7 +70,7 @@ t.test('a server that is away does not matter while the token is good', async t 
   await t.rejects(source.token(), { name: 'Unreachable' })
 })
 
-t.test('what another tab renewed is used, and nothing asked for', async t => {
+t.test('a token renewed by another tab is used without a request', async t => {
   const { time, options, kept } = await startWorld(t)
   time.at += 25 * hours
   const first = keepToken(options)
@@ -99,7 +99,7 @@ t.test('a device whose clock is far behind is not signed out: what is refused is
   t.pass('it is live')
 })
 
-t.test('a device that was removed is told so', async t => {
+t.test('a removed device is told that it was removed', async t => {
   const { time, server, kept, options } = await startWorld(t)
   await call(server, 'DELETE', '/v1/devices/current', { token: kept.token })
   const source = keepToken(options)

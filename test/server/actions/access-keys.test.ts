@@ -31,7 +31,7 @@ t.test('the access key of a session on a machine is made once and replaced over 
   t.equal((await ada.call('PUT', path, { body: { data: 'x' } })).status, 400)
 })
 
-t.test('without the session or the machine there is no key, and it goes with either', async t => {
+t.test('a key needs its session and machine, and is removed with either', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -67,7 +67,7 @@ t.test('parts are replaced over their versions, both or neither, and a mismatch 
   ])
 })
 
-t.test('a removed artifact is gone, apps are told, and its id may be made again', async t => {
+t.test('a removed artifact is gone, apps are notified, and its id can be reused', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())

@@ -60,7 +60,7 @@ async function start(t: Test, cell: Cell) {
 for (const cell of cells) {
   const { event, field, first } = cell
 
-  t.test(`${event} writes over the expected version and tells whoever may see it, its sender too [X4]`, async t => {
+  t.test(`${event} replaces the expected version and notifies everyone who may see it, including its sender [X4]`, async t => {
     const { ada, row, write } = await start(t, cell)
     const scope = cell.id === 'sid' ? { clientType: 'session-scoped', sessionId: row } : { clientType: 'machine-scoped', machineId: row }
     const socket = await ada.connect(scope)
@@ -82,7 +82,7 @@ for (const cell of cells) {
     t.same(elsewhere.updates, [])
   })
 
-  t.test(`${event} over another version is answered with what is there, and nobody is told [X4]`, async t => {
+  t.test(`${event} over another version returns the current value, and no one is notified [X4]`, async t => {
     const { ada, write } = await start(t, cell)
     const socket = await ada.connect()
     const heard = listen(socket)
@@ -121,7 +121,7 @@ for (const cell of cells) {
     t.match(outcome, { result: cell.nullable ? 'success' : 'error' }, 'null')
   })
 
-  t.test(`${event}: of many writers over one version one wins, and versions are told in order [X4]`, async t => {
+  t.test(`${event}: of many writers over one version one wins, and versions are announced in order [X4]`, async t => {
     const { ada, write } = await start(t, cell)
     const heard = listen(await ada.connect())
     const writers = await Promise.all(Array.from({ length: 5 }, () => ada.connect()))
@@ -141,7 +141,7 @@ for (const cell of cells) {
     )
   })
 
-  t.test(`${event} without an acknowledgement is taken all the same`, async t => {
+  t.test(`${event} without an acknowledgement is accepted too`, async t => {
     const { ada, row } = await start(t, cell)
     const socket = await ada.connect()
     const heard = listen(socket)

@@ -16,7 +16,7 @@ async function changesOf(person: Person, query: Record<string, string | number>)
   return body
 }
 
-t.test('everything an account has is told from 0, and from then on what changed', async t => {
+t.test('from 0 everything in an account is returned, and after that only changes', async t => {
   const { ada, read } = await startWorld(t)
   const session = await ada.openSession()
   await ada.call('POST', '/v1/machines', { body: { id: 'laptop', metadata: 'm' } })
@@ -88,14 +88,14 @@ t.test('a client that knows another life of the server starts over [O6]', async 
   t.ok(server.url)
 })
 
-t.test('what is asked for in a way that means nothing is refused', async t => {
+t.test('an invalid request is rejected', async t => {
   const { ada } = await startWorld(t)
   for (const query of ['since=-1', 'since=x', 'limit=0', 'limit=501', 'began=1.5', `since=${'9'.repeat(16)}`, `epoch=${'e'.repeat(65)}`]) {
     t.equal((await ada.call('GET', `/v1/changes?${query}`)).status, 400, query)
   }
 })
 
-t.test('nothing of another account is told [I1, I2]', async t => {
+t.test('nothing of another account is returned [I1, I2]', async t => {
   const { server, ada } = await startWorld(t)
   const session = await ada.openSession()
   await ada.call('DELETE', `/v1/sessions/${await ada.openSession()}`)

@@ -10,7 +10,7 @@ const bulk = (person: Person, ...keys: string[]) => person.call('POST', '/v1/kv/
 const read = (person: Person, key: string) => person.call('GET', `/v1/kv/${encodeURIComponent(key)}`)
 const notFound = { status: 404, body: { error: 'Key not found' } }
 
-t.test('a key is made at version 0, moves by one, and is gone once it is null [A.10]', async t => {
+t.test('a key is created at version 0, increments by one, and is removed by null [A.10]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const key = 'a/key with %, é and 😀'
@@ -61,7 +61,7 @@ t.test('one conflict refuses all of it, with 409 and what is there [X4, X5]', as
   t.equal(app.updates.length, 1, 'nobody is told of what was refused')
 })
 
-t.test('changes made together are told together, to apps only, and move the clock once', async t => {
+t.test('changes made together are announced together, to apps only, and advance the clock once', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

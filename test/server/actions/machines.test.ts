@@ -7,7 +7,7 @@ const now = 1_700_000_000_000
 const notFound = { status: 404, body: { error: 'Machine not found' } }
 const success = { status: 200, body: { success: true } }
 
-t.test('a new machine has every field and its first versions, and is told twice', async t => {
+t.test('a new machine has every field and its first versions, and is announced twice', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())
@@ -50,7 +50,7 @@ t.test('without a daemon state its version is 0', async t => {
   t.match(body.machine, { metadataVersion: 1, daemonState: null, daemonStateVersion: 0, dataEncryptionKey: null })
 })
 
-t.test('the same id on the same account is the same machine, unchanged, and nobody is told again', async t => {
+t.test('the same id on the same account is the same machine, unchanged and not announced again', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const heard = listen(await ada.connect())
@@ -71,7 +71,7 @@ t.test('the same id in another account is another machine [I3]', async t => {
   t.equal((await ada.call('GET', '/v1/machines/same')).status, 200)
 })
 
-t.test('a removed machine is gone, its sessions stay, and apps are told', async t => {
+t.test('a removed machine is gone, its sessions stay, and apps are notified', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

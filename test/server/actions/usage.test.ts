@@ -10,7 +10,7 @@ const tokens = { total: 10, input: 4, output: 6, cache_creation: 0, cache_read: 
 const cost = { total: 0.5, input: 0.25, output: 0.25 }
 const query = (person: Person, body: object = {}) => person.call('POST', '/v1/usage/query', { body })
 
-t.test('a report is acknowledged, told to apps, and replaced by the next of its key', async t => {
+t.test('a report is acknowledged, sent to apps, and replaced by the next with its key', async t => {
   let now = day * 1000
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
@@ -29,7 +29,7 @@ t.test('a report is acknowledged, told to apps, and replaced by the next of its 
   t.same(own.ephemerals, [], 'the session itself is not told')
 })
 
-t.test('a report of no session counts and is told to nobody', async t => {
+t.test('a report without a session counts and is sent to no one', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const socket = await ada.connect()
@@ -76,7 +76,7 @@ t.test('usage is summed by day or hour, of one session or all, between seconds [
   for (const body of [{ groupBy: 'week' }, { startTime: -1 }, { endTime: 'now' }]) t.equal((await query(ada, body)).status, 400)
 })
 
-t.test('a report without key or total, or of a session nobody has, is refused', async t => {
+t.test('a report without key or total, or of an unknown session, is rejected', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const socket = await ada.connect()

@@ -11,7 +11,7 @@ import { startServer } from '../../kit/server.ts'
 const hour = 60 * 60 * 1000
 const noon = Date.parse('2026-03-01T12:00:00Z')
 
-t.test('a backup is taken each time it is due, and the oldest beyond those kept are removed [K2]', async t => {
+t.test('a backup is taken whenever due, and the oldest above the limit are removed [K2]', async t => {
   const { directory, pass, backups } = setUp(t)
   writeFileSync(join(directory, 'afield-2020-01-01T000000.backup'), 'taken by hand')
   await pass(0)
@@ -26,7 +26,7 @@ t.test('a backup is taken each time it is due, and the oldest beyond those kept 
   t.same(backups.state(), { last: 'ok', goodAt: noon + 12 * hour, taken: { ok: 3, failed: 0 } })
 })
 
-t.test('a backup that fails is told once in the log, takes nothing away and is tried again within the hour [K2]', async t => {
+t.test('a failed backup is logged once, removes nothing and is retried within the hour [K2]', async t => {
   const { directory, pass, backups, failNext, said } = setUp(t)
   await pass(0)
   failNext()
@@ -38,7 +38,7 @@ t.test('a backup that fails is told once in the log, takes nothing away and is t
   t.same(backups.state(), { last: 'ok', goodAt: noon + 7 * hour, taken: { ok: 2, failed: 1 } })
 })
 
-t.test('a server that starts anew goes on where it was, and a clock that was set back makes nothing wait [K2, C1]', async t => {
+t.test('a restarted server keeps its schedule, and a clock set back delays nothing [K2, C1]', async t => {
   const files = { 'afield-2026-03-01T070000.auto.backup': '' }
   const { pass, backups } = setUp(t, { files })
   t.match(backups.state(), { last: 'ok', goodAt: noon - 5 * hour })
@@ -50,7 +50,7 @@ t.test('a server that starts anew goes on where it was, and a clock that was set
   t.match(ahead.backups.state(), { taken: { ok: 1 } })
 })
 
-t.test('the server tells of its backups in its health, which one that failed does not change, and counts them [K2]', async t => {
+t.test('health reports backups and stays ok when one fails, and metrics count them [K2]', async t => {
   const clock = manualClock()
   const taken = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let number = 0
@@ -78,7 +78,7 @@ t.test('the server tells of its backups in its health, which one that failed doe
   t.match(text, /^afield_rows_damaged 0$/m)
 })
 
-t.test('without somebody who takes them there are no backups by themselves, and the start says so [K2]', async t => {
+t.test('scheduled backups without takeBackup fail the start with a reason [K2]', async t => {
   await t.rejects(createServer({ data: t.testdir(), port: 0, backupEvery: 1 }), { message: /takeBackup/, exitCode: 78 })
   const server = await startServer(t)
   t.equal((await call(server, 'GET', '/health')).body.backup, undefined)

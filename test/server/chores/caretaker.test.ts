@@ -4,7 +4,7 @@ import type { Logger } from '../../../lib/server/watch/log.ts'
 import type { Soundness } from '../../../lib/store/safekeeping.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
-t.test('the store is looked after every second, and each change is told once [F1] [F5]', async t => {
+t.test('the store is checked every second, and each change is reported once [F1] [F5]', async t => {
   const { clock, said, so, scrubs, caretaker } = setUp()
   for (const next of [{}, { isFull: true }, { isFull: true, damaged: 2 }, { damaged: 2 }, { damaged: 2 }]) {
     Object.assign(so, { isFull: false, damaged: 0 }, next)
@@ -20,7 +20,7 @@ t.test('the store is looked after every second, and each change is told once [F1
   t.equal(clock.pending, 0)
 })
 
-t.test('when all rows were compared there is an hour of rest [F5]', async () => {
+t.test('after comparing all rows the scrub pauses for an hour [F5]', async () => {
   const { clock, scrubs, endRound, caretaker } = setUp()
   endRound()
   for (let second = 0; second < 3600; second++) {

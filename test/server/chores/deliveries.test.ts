@@ -43,7 +43,7 @@ async function until(
   for (let step = 0; service.requests.length < count && step < most; step += 1) await pass(stepMs)
 }
 
-t.test('a notice is tried again until the provider takes it, as the same one [P6]', async t => {
+t.test('a notice is retried until the provider accepts it, with the same id [P6]', async t => {
   const world = await startWorld(t)
   const { service, notify, last, session } = world
   service.answer = () => ({ status: service.requests.length < 3 ? 503 : 200 })
@@ -56,7 +56,7 @@ t.test('a notice is tried again until the provider takes it, as the same one [P6
   t.equal(service.requests.length, 3, 'and not again')
 })
 
-t.test('Retry-After is waited for, and nothing is tried after it is worth nothing any more [P6]', async t => {
+t.test('Retry-After is respected, and an expired notice is not retried [P6]', async t => {
   const world = await startWorld(t)
   const { service, notify, last, pass } = world
   service.answer = () => ({ status: 429, headers: { 'retry-after': '1800' } })
@@ -73,7 +73,7 @@ t.test('Retry-After is waited for, and nothing is tried after it is worth nothin
   t.same((await last()).toSorted(), ['permission expired', 'silent expired'])
 })
 
-t.test('a provider that says no or that the channel is gone is believed [P6]', async t => {
+t.test("a provider's rejection, or report that a channel is gone, is final [P6]", async t => {
   const { service, notify, last, channels, pass } = await startWorld(t)
   service.answer = () => ({ status: 403 })
   t.match(await notify('permission', 'n'), { result: 'failed', reason: 'refused' })
@@ -140,7 +140,7 @@ t.test('a provider that hangs holds up no other kind, however much waits for it 
   await Promise.all(begun)
 })
 
-t.test('what was answered meanwhile never rings: neither a retry, nor an escalation, nor one that comes late [P6]', async t => {
+t.test('an answered decision never notifies: no retry, no escalation, no late notice [P6]', async t => {
   const world = await startWorld(t)
   const { service, notify, last, settings, channels } = world
   const [{ id }] = await channels()
@@ -157,7 +157,7 @@ t.test('what was answered meanwhile never rings: neither a retry, nor an escalat
   t.match(service.requests, [{ headers: { priority: '4' } }], 'nobody answered this one')
 })
 
-t.test('who else is told hears of an open decision one after the other, in the order of the settings [P7]', async t => {
+t.test('escalation notifies others of an open decision one after the other, in the chosen order [P7]', async t => {
   const world = await startWorld(t)
   const { ada, notify, settings, channels, clock } = world
   const [first] = await channels()
@@ -178,7 +178,7 @@ t.test('who else is told hears of an open decision one after the other, in the o
   t.same(told(), [1, 1], 'the next, as long after that')
 })
 
-t.test('one that looks at the app is not disturbed; a decision that stays open rings once they are gone [P7]', async t => {
+t.test('an app in use is not disturbed; a decision still open notifies afterwards [P7]', async t => {
   const world = await startWorld(t)
   const { service, ada, notify, last, pass, clock } = world
   const app = await ada.connect({ appState: 'active', watchedForMs: minute })
@@ -196,7 +196,7 @@ t.test('one that looks at the app is not disturbed; a decision that stays open r
   t.match(await notify('done', 'd2', { turnMs: 99_000 }), { result: 'sent' })
 })
 
-t.test('what came during quiet hours is told together in the morning [P7]', async t => {
+t.test('notices during quiet hours are summed up in the morning [P7]', async t => {
   const world = await startWorld(t)
   const { service, notify, settings, last } = world
   const days = [1, 2, 3, 4, 5, 6, 7]
@@ -271,7 +271,7 @@ t.test('a test says what came of it at once, and an arrival is counted once for 
   t.match((await channels())[0].health, { sent: 1, arrived: 0 })
 })
 
-t.test('a server that dies between the yes of a provider and its own note of it tells once more, as the same notice [P6]', async t => {
+t.test('a server that dies before recording an accepted notice sends it again with the same id [P6]', async t => {
   const service = await startStandIn(t)
   const data = t.testdir()
   const first = await startServerProcess(t, { data, args: ['--push-allow', 'loopback'] })
@@ -301,7 +301,7 @@ t.test('a server that dies between the yes of a provider and its own note of it 
   t.equal(status, 200)
 })
 
-t.test('Expo is asked later what became of its tickets, and a device that is gone is forgotten [P6]', async t => {
+t.test('Expo tickets are checked later, and a device that is gone is removed [P6]', async t => {
   const expo = await startStandIn(t)
   const metricsToken = 'a-token-of-the-monitor'
   const world = await startWorld(t, { expoUrl: expo.url, expoToken: 'expo-secret', metricsToken })

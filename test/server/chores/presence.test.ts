@@ -131,7 +131,7 @@ t.test('after a minute, or when the session is opened again, any sign of life co
   }
 })
 
-t.test('a process that comes for an ended session is heard at once, as one is that resumes it without opening it again', async t => {
+t.test('a process that connects to an ended session makes it active at once, also without opening it again', async t => {
   const { ada, app, session, now } = await startWorld(t)
   const ended = next(app, 'ephemeral')
   await ada.call('POST', `/v1/sessions/${session}/archive`)
@@ -142,7 +142,7 @@ t.test('a process that comes for an ended session is heard at once, as one is th
   t.match(await told, { id: session, active: true })
 })
 
-t.test('a machine is there when its connection is, and gone with the last of them', async t => {
+t.test('a machine is active while it has a connection', async t => {
   const { ada, app, heard, now } = await startWorld(t)
   const scope = { clientType: 'machine-scoped', machineId: 'laptop' }
   const came = next(app, 'ephemeral')
@@ -161,7 +161,7 @@ t.test('a machine is there when its connection is, and gone with the last of the
   t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false, activeAt: now() })
 })
 
-t.test('a machine that comes is there at once, for whoever reads the lists too', async t => {
+t.test('a connecting machine is active at once, in the lists too', async t => {
   const { pass, ada, app, now } = await startWorld(t)
   const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
   t.match(await read(), { active: false })
@@ -204,7 +204,7 @@ t.test('a machine that is back before its leaving was stored is there', async t 
   t.same(marks, [false, true], 'and that is what was stored last')
 })
 
-t.test('what comes back with a clock that lags is not told as older than its end, or devices pass over it [C2]', async t => {
+t.test('activity with a lagging clock is not dated before the last end, so that devices accept it [C2]', async t => {
   const { pass, ada, app, process, session, now } = await startWorld(t)
   await pass(1 * minutes)
   const left = next(app, 'ephemeral')
@@ -229,7 +229,7 @@ t.test('an inactive machine is active at its first sign of life, and with a new 
   t.match(await read(), { active: true, activeAt: now() - 5 * seconds })
 })
 
-t.test('a session whose process left and does not come back is inactive after the idle time', async t => {
+t.test('a session whose process does not reconnect is inactive after the idle time', async t => {
   const { pass, ada, app, process, session, now } = await startWorld(t)
   const beat = next(app, 'ephemeral')
   process.emit('session-alive', { sid: session, time: now() })
@@ -264,7 +264,7 @@ t.test('a session whose process is back in time stays active', async t => {
   t.equal((await sessionOf(ada, session)).active, true)
 })
 
-t.test('what shows no sign of life for ten minutes is inactive, within a minute', async t => {
+t.test('after ten minutes without a keepalive a session is inactive within a minute', async t => {
   const { pass, app, process, session, now } = await startWorld(t)
   const beat = next(app, 'ephemeral')
   process.emit('session-alive', { sid: session, time: now() })
@@ -276,7 +276,7 @@ t.test('what shows no sign of life for ten minutes is inactive, within a minute'
   t.same(await told, { type: 'activity', id: session, active: false, activeAt: start, thinking: false })
 })
 
-t.test('nobody makes a foreign session or machine look alive or dead [I1, I4]', async t => {
+t.test("no one can make another account's session or machine look active or inactive [I1, I4]", async t => {
   const { server, pass, ada, app, heard, process, session, now } = await startWorld(t)
   const mallory = await signUp(t, server)
   const evil = await mallory.connect({ clientType: 'session-scoped', sessionId: session })
@@ -328,7 +328,7 @@ async function leave(socket: Socket, witness: Socket): Promise<void> {
   await witness.emitWithAck('ping')
 }
 
-t.test('setting the date of the server ends nobody and makes nobody wait [C1]', async t => {
+t.test("changing the server's date ends no session and delays nothing [C1]", async t => {
   const { ada, pass, wall, session, app, process, heard, now } = await startWorld(t)
   const days = 24 * 60 * minutes
   for (const jump of [-40 * days, 80 * days]) {
@@ -348,7 +348,7 @@ t.test('setting the date of the server ends nobody and makes nobody wait [C1]', 
   t.match(await sessionOf(ada, session), { active: false }, 'silence that lasts is told in the end')
 })
 
-t.test('an end counts for a minute, whatever the date is set to [C1]', async t => {
+t.test('an end counts for a minute, regardless of date changes [C1]', async t => {
   const { pass, wall, session, app, process, heard, now } = await startWorld(t)
   const ended = next(app, 'ephemeral')
   process.emit('session-end', { sid: session, time: now() })
@@ -362,7 +362,7 @@ t.test('an end counts for a minute, whatever the date is set to [C1]', async t =
   t.match(heard.ephemerals, [{ type: 'activity', active: true }])
 })
 
-t.test('those heard last are remembered, and no more of them than allowed', async t => {
+t.test('the most recent ones are remembered, up to the limit', async t => {
   const clock = manualClock()
   const asked: string[] = []
   const store = {
@@ -381,7 +381,7 @@ t.test('those heard last are remembered, and no more of them than allowed', asyn
   t.same(asked, ['a', 'b', 'c', 'b'])
 })
 
-t.test('a machine whose state is stored is told so, also when its presence cannot be noted', async t => {
+t.test('a stored machine state is acknowledged even if presence cannot be recorded', async t => {
   const data = t.testdir()
   const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken: () => {}, clock: Date.now })
   t.teardown(() => store.close())
@@ -433,7 +433,7 @@ async function startWork(t: Test) {
   return { rang, ada, app, pass, beat, come, computer, lose, now }
 }
 
-t.test('a computer that drops off while agents work is told of once, after five minutes [P10]', async t => {
+t.test('a computer that goes offline while agents work causes one notification, after five minutes [P10]', async t => {
   const { rang, pass, computer, lose } = await startWork(t)
   const [one, other] = [await computer(), await computer()]
   await lose(one.process)

@@ -18,7 +18,7 @@ async function startWorld(t: Test, options: ServerSetup = {}) {
 
 const first = (requests: Request[]) => requests[0] as Request
 
-t.test('what Web Push sends is encrypted for the device, signed, and shown by a browser without our worker [P1]', async t => {
+t.test('Web Push messages are encrypted for the device, signed, and shown by a browser without our worker [P1]', async t => {
   const { service, ada, session, register, notify } = await startWorld(t)
   const device = browser()
   await register(tokenOf('WebPush', { endpoint: `${service.url}/push/1`, keys: device.keys, app: 'https://home.example.net' }))
@@ -67,7 +67,7 @@ t.test('a repeat carries the same topic and notice, and a preview goes only to a
   t.equal(service.requests.length, 2, 'and told to nobody')
 })
 
-t.test('ntfy is told in headers, replaced by the number of its session, and cleared when it was answered', async t => {
+t.test('ntfy notices are sent in headers, replaced by session number, and cleared when answered', async t => {
   const { service, session, register, notify } = await startWorld(t)
   await register(tokenOf('Ntfy', { url: `${service.url}/topic`, token: 'tk_secret', app: 'https://home.example.net' }))
   t.match(await notify({ kind: 'question', noticeId: 'n1' }), { result: 'sent' })
@@ -116,7 +116,7 @@ t.test('a webhook is signed over its id, its time and its body', async t => {
   t.match(JSON.parse(settled?.body.toString() ?? ''), { type: 'notification.settled', data: { id: 'n1', session } })
 })
 
-t.test('UnifiedPush takes the same as Web Push, and is told silently when it was answered', async t => {
+t.test('UnifiedPush gets the same as Web Push, and a silent message when answered', async t => {
   const { service, register, notify } = await startWorld(t)
   const device = browser()
   await register(tokenOf('UnifiedPush', { endpoint: `${service.url}/up`, keys: device.keys }))
@@ -154,7 +154,7 @@ t.test('a token of ours that leads nowhere is refused with the reason, and not w
   )
 })
 
-t.test('where a channel leads is told to the device that registered it only; Expo tokens to all, as happy notify needs them', async t => {
+t.test('only the device that registered a channel sees its address; Expo tokens are visible to all, as happy notify needs', async t => {
   const { server, ada, service, register } = await startWorld(t, { expoUrl: 'https://expo.invalid' })
   const ntfy = tokenOf('Ntfy', { url: `${service.url}/topic` })
   await register(ntfy)

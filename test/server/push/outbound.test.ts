@@ -39,7 +39,7 @@ t.test('requests go to public addresses by TLS, and to networks that the operato
 const signal = () => AbortSignal.timeout(5_000)
 const loopback = readNetworks('loopback', '--push-allow')
 
-t.test('whatever way an address is written, it is the address that counts [P5]', async t => {
+t.test('an address is judged by its value, however it is written [P5]', async t => {
   const service = await startStandIn(t)
   const lookup = (host: string, done: (error: Error | null, found: { address: string; family: number }[]) => void) =>
     done(null, [{ address: host === 'six.example' ? '::ffff:127.0.0.1' : '127.0.0.1', family: host === 'six.example' ? 6 : 4 }])

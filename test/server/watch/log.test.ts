@@ -47,7 +47,7 @@ t.test('a request costs no line unless debug asks for it', async t => {
   )
 })
 
-t.test('what nobody foresaw is logged once, and the answer carries the id of that line', async t => {
+t.test('an unexpected error is logged once, and the answer carries the id of that line', async t => {
   const { lines, logger } = keepLines(false)
   const met: unknown[] = []
   const broken = new Error('The clock fell off the wall')
@@ -80,7 +80,7 @@ t.test('other answers carry no such id', async t => {
   t.notOk((await fetch(`${server.url}/v1/sessions`)).headers.has('x-request-id'))
 })
 
-t.test('what is told of an error holds nothing that looks like a secret [P2]', async t => {
+t.test('a logged error contains nothing that looks like a secret [P2]', async t => {
   const secrets = [
     'afield1-account.eyJzdWIiOiJ4In0=.abcdefghij',
     'ExponentPushToken[abc]',
@@ -105,7 +105,7 @@ t.test('what is told of an error holds nothing that looks like a secret [P2]', a
   t.same(noteOf('a text that was thrown'), { name: 'Unknown', says: '', at: [] })
 })
 
-t.test('a proxy on this machine that nobody named is told of once, and a named one never', async t => {
+t.test('an untrusted proxy on this computer is logged once, and a trusted one never', async t => {
   const hints = async (trustProxy: string | undefined, headers: Record<string, string>) => {
     const { lines, logger } = keepLines(false)
     const server = await startServer(t, { logger, ...(trustProxy !== undefined && { trustProxy }) })

@@ -43,7 +43,7 @@ t.test('only who shows the token reads them', async t => {
   t.ok((await scrape(server)).size > 0)
 })
 
-t.test('what happened is counted', async t => {
+t.test('events are counted', async t => {
   const server = await startServer(t, { metricsToken })
   await useEverything(await signUp(t, server))
   const counted = await scrape(server)
@@ -157,7 +157,7 @@ t.test('notifications are counted by channel and outcome, and each arrival once'
   t.equal((await scrape(server)).get('afield_push_overdue_seconds{channel="ntfy"}'), 0)
 })
 
-t.test('a notification that nobody takes up is seen by how long it is due', async t => {
+t.test('an undelivered notification shows up by how long it is overdue', async t => {
   const metrics = createMetrics()
   t.teardown(() => metrics.close())
   const due = new Map<ChannelKind, number>([

@@ -81,7 +81,7 @@ t.test('a member sees what those before it in the turn did', async t => {
   t.same(seen, ['a'])
 })
 
-t.test('a commit takes at most 128 members, and about 4 MiB unless one alone is larger [D6]', async t => {
+t.test('a commit has at most 128 members and about 4 MiB, unless a single one is larger [D6]', async t => {
   const { write, words, commits } = openQueue(t)
   const commitsOf = async (count: number, bytes: number) => {
     const before = commits()
@@ -110,7 +110,7 @@ t.test('few members that may take long share a commit, and none overtakes anothe
   )
 })
 
-t.test('a full disk fails the whole turn with nothing kept, and the next one works when there is room [F1]', async t => {
+t.test('a full disk fails the whole turn with nothing stored, and the next one works once there is space [F1]', async t => {
   const { database, write, queue, words } = openQueue(t)
   await write('before')
   const pages = Number(database.pragma('page_count', { simple: true }))
@@ -125,7 +125,7 @@ t.test('a full disk fails the whole turn with nothing kept, and the next one wor
 })
 
 for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB']) {
-  t.test(`${code} fails the whole turn, everything after it, and is told once [F2]`, async t => {
+  t.test(`${code} fails the whole turn and everything after it, and is reported once [F2]`, async t => {
     const { write, queue, words, told } = openQueue(t)
     await write('before')
     const failing = queue.write(() => {
@@ -171,7 +171,7 @@ t.test('a turn waits for a program from outside without stopping the event loop 
   t.same(words(), ['a', 'b'])
 })
 
-t.test('a program that holds the database for long gets a clear refusal to the writers, and the store goes on [F6]', async t => {
+t.test('writes are clearly rejected while another program locks the database, and the store continues [F6]', async t => {
   const { file, write, words, told } = openQueue(t)
   const outside = new Database(file)
   t.teardown(() => outside.close())
@@ -194,7 +194,7 @@ t.test('who watches commits has no say in them [D4]', async t => {
   t.match(await warned, [{ message: 'the watcher failed' }])
 })
 
-t.test('the end of the queue comes after what waits in it', async t => {
+t.test('closing the queue finishes its waiting members first', async t => {
   const { write, queue, words } = openQueue(t)
   const writes = Promise.all(Array.from({ length: 300 }, (_, index) => write(`${index}`)))
   await queue.end()

@@ -77,7 +77,7 @@ function rowsIn(data: string): Record<string, number> {
   return Object.fromEntries(rows)
 }
 
-t.test('a large session is gone for everybody at once, and its rows go piece by piece [I1, D4]', async t => {
+t.test('a large session disappears for everyone at once, and its rows are deleted in pieces [I1, D4]', async t => {
   const data = t.testdir()
   const store = await openIn(t, data)
   const ann = await newAccount(store, 'ann')
@@ -107,7 +107,7 @@ t.test('a large session is gone for everybody at once, and its rows go piece by 
   t.equal(found(await store.readMessages(ann, again, { after: 0, limit: 9 })).messages.length, 1)
 })
 
-t.test('what is left of a session goes on after a restart, and in a copy from the middle [K1]', async t => {
+t.test('deleting a session continues after a restart, and in a copy taken midway [K1]', async t => {
   const data = t.testdir({ copy: {} })
   const first = await openIn(t, data)
   const ann = await newAccount(first, 'ann')
@@ -127,7 +127,7 @@ t.test('what is left of a session goes on after a restart, and in a copy from th
   }
 })
 
-t.test('the access keys of a removed machine are not those of the one that comes after it [I1]', async t => {
+t.test("a removed machine's access keys do not pass to its successor [I1]", async t => {
   const data = t.testdir()
   const store = await openIn(t, data)
   const ann = await newAccount(store, 'ann')
@@ -145,7 +145,7 @@ t.test('the access keys of a removed machine are not those of the one that comes
   t.match(rowsIn(data), { access_key: many, leftover: 0 })
 })
 
-t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwhile [I1, I3, P4]', async t => {
+t.test('a huge account is deleted in pieces, and belongs to no one meanwhile [I1, I3, P4]', async t => {
   const data = t.testdir()
   const store = await openIn(t, data)
   const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
@@ -195,7 +195,7 @@ t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwh
   t.equal(found(await store.readMessages(ann, session, { after: many - 1, limit: 9 })).messages.length, 1)
 })
 
-t.test('the only account can be removed and made anew while something of it is left', async t => {
+t.test('the only account can be removed and created again while it is still being deleted', async t => {
   const store = await openIn(t, t.testdir())
   const ann = await newAccount(store, 'ann')
   await fullSession(store, ann, 'one')

@@ -32,7 +32,7 @@ t.test('a new database syncs every commit, also after it was written to [D5]', a
   plain.close()
 })
 
-t.test('each promise a connection does not keep is named [D5]', async t => {
+t.test('each violated connection setting is named [D5]', async t => {
   const sound: Footing = { sqliteVersion: '3.54.1', journalMode: 'wal', synchronous: 2, foreignKeys: 1, pageSize: 4096 }
   t.equal(flawIn(sound), undefined)
   t.equal(flawIn({ ...sound, sqliteVersion: '3.51.3' }), undefined)
@@ -102,7 +102,7 @@ t.test('a file that is not a database is refused and left as it was [F5]', async
   }
 })
 
-t.test('a database of somebody else is refused and left as it was', async t => {
+t.test('a foreign database is rejected and left unchanged', async t => {
   const { file, open } = newPlace(t)
   const other = new Database(file)
   other.exec('CREATE TABLE theirs (x)')

@@ -29,7 +29,7 @@ t.test('a server that was killed in its very first write starts again [D4]', asy
   t.equal(await store.hasAccounts(), false)
 })
 
-t.test('a database that somebody else was writing is refused, and left to be recovered by its own program [L3]', async t => {
+t.test("a database with another program's unfinished write is rejected and left for that program to recover [L3]", async t => {
   const { directory, file, page, journal } = cutOff(t, { pagesBefore: 1 })
   const refusal: unknown = await open(directory).catch(error => error)
   if (!(refusal instanceof CannotStart)) throw refusal

@@ -26,7 +26,7 @@ export function accessKeyContract(t: Test, place: StorePlace): void {
     t.same(await store.findAccessKey(ann, of), { data: '4.0', dataVersion: 5, createdAt: 5, updatedAt: 7 })
   })
 
-  t.test('it goes with its session and with its machine', async t => {
+  t.test('it is removed with its session and with its machine', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await newMachine(store, ann, machine)

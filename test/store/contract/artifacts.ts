@@ -86,7 +86,7 @@ export function artifactContract(t: Test, place: StorePlace): void {
     }
   })
 
-  t.test('a removed artifact is gone, and its id may be taken again', async t => {
+  t.test('a removed artifact is gone, and its id can be reused', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await store.openArtifact(ann, draft(one))

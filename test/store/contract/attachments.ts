@@ -35,7 +35,7 @@ async function upload(store: Store, account: AccountId): Promise<Place> {
 }
 
 export function attachmentContract(t: Test, place: StorePlace): void {
-  t.test('pieces are taken in order, each once, and read back from any place', async t => {
+  t.test('pieces are accepted in order, each once, and read back from any offset', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const file = await openUpload(store, ann)
@@ -68,7 +68,7 @@ export function attachmentContract(t: Test, place: StorePlace): void {
     t.equal(text(await store.readPiece(ann, session, id, 0)), 'abc')
   })
 
-  t.test('an upload begun again takes nothing of the attempt before', async t => {
+  t.test('a restarted upload reuses nothing of the previous attempt', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const file = await openUpload(store, ann)

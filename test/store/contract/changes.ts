@@ -26,7 +26,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('each change is told, and nothing when nothing changed', async t => {
+  t.test('each change is returned, and nothing when nothing changed', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -52,7 +52,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(second, { clock: clock + 3, more: false, sessions: [{ id: one, lastSeq: 2 }] })
   })
 
-  t.test('what cannot be told in full is said to be so: another epoch, none, or a clock the account never had [O6]', async t => {
+  t.test('an incomplete answer is marked: another epoch, none, or a clock the account never had [O6]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await newSession(store, ann)
@@ -83,7 +83,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.equal(complete(await again.changesSince(ann, fromNothing)).epoch, epoch)
   })
 
-  t.test('removals too old to be remembered make a reader start over, and one that starts over comes to its end', async t => {
+  t.test('forgotten removals make a reader start over, and a reader that starts over finishes', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const sessions = await Promise.all(['a', 'b', 'c'].map(name => newSession(store, ann, name)))
@@ -102,7 +102,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     same(replica.rows(), await everythingOf(store, ann))
   })
 
-  t.test('a row removed between two pages of a reader from nothing is told to it', async t => {
+  t.test('a row removed between two pages of a first read is reported', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const first = await newSession(store, ann)
@@ -113,7 +113,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { epoch, since, began, limit: 10 }), { removed: [{ of: 'session', id: first }], more: false })
   })
 
-  t.test('a machine made again under its id is told as removed and as there', async t => {
+  t.test('a machine created again under its id is reported as removed and as present', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await newMachine(store, ann, machineId('laptop'))
@@ -124,7 +124,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch, since }), again)
   })
 
-  t.test('keys written together are told on one page, however small', async t => {
+  t.test('keys written together are returned on one page, however small', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const write = (names: string[]) =>

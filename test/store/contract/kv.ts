@@ -14,7 +14,7 @@ const change = (key: string, value: string | null, version = -1): KvChange => ({
 })
 
 export function kvContract(t: Test, place: StorePlace): void {
-  t.test('a key begins at version 0, counts up, and goes on counting when it was removed', async t => {
+  t.test('a key starts at version 0, counts up, and continues counting after removal', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const write = (value: string | null, version: number) => store.mutateKv(ann, [change('k', value, version)], 5)

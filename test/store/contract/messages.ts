@@ -158,7 +158,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('a page of huge messages ends early and goes on without a gap [O2]', async t => {
+  t.test('a page of huge messages ends early and the next continues without a gap [O2]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)

@@ -42,7 +42,7 @@ const keyed = (account: AccountId) => ({ device: { id: phoneOf(account), publicK
 
 export function namesakeContract(t: Test, place: StorePlace): void {
   for (const whose of ['first', 'second'] as const) {
-    t.test(`with the same names for everything, what the ${whose} of two accounts does leaves the other as it was [I1] [I3]`, async t => {
+    t.test(`with identical names everywhere, actions of the ${whose} of two accounts do not affect the other [I1] [I3]`, async t => {
       const store = await openFor(t, place)
       const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
       await fill(store, first, 1)

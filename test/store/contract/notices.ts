@@ -66,7 +66,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.equal(await store.nextDelivery('web-push'), undefined)
   })
 
-  t.test('a repeated notice is told once, also when it was settled before it came', async t => {
+  t.test('a repeated notice is sent once, even if settled before it arrived', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     t.equal(await store.addNotice(account, notice('n', [delivery()])), 'added')
@@ -77,7 +77,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same(await claim(store), [])
   })
 
-  t.test('what is settled is not sent any more, and what was shown is cleared where that can be', async t => {
+  t.test('a settled notice is not sent, and a shown one is cleared where possible', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     await store.addPushToken(account, { id: 'watch', token: 'Ntfy[x]', now: 1 })
@@ -93,7 +93,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same(await store.settleNotices(account, { session, id: undefined, clears, now: 21 }), { settled: [] })
   })
 
-  t.test('what is settled while it is on its way is cleared once it was accepted, and not tried again when it was not', async t => {
+  t.test('a notice settled in flight is cleared if accepted, and not retried otherwise', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann', 'Ntfy[x]')
     await store.addNotice(account, notice('went', [delivery({ channelKind: 'ntfy' })]))
@@ -141,7 +141,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same([await outcomes(store, account, 'n'), await store.nextDelivery('web-push')], [['accepted'], undefined])
   })
 
-  t.test('what was collected for a channel comes as one', async t => {
+  t.test('collected notices of a channel are sent as one', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     for (const id of ['1', '2', '3']) await store.addNotice(account, notice(id, [delivery({ isCollected: true })]))
@@ -151,7 +151,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same([await outcomes(store, account, '2'), await outcomes(store, account, 'later')], [['collected'], ['waiting']])
   })
 
-  t.test('accounts come in turn, and a time that a wrong clock gave is not waited for [C1]', async t => {
+  t.test("accounts take turns, and a wrong clock's time is not waited for [C1]", async t => {
     const store = await openFor(t, place)
     const [{ account: ann }, { account: bob }] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'bob')]
     for (const id of ['1', '2', '3']) await store.addNotice(ann, notice(id, [delivery()]))
@@ -187,7 +187,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('settings stay with their device, and say in what language its channels are told', async t => {
+  t.test('settings belong to their device and set the language of its channels', async t => {
     const store = await openFor(t, place)
     const { account, device } = await accountWithPhone(store, 'ann')
     const eve = await accountWithPhone(store, 'eve')
@@ -249,7 +249,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('what waits survives a restart', async t => {
+  t.test('waiting deliveries survive a restart', async t => {
     const open = place(t)
     const before = await open()
     const { account } = await accountWithPhone(before, 'ann')

@@ -12,7 +12,7 @@ const written = (name: string) => [{ key: key(name), value: small, version: -1 }
 
 /** What is counted for one account is not counted for another. */
 export function ownCountContract(t: Test, place: StorePlace): void {
-  t.test('what an account has used up is counted of the account alone [I1]', async t => {
+  t.test('usage is counted per account [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     for (const name of ['one', 'two', 'three']) {

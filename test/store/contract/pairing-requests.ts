@@ -61,7 +61,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.same(await poll(), delivered)
   })
 
-  t.test('what an asker says of itself is kept as it came, and may be nothing', async t => {
+  t.test("an asker's description is stored unchanged and is optional", async t => {
     const store = await openFor(t, place)
     await store.addPairingRequest({ ...draft(pairingId.parse('a'), 0), about: 'sealed' })
     await store.addPairingRequest(draft(pairingId.parse('b'), 0))

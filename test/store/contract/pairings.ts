@@ -28,7 +28,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>
 
 export function pairingContract(t: Test, place: StorePlace): void {
-  t.test('a request is answered once, delivered once, to its creator only, tells once of a second fetch, and ends [A7]', async t => {
+  t.test('a request is answered once and delivered once, to its creator only, reports a second fetch once, and expires [A7]', async t => {
     const store = await openFor(t, place)
     const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
     let round = 0

@@ -51,7 +51,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     await t.rejects(store.appendMessages(ann, two, [draft('f')], 1, quotas), over('messages'))
   })
 
-  t.test('bytes of messages count too, and come back with their session [Q2]', async t => {
+  t.test('message bytes count too, and are returned when their session is removed [Q2]', async t => {
     const { store, ann } = await twoAccounts(t, place)
     const quotas = only({ bytes: 10 })
     const [one, two] = [await newSession(store, ann), await newSession(store, ann)]
@@ -67,7 +67,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.listAccounts(), [{ id: ann, messages: 1, bytes: 5 }])
   })
 
-  t.test('many who write at once get no more in than fits [Q2]', async t => {
+  t.test('concurrent writers cannot exceed the quota [Q2]', async t => {
     const { store, ann } = await twoAccounts(t, place)
     const sessions = [await newSession(store, ann), await newSession(store, ann)] as const
     const writes = Array.from({ length: 20 }, (_, number) =>
@@ -103,7 +103,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.mutateKv(ann, [change('b', '2', 0)], 1, quotas), { written: true })
   })
 
-  t.test('attachments, whole or not, and artifacts count among the bytes of messages, and come back when they go [I3, Q2]', async t => {
+  t.test('attachments, complete or not, and artifacts count with message bytes, and are returned on removal [I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ bytes: 10 })
     const session = await newSession(store, ann)

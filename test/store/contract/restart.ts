@@ -14,7 +14,7 @@ import {
 } from './kit.ts'
 
 export function restartContract(t: Test, place: StorePlace): void {
-  t.test('a store opened again is the store that was closed, its clock and numbers going on', async t => {
+  t.test('a reopened store continues its clock and numbers', async t => {
     const open = place(t)
     const store = await open()
     const ann = await newAccount(store, 'ann')

@@ -67,7 +67,7 @@ export function rowContract(t: Test, place: StorePlace): void {
     t.match(await store.findMachine(ann, ask.id), { ...machine, active: true, activeAt: 50 })
   })
 
-  t.test('a removed session takes its messages along, a removed machine leaves its sessions', async t => {
+  t.test('removing a session removes its messages, removing a machine keeps its sessions', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann, 'tag')
@@ -87,7 +87,7 @@ export function rowContract(t: Test, place: StorePlace): void {
     t.equal(found(await store.appendMessages(ann, next, [draft('again', 'first')], 3)).added[0]?.seq, 1)
   })
 
-  t.test('presence keeps the latest sign of life, moves no clock, and silence ends it', async t => {
+  t.test('presence stores the latest keepalive, moves no clock, and ends with silence', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)

@@ -16,7 +16,7 @@ export function sessionListContract(t: Test, place: StorePlace): void {
     t.same(await store.listActiveSessions(eve, { since: 0, limit: 10 }), [])
   })
 
-  t.test('sessions are paged by id, descending, whatever changes meanwhile, and only one’s own [I1]', async t => {
+  t.test("sessions are paged by descending id despite concurrent changes, and only the caller's own [I1]", async t => {
     const { store, ann, eve } = await withSessions(t, place)
     const page = async (before: string | undefined, limit: number, changedSince = 0) => {
       const { sessions, more } = await store.pageSessions(ann, { before, changedSince, limit })

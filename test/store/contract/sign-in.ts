@@ -14,7 +14,7 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.equal(await store.accountCreatedAt(signInAs('nobody').newAccount), 'missing')
   })
 
-  t.test('a challenge works once, whoever presents it and however often [A1]', async t => {
+  t.test('a challenge works once, for any caller [A1]', async t => {
     const open = place(t)
     const ask = signInAs('ann')
     const store = await open()

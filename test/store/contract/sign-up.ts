@@ -98,7 +98,7 @@ export function signUpContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('an invitation lets one in: by its code, or whoever comes from where it was opened [A9]', async t => {
+  t.test('an invitation admits one person: by its code, or from the network where it was opened [A9]', async t => {
     const store = await openFor(t, place)
     const enter = (name: string, code: string | null, network: string, now: number) =>
       store.signIn(signInAs(name, { create: { invite: code === null ? null : sha256(code), network }, now })).then(({ result }) => result)
@@ -121,7 +121,7 @@ export function signUpContract(t: Test, place: StorePlace): void {
     t.equal(await store.removeInvite(inviteId.parse('two')), 'missing')
   })
 
-  t.test('the first account is the owner’s, and only one of those that come at once', async t => {
+  t.test('the first account belongs to the owner, also when several sign up at once', async t => {
     const store = await openFor(t, place)
     await Promise.all(['ann', 'bob'].map(name => store.signIn(signInAs(name))))
     t.same(
@@ -132,7 +132,7 @@ export function signUpContract(t: Test, place: StorePlace): void {
     t.equal(await store.readRole(signInAs('nobody').newAccount), 'missing')
   })
 
-  t.test('a removed account leaves nothing, its tokens are unknown, and others keep theirs [A10]', async t => {
+  t.test('a removed account leaves nothing, its tokens are invalid, and others keep theirs [A10]', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     for (const account of [ann, bob]) {

@@ -8,7 +8,7 @@ const nothing = { sessions: 0, messages: 0, bytes: { messages: 0, attachments: 0
 const artifact = { id: artifactId.parse('a'), header: sealed('ab'), body: sealed('cd'), dataKey: sealed('e'), now: 1 }
 
 export function storageContract(t: Test, place: StorePlace): void {
-  t.test('what an account keeps is counted as messages, bytes and state, and goes with what is removed [I1]', async t => {
+  t.test('storage is counted as messages, bytes and state, and decreases with removals [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     t.same(await store.readStorage(ann), nothing)
@@ -44,7 +44,7 @@ export function storageContract(t: Test, place: StorePlace): void {
     t.match(await store.readStorage(ann), { sessions: 0, messages: 0, bytes: { messages: 0, attachments: 0, artifacts: 4 } })
   })
 
-  t.test('numbers that a restore leaves out count as no messages [O6]', async t => {
+  t.test('numbers skipped by a restore do not count as messages [O6]', async t => {
     const store = await openFor(t, place)
     if (!store.safekeeping) return
     const ann = await newAccount(store, 'ann')
@@ -56,7 +56,7 @@ export function storageContract(t: Test, place: StorePlace): void {
     t.match(await store.readStorage(ann), { messages: 2, bytes: { messages: 6 } })
   })
 
-  t.test('the storage of an account that is no more is missing', async t => {
+  t.test('the storage of a removed account is missing', async t => {
     const store = await openFor(t, place)
     const [owner, ann] = [await newAccount(store, 'owner'), await newAccount(store, 'ann')]
     await store.removeAccount(ann)

@@ -7,7 +7,7 @@ import { draft, newAccount, openFor, readAll, type StorePlace, sealed, sessionId
 type Step = (store: Store, account: AccountId) => Promise<unknown>
 
 export function turnContract(t: Test, place: StorePlace): void {
-  t.test('whatever writes come together, each ends as if it had come alone [D4]', async t => {
+  t.test('concurrent writes each end as if alone [D4]', async t => {
     const [together, alone] = [await openFor(t, place), await openFor(t, place)]
     let round = 0
     await fc.assert(

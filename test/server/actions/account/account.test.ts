@@ -71,7 +71,7 @@ t.test('of many writers over one version, one wins [X4]', async t => {
   }
 })
 
-t.test('changed settings are told to every app, the writer’s too, and to nobody else', async t => {
+t.test("changed settings are sent to every app, including the writer's, and to no one else", async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -98,7 +98,7 @@ t.test('bad settings are 400', async t => {
   }
 })
 
-t.test('a push token is kept once, listed newest first, and goes when it is told to [A.9]', async t => {
+t.test('a push token is stored once, listed newest first, and removed on request [A.9]', async t => {
   let now = 1000
   const server = await startServer(t, { now: () => now++ })
   const ada = await signUp(t, server)
@@ -120,7 +120,7 @@ t.test('a push token is kept once, listed newest first, and goes when it is told
   )
 })
 
-t.test('a push token may be on several accounts, and leaving one leaves the other', async t => {
+t.test('a push token can be on several accounts, and removing it from one keeps the other', async t => {
   const server = await startServer(t)
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
   for (const person of [ada, grace]) await person.call('POST', '/v1/push-tokens', { body: { token: 'shared' } })
@@ -129,7 +129,7 @@ t.test('a push token may be on several accounts, and leaving one leaves the othe
   t.equal((await grace.call('GET', '/v1/push-tokens')).body.tokens.length, 0)
 })
 
-t.test('an account is told how much it keeps here, how much it may, and for how long [Q2]', async t => {
+t.test('an account can read its usage, its quotas and the retention [Q2]', async t => {
   const quotas = { sessions: 7, messages: 100, bytes: 1000 }
   const server = await startServer(t, { keepSessionsDays: 30, policy: { quotas: () => quotas } })
   const ada = await signUp(t, server)
@@ -142,7 +142,7 @@ t.test('an account is told how much it keeps here, how much it may, and for how 
   t.same((await ada.call('GET', '/v1/account/storage/sessions')).body, { sessions: [{ id: session, bytes: 8 }] })
 })
 
-t.test('what has no end is told as null', async t => {
+t.test('a missing limit is reported as null', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   t.match((await ada.call('GET', '/v1/account/storage')).body, {

@@ -52,7 +52,7 @@ t.test('a device is renamed, and ended with its tokens, its push tokens and the 
   t.same(await ada.call('DELETE', `/v1/devices/${id}`), { status: 404, body: { error: 'Device not found' } })
 })
 
-t.test('whoever ends one token of a device ends the device', async t => {
+t.test('revoking one token of a device removes the device', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const lost = await signUp(t, server, ada.secret)
@@ -191,7 +191,7 @@ t.test('an instance whose bus is dead ends a revoked token and its sockets all t
   t.same(await ask(), gone)
 })
 
-t.test('who signs in is told to the account: its apps at once, its phones without a word of who', async t => {
+t.test("a sign-in notifies the account's apps at once, and its phones without naming the device", async t => {
   const notices: PushNotice[] = []
   const pushed = Promise.withResolvers<void>()
   const server = await startServer(t, {

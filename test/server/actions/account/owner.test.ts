@@ -11,7 +11,7 @@ import { openStore } from '../../../../lib/store/open.ts'
 import { memoryFolder } from '../../../kit/memory-folder.ts'
 import { deviceId, newAccount, tokenId } from '../../../store/contract/kit.ts'
 
-t.test('what only the owner of the server may do asks by itself who does it, whoever calls it', async t => {
+t.test('owner-only actions check ownership themselves, for every caller', async t => {
   const store = await openStore('sqlite:afield.db', { dataDirectory: join(memoryFolder(t), 'data'), onBroken: reason => t.error(reason) })
   t.teardown(() => store.close())
   const deps = {

@@ -76,7 +76,7 @@ for (const signup of ['owner', 'approve', 'invite'] as const) {
 }
 
 for (const [path, enter] of Object.entries(paths)) {
-  t.test(`${path}: whoever waits is shown to the owner, and comes in once approved [A9]`, async t => {
+  t.test(`${path}: a waiting person is shown to the owner and can sign in once approved [A9]`, async t => {
     const { server, owner } = await startOwned(t, { signup: 'approve' })
     const [ada, eve] = [randomBytes(32), randomBytes(32)]
     t.same(await enter(server, ada), pending)
@@ -145,7 +145,7 @@ t.test('an approval and a wait end after 15 minutes [A9, C1]', async t => {
   t.same(await enter(server, ada), pending)
 })
 
-t.test('whoever is rejected is told so for 15 minutes and bothers the owner no more', async t => {
+t.test('a rejected person is refused for 15 minutes without asking the owner again', async t => {
   const { server, clock, owner } = await startOwned(t, { signup: 'approve' })
   const eve = randomBytes(32)
   t.same(await enter(server, eve), pending)
@@ -156,7 +156,7 @@ t.test('whoever is rejected is told so for 15 minutes and bothers the owner no m
   t.same(await enter(server, eve), pending)
 })
 
-t.test('twenty wait, and whoever comes then comes again later', async t => {
+t.test('at most twenty wait, and others have to retry later', async t => {
   const { server, owner } = await startOwned(t, { signup: 'approve' })
   const first = randomBytes(32)
   t.same(await enter(server, first), pending)
@@ -182,7 +182,7 @@ t.test('only the owner sees who waits and makes invitations', async t => {
   for (const [method, path] of asks) t.same(await member.call(method, path), ownerOnly, `${method} ${path}`)
 })
 
-t.test('a policy of one’s own is told who comes, and never of who has an account', async t => {
+t.test('a custom policy is called for new keys, never for existing accounts', async t => {
   const asked: unknown[] = []
   const decide = (applicant: object) => {
     asked.push(applicant)

@@ -19,7 +19,7 @@ async function tryToEnter(server: { url: string }, setupCode?: string, secret = 
 
 t.before(() => cryptoReady())
 
-t.test('the first account needs the setup code, and after it nobody is let in [A9]', async t => {
+t.test('the first account needs the setup code, and then sign-up is closed [A9]', async t => {
   const server = await startServer(t, { signup: 'owner' })
   const code = server.setupCode?.code ?? ''
   t.match(code, /^[2-9A-HJ-NP-Z]{4}-[2-9A-HJ-NP-Z]{4}$/)
@@ -33,7 +33,7 @@ t.test('the first account needs the setup code, and after it nobody is let in [A
   t.equal((await tryToEnter(server, undefined, secret)).answer.status, 200, 'the owner signs in without it')
 })
 
-t.test('the code is in a file that only the server’s user can read, survives a restart and goes with its use', async t => {
+t.test('the code is in a private file, survives a restart and is deleted once used', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data, signup: 'owner' })
   const file = join(data, 'setup-code')
@@ -90,7 +90,7 @@ t.test('a code that is missing locks nothing: existing apps send none', async t 
   for (let time = 0; time < 12; time += 1) t.same((await tryToEnter(server)).answer, asksForCode)
 })
 
-t.test('of two who bring the code at once, one becomes the owner', async t => {
+t.test('of two who use the code at once, one becomes the owner', async t => {
   const server = await startServer(t, { signup: 'owner' })
   const code = server.setupCode?.code
   const answers = await Promise.all([tryToEnter(server, code), tryToEnter(server, code)])

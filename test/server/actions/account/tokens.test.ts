@@ -50,7 +50,7 @@ t.test('a sign-in may end itself', async t => {
   t.same(await ada.call('GET', '/v1/sessions'), gone)
 })
 
-t.test('nobody ends the sign-in of another account [I1]', async t => {
+t.test('no one can revoke a sign-in of another account [I1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const mallory = await signUp(t, server)
@@ -61,7 +61,7 @@ t.test('nobody ends the sign-in of another account [I1]', async t => {
   t.equal((await ada.call('GET', '/v1/sessions')).status, 200)
 })
 
-t.test('a token stays good over restarts, a revoked one stays gone', async t => {
+t.test('a token stays valid across restarts, and a revoked one stays revoked', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data })
   const ada = await signUp(t, first)
@@ -74,7 +74,7 @@ t.test('a token stays good over restarts, a revoked one stays gone', async t => 
   t.equal((await on(lost.token)).status, 401)
 })
 
-t.test('a token that differs in one character is nobody’s', async t => {
+t.test('a token with one different character is invalid', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const changed = [...ada.token].map((character, at) => ada.token.slice(0, at) + (character === 'a' ? 'b' : 'a') + ada.token.slice(at + 1))
@@ -82,7 +82,7 @@ t.test('a token that differs in one character is nobody’s', async t => {
     t.same(await ada.call('GET', '/v1/sessions', { token }), gone)
 })
 
-t.test('nothing on disk is a token anybody could use [A6]', async t => {
+t.test('nothing on disk is a usable token [A6]', async t => {
   const server = await startServer(t)
   const people = [await signUp(t, server), await signUp(t, server)]
   const named = await people[0]?.call('POST', '/v1/tokens', { body: { name: 'ci', scopes: ['read'] } })

@@ -31,7 +31,7 @@ t.test('a call over HTTP is answered by the session’s own process', async t =>
   t.same(await call('c2VhbGVk'), { status: 200, body: { result: 're: c2VhbGVk' } })
 })
 
-t.test('a call nobody answers for is told so after the grace of a reconnect [R4]', async t => {
+t.test('a call without a callee fails after the reconnect grace period [R4]', async t => {
   const { clock, call, own } = await startWorld(t)
   const called = call()
   await own.emitWithAck('ping')
@@ -47,7 +47,7 @@ t.test('a call waits for a process on its way back', async t => {
   t.same(await called, { status: 200, body: { result: 'back' } })
 })
 
-t.test('a call ends when nobody answers in time, and when its target goes [R3]', async t => {
+t.test('a call ends on a timeout, and when its target disconnects [R3]', async t => {
   const { clock, own, method, call } = await startWorld(t)
   await register(own, method)
   const late = [next(own, 'rpc-request'), call()]
@@ -60,7 +60,7 @@ t.test('a call ends when nobody answers in time, and when its target goes [R3]',
   t.same(await cut[1], { status: 502, body: { error: 'RPC target disconnected' } })
 })
 
-t.test('a caller that goes leaves no call behind [R3]', async t => {
+t.test('a caller that disconnects leaves no call behind [R3]', async t => {
   const { server, ada, own, method } = await startWorld(t)
   await register(own, method)
   const controllers = Array.from({ length: 33 }, () => new AbortController())

@@ -32,7 +32,7 @@ async function answerCalls(socket: Socket, method: string, answer?: (params: str
   await registered
 }
 
-t.test('a call goes to the session’s own process, with its parameters, and its answer comes back', async t => {
+t.test("a call reaches the session's own process with its parameters, and its answer returns", async t => {
   const { app, open, method } = await startWorld(t)
   const process = await open()
   const asked = next(process, 'rpc-request')
@@ -90,7 +90,7 @@ t.test('an id that begins like another answers nothing of the other [R1, R2]', a
   t.same(await app.emitWithAck('rpc-call', { method: `${long}:bash`, params: '' }), { ok: true, result: 'own' })
 })
 
-t.test('a name that is not of an id and a method is nobody’s to register [R2]', async t => {
+t.test('a name that is not an id and a method cannot be registered [R2]', async t => {
   const { ada } = await startWorld(t)
   const machine = await ada.connect({ clientType: 'machine-scoped', machineId: 'lap' })
   for (const method of ['lapX', 'lap', 'laps', ':lap', 'X']) {
@@ -104,7 +104,7 @@ t.test('a name that is not of an id and a method is nobody’s to register [R2]'
   }
 })
 
-t.test('a call to a session of another account is like one to nobody [R1, I1]', async t => {
+t.test('a call to a session of another account is like one without a callee [R1, I1]', async t => {
   const { clock, server, open, method } = await startWorld(t)
   let calls = 0
   await answerCalls(await open(), method, () => {
@@ -123,7 +123,7 @@ t.test('a call to a session of another account is like one to nobody [R1, I1]', 
   t.equal(calls, 0)
 })
 
-t.test('the newest registration answers; the one before is told that it no longer does [R2]', async t => {
+t.test('the newest registration answers, and the previous one is notified [R2]', async t => {
   const { app, open, method } = await startWorld(t)
   const [old, young] = [await open(), await open()]
   await answerCalls(old, method, () => 'old')
@@ -137,7 +137,7 @@ t.test('the newest registration answers; the one before is told that it no longe
   t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'young' }, 'the old one cannot unregister it')
 })
 
-t.test('without a handler a call waits 15 s for one to come back, then says so [R4]', async t => {
+t.test('without a handler a call waits 15 s for a reconnect, then fails [R4]', async t => {
   const { clock, app, method } = await startWorld(t)
   let isOver = false
   const answer = app.emitWithAck('rpc-call', { method, params: 'x' }).finally(() => {
@@ -188,7 +188,7 @@ t.test('a handler that does not answer within 30 s is given up, and its late ans
   t.same(await app.emitWithAck('ping'), {})
 })
 
-t.test('a call ends when its handler goes [R3]', async t => {
+t.test('a call ends when its handler disconnects [R3]', async t => {
   const { app, open, method } = await startWorld(t)
   const process = await open()
   const asked = next(process, 'rpc-request')
@@ -199,7 +199,7 @@ t.test('a call ends when its handler goes [R3]', async t => {
   t.same(await answer, { ok: false, error: 'RPC target disconnected' })
 })
 
-t.test('when the caller goes nobody waits any more, and the handler’s answer harms nothing [R3]', async t => {
+t.test('when the caller disconnects the call ends, and a late answer does no harm [R3]', async t => {
   const { clock, server, app, ada, open, method } = await startWorld(t)
   const process = await open()
   const asked = Promise.withResolvers<(reply: unknown) => void>()
@@ -224,7 +224,7 @@ t.test('when the caller goes nobody waits any more, and the handler’s answer h
   t.same(await other.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'next' })
 })
 
-t.test('nobody calls himself', async t => {
+t.test('a connection cannot call itself', async t => {
   const { open, method } = await startWorld(t)
   const process = await open()
   await answerCalls(process, method, () => 'me')
@@ -250,7 +250,7 @@ t.test('a call without a method, or with bytes in its parameters, is refused at 
   }
 })
 
-t.test('whatever JSON a call has for parameters comes to the callee as it is, and so does nothing', async t => {
+t.test('any JSON parameters reach the callee unchanged, including none', async t => {
   const { app, open, method } = await startWorld(t)
   const heard: unknown[] = []
   const process = await open()
@@ -261,7 +261,7 @@ t.test('whatever JSON a call has for parameters comes to the callee as it is, an
   t.strictSame(heard, all)
 })
 
-t.test('an answer that is no text is an error, whatever it is', async t => {
+t.test('an answer that is not text is an error', async t => {
   const { app, open, method } = await startWorld(t)
   const answers: unknown[] = [undefined, null, 7, {}, ['x'], '\ud800']
   let count = 0
@@ -294,7 +294,7 @@ t.test('a connection has 32 calls under way, 256 more wait in their order, and t
   t.equal(clock.now(), 0, 'nobody waited for a limit')
 })
 
-t.test('a call that waits behind others that nobody answers ends when an answer would have had to be there [B5, R3]', async t => {
+t.test('a call queued behind unanswered ones ends at its own deadline [B5, R3]', async t => {
   const { clock, app, open, method } = await startWorld(t)
   await answerCalls(await open(), method)
   const answers = Array.from({ length: 33 }, () => app.emitWithAck('rpc-call', { method, params: 'x' }))
@@ -303,7 +303,7 @@ t.test('a call that waits behind others that nobody answers ends when an answer 
   for (const answer of await Promise.all(answers)) t.same(answer, { ok: false, error: 'operation has timed out' })
 })
 
-t.test('who goes on calling where there is no room is let go of [B5]', async t => {
+t.test('a connection that keeps calling with a full queue is closed [B5]', async t => {
   const { app, open, method } = await startWorld(t, { limits: 'default' })
   await answerCalls(await open(), method)
   const left = next(app, 'disconnect')
@@ -311,7 +311,7 @@ t.test('who goes on calling where there is no room is let go of [B5]', async t =
   t.equal(await left, 'transport close')
 })
 
-t.test('calls that wait go with their connection, and take nothing along [R3]', async t => {
+t.test('queued calls end with their connection, and affect nothing else [R3]', async t => {
   const { ada, app, open, method } = await startWorld(t)
   const process = await open()
   let asked = 0
@@ -343,7 +343,7 @@ t.test('calls of many at once each get their own answer', async t => {
   )
 })
 
-t.test('an answer to a call of the connection before is not taken for one to a call of now [R5]', async t => {
+t.test('an answer to a call of the previous connection does not answer a current one [R5]', async t => {
   const { ada, server, app, session, method } = await startWorld(t)
   const scope = { token: ada.token, clientType: 'session-scoped', sessionId: session }
   const asked = async (params: string) => {
@@ -372,7 +372,7 @@ t.test('a large answer goes through', async t => {
   t.equal(answer.result.length, large.length)
 })
 
-t.test('a method that was given back is answered by nobody', async t => {
+t.test('an unregistered method has no callee', async t => {
   const { clock, app, open, method } = await startWorld(t)
   const process = await open()
   await answerCalls(process, method, () => 'done')
@@ -388,7 +388,7 @@ t.test('a method that was given back is answered by nobody', async t => {
 const large = 'a'.repeat(4 * 1024 * 1024)
 const tooMany = { ok: false, error: 'Too many calls at once' }
 
-t.test('parameters of calls that nobody has taken have a bound for each account; others call on [B5, N2]', async t => {
+t.test('parameters of unaccepted calls are limited per account; others can keep calling [B5, N2]', async t => {
   const { clock, server, app, ada, method } = await startWorld(t)
   const waiting = Array.from({ length: 8 }, () => app.emitWithAck('rpc-call', { method, params: large }))
   t.same(await app.emitWithAck('rpc-call', { method, params: large }), tooMany)
@@ -410,7 +410,7 @@ t.test('parameters of calls that nobody has taken have a bound for each account;
   t.same(await again, notAvailable, 'and then there is room again')
 })
 
-t.test('parameters that somebody has taken count no more, whether or not they answer [B5]', async t => {
+t.test('parameters of accepted calls no longer count, answered or not [B5]', async t => {
   const { app, open, method } = await startWorld(t)
   const process = await open()
   await answerCalls(process, method)

@@ -44,7 +44,7 @@ t.test('a phone is notified, and the provider learns nothing but fixed words and
   })
 })
 
-t.test('the end of a short turn notifies nobody, unless the turn was started from the phone', async t => {
+t.test('the end of a short turn causes no notification, unless the turn was started from the phone', async t => {
   const { provider, ada, notify } = await startWorld(t)
   const app = await ada.connect()
   const table = [
@@ -105,7 +105,7 @@ t.test('the apps and the own sockets of the session hear of the event at once, o
   t.same([other.ephemerals, stranger.ephemerals], [[], []])
 })
 
-t.test('nobody is notified while somebody looks at an app of the account, and again when nobody does', async t => {
+t.test('notifications pause while an app of the account is in use, and resume afterwards', async t => {
   const { provider, server, ada, notify } = await startWorld(t)
   const suppressed = { success: true, result: 'suppressed', reason: 'active-ui-client' }
   const stranger = await (await signUp(t, server)).connect({ appState: 'active' })
@@ -144,7 +144,7 @@ t.test('without a token nothing is sent', async t => {
   t.same(provider.requests, [])
 })
 
-t.test('a session of somebody else is answered like none, and nobody hears of it [I1, I2]', async t => {
+t.test('a session of another account is answered as missing, and no one is notified [I1, I2]', async t => {
   const { provider, server, ada, notify } = await startWorld(t)
   const mallory = await signUp(t, server)
   await mallory.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[mallory]' } })
@@ -155,7 +155,7 @@ t.test('a session of somebody else is answered like none, and nobody hears of it
   t.same([heard.ephemerals, provider.requests], [[], []])
 })
 
-t.test('what the schema does not allow is refused', async t => {
+t.test('input that violates the schema is rejected', async t => {
   const { ada, session } = await startWorld(t)
   const wrong = [{ kind: 'other' }, { title: '' }, { title: 'x'.repeat(201) }, { body: '' }, { body: 'x'.repeat(501) }, { data: 'x' }]
   for (const part of wrong) {
@@ -164,7 +164,7 @@ t.test('what the schema does not allow is refused', async t => {
   }
 })
 
-t.test('a device the provider knows no more is forgotten, and only there', async t => {
+t.test('a device unknown to its provider is removed, and only there', async t => {
   const gone = 'ExponentPushToken[gone]'
   const { provider, server, ada, notify } = await startWorld(t, { tokens: [phone, gone] })
   const bob = await signUp(t, server)
@@ -183,7 +183,7 @@ t.test('a ticket that failed for another reason keeps the token', async t => {
   t.same(await tokensOf(ada), [phone])
 })
 
-t.test('any text up to 4 KiB is kept as a token; one that no provider knows is reported and keeps nobody else waiting', async t => {
+t.test('any text up to 4 KiB is stored as a token; an unknown kind is reported and does not delay others', async t => {
   const odd = ['not of any provider', 'x'.repeat(4096), 'ExponentPushToken[]']
   const { provider, ada, notify } = await startWorld(t, { tokens: odd })
   t.same(await notify(), { success: true, result: 'failed', tokens: 3, delivered: 0, reason: 'unknown' })
@@ -225,7 +225,7 @@ t.test('a provider that does not answer is given up after 8 s in all', async t =
   t.same(await outcome, { success: true, result: 'failed', tokens: 1, delivered: 0, reason: 'late' })
 })
 
-t.test('what the provider says is not believed blindly', async t => {
+t.test('provider answers are validated', async t => {
   const { provider, notify } = await startWorld(t, { tokens: [phone, 'ExponentPushToken[tablet]'] })
   const answers: [what: string, status: number, text: string][] = [
     ['an error of its own', 500, '{"errors":[]}'],
@@ -241,7 +241,7 @@ t.test('what the provider says is not believed blindly', async t => {
   t.same(await notify(), { success: true, result: 'partial', tokens: 2, delivered: 1, reason: 'refused' }, 'fewer tickets than tokens')
 })
 
-t.test('an embedder delivers by own means, and what breaks there is told and costs nothing', async t => {
+t.test('an embedder can deliver itself, and its errors are reported without other effect', async t => {
   const sent: unknown[] = []
   const met: unknown[] = []
   const { notify } = await startWorld(t, {

@@ -12,7 +12,7 @@ const ring = (kind: RingKind, of: NotificationSettings | null, now = noon, sessi
   return ringing.isCollected ? `collected until ${new Date(ringing.at).toISOString()}` : ringing.isSilent ? 'silent' : 'sound'
 }
 
-t.test('each kind rings as its device says, decisions always', async t => {
+t.test('each kind notifies as its device chose, decisions always', async t => {
   for (const kind of ringKind.options) t.equal(ring(kind, null), 'sound', `${kind} on a device that never said anything`)
   const quiet = settings({ decision: 'silent', finished: 'off', failed: 'off', machine: 'off' })
   const expected = { permission: 'silent', question: 'silent', device: 'sound', test: 'sound' } as Partial<Record<RingKind, string>>
@@ -20,13 +20,13 @@ t.test('each kind rings as its device says, decisions always', async t => {
   t.throws(() => notificationSettings.parse({ decision: 'off' }))
 })
 
-t.test('a session may be told of decisions only, or not at all', async t => {
+t.test('a session can be limited to decisions, or muted', async t => {
   const one = settings({ sessions: { s: 'decisions', other: 'off' } })
   t.same([ring('done', one), ring('permission', one), ring('question', one)], ['session', 'sound', 'sound'])
   t.same([ring('permission', one, noon, 'other'), ring('done', one, noon, 'third')], ['session', 'sound'])
 })
 
-t.test('while snoozed nothing rings but a test', async t => {
+t.test('while snoozed only a test notifies', async t => {
   const snoozed = settings({ snoozedUntil: noon + 1 })
   t.same([ring('permission', snoozed), ring('permission', snoozed, noon + 1), ring('test', snoozed)], ['snoozed', 'sound', 'sound'])
 })

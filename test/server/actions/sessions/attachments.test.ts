@@ -42,7 +42,7 @@ async function upload(ada: Person, session: string, bytes: Uint8Array) {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64url')
 
-t.test('an attachment goes up and comes down as existing clients do it', async t => {
+t.test('existing clients can upload and download an attachment', async t => {
   const { server, ada, session, at } = await startWorld(t)
   const bytes = randomBytes(700_000)
   const { status, body } = await ada.call('POST', `${at}/request-upload`, { body: { filename: '../x.png', size: bytes.length } })
@@ -60,7 +60,7 @@ t.test('an attachment goes up and comes down as existing clients do it', async t
   t.equal(headers.get('content-length'), String(bytes.length))
 })
 
-t.test('addresses begin as the caller wrote them, whatever the server calls itself', async t => {
+t.test("returned addresses begin as the caller's, not as the server's own name", async t => {
   const { server, ada, session } = await startWorld(t, { trustProxy: 'loopback' })
   const asked = async (host: string, more = '') => {
     const head = `POST /v1/sessions/${session}/attachments/request-upload HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${ada.token}\r\n`
@@ -71,7 +71,7 @@ t.test('addresses begin as the caller wrote them, whatever the server calls itse
   t.match(await asked('127.0.0.1', 'X-Forwarded-Proto: https\r\n'), /^https:\/\/127\.0\.0\.1\/v1\//, 'as the trusted proxy says')
 })
 
-t.test('what is stored is never shown as a page [H7]', async t => {
+t.test('stored bytes are never rendered as a page [H7]', async t => {
   const { ada, session } = await startWorld(t)
   const { uploadUrl } = await upload(ada, session, Buffer.from('<script>alert(1)</script>'))
   const { headers } = await get(ada, uploadUrl)
@@ -110,7 +110,7 @@ t.test('a range is answered with that range, and one that makes no sense with ev
   for (const range of ['bytes=600000-', 'bytes=-0']) t.equal((await get(ada, uploadUrl, range)).status, 416, range)
 })
 
-t.test('what is too large is refused when it is announced and while it arrives [N2]', async t => {
+t.test('an oversized upload is rejected when announced and while it arrives [N2]', async t => {
   const { server, ada, session, at } = await startWorld(t)
   const announced = (size: unknown) => ada.call('POST', `${at}/request-upload`, { body: { filename: 'x', size } })
   t.equal((await announced(10 * mib)).status, 200)
@@ -178,7 +178,7 @@ t.test('refs and names that are not ours lead nowhere [N11]', async t => {
   }
 })
 
-t.test('an attachment belongs to its session, and goes with it', async t => {
+t.test('an attachment belongs to its session and is removed with it', async t => {
   const { server, ada, session, at } = await startWorld(t)
   const { uploadUrl, ref } = await upload(ada, session, randomBytes(5 * mib))
   const other = await ada.openSession()
@@ -196,7 +196,7 @@ t.test('an attachment belongs to its session, and goes with it', async t => {
   t.equal((await call(server, 'GET', '/health')).status, 200)
 })
 
-t.test('an upload in parts goes on where it was cut, and is there only when it is whole and right', async t => {
+t.test('a partial upload resumes where it stopped, and is visible only once complete and verified', async t => {
   const { ada, session } = await startWorld(t)
   const bytes = randomBytes(400_000)
   const { path, uploadUrl } = await request(ada, session, bytes.length)
@@ -222,7 +222,7 @@ t.test('an upload in parts goes on where it was cut, and is there only when it i
   t.same((await part(5, 50_000)).body, { offset: 400_000, size: 400_000, complete: true }, 'whoever comes late changes nothing')
 })
 
-t.test('bytes that do not have their digest are forgotten, and the upload begins anew', async t => {
+t.test('bytes that do not match their digest are dropped, and the upload starts over', async t => {
   const { ada, session } = await startWorld(t)
   const bytes = randomBytes(10_000)
   const { path, uploadUrl } = await request(ada, session, bytes.length)
@@ -241,7 +241,7 @@ t.test('more than was announced is refused, and what is stored stays', async t =
   t.equal((await ada.call('GET', `${path}/upload`)).body.offset, 4500)
 })
 
-t.test('of a body that is cut off, what came is kept [N9]', async t => {
+t.test('the received part of an interrupted body is kept [N9]', async t => {
   const { server, ada, session } = await startWorld(t)
   const bytes = randomBytes(100_000)
   const { path, uploadUrl } = await request(ada, session, bytes.length)
@@ -258,7 +258,7 @@ t.test('of a body that is cut off, what came is kept [N9]', async t => {
   t.ok((await get(ada, uploadUrl)).bytes.equals(bytes))
 })
 
-t.test('a body that comes a byte at a time is given up after a while, and what came is kept [N8]', async t => {
+t.test('a body sent byte by byte times out, and the received part is kept [N8]', async t => {
   const clock = manualClock()
   const { server, ada, session } = await startWorld(t, { clock })
   const bytes = randomBytes(100_000)
@@ -288,7 +288,7 @@ t.test('a body that comes a byte at a time is given up after a while, and what c
   t.equal((await put(ada, `${uploadUrl}/upload?at=${offset}`, bytes.subarray(offset))).status, 200)
 })
 
-t.test('two that send the same upload at once leave it whole or refused, never mixed', async t => {
+t.test('two concurrent uploads of the same file end complete or rejected, never mixed', async t => {
   const { ada, session } = await startWorld(t)
   for (const suffix of ['', '/upload?at=0']) {
     const [one, two] = [randomBytes(2 * mib), randomBytes(2 * mib)]

@@ -35,7 +35,7 @@ t.test('a batch is numbered in the order of its array and answered without conte
   t.equal((await ada.call('GET', '/v1/sessions')).body.sessions[0].seq, 2)
 })
 
-t.test('a batch sent again is answered with its stored rows, stored once and told once [X1]', async t => {
+t.test('a repeated batch is answered with its stored rows, stored once and announced once [X1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -52,7 +52,7 @@ t.test('a batch sent again is answered with its stored rows, stored once and tol
   )
 })
 
-t.test('a batch sent again to a server that was restarted is told to nobody [X1]', async t => {
+t.test('a batch repeated to a restarted server is not announced again [X1]', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data })
   const ada = await signUp(t, first)
@@ -102,7 +102,7 @@ t.test('a localId means nothing in another session [X3]', async t => {
     t.same(seqs((await ada.send(session, { localId: 'a' })).body), [1])
 })
 
-t.test('batches of 1 to 1,000 are taken; none and more are 400, as is an empty localId', async t => {
+t.test('batches of 1 to 1,000 are accepted; none and more are 400, as is an empty localId', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -167,7 +167,7 @@ t.test('pages go up after a seq and down before one, and say whether there is mo
   t.same(seqs(latest.body), range(250, 101))
 })
 
-t.test('a session nobody has is 404 on every way to its messages', async t => {
+t.test('an unknown session is 404 on every route to its messages', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   t.same(await read(ada, 'unknown'), notFound)
@@ -175,7 +175,7 @@ t.test('a session nobody has is 404 on every way to its messages', async t => {
   t.same(await ada.send('unknown', { localId: 'a' }), notFound)
 })
 
-t.test('a new message is told whole, with the account’s update seq, before its sender is answered', async t => {
+t.test("a new message is announced in full, with the account's update seq, before its sender is answered", async t => {
   const server = await startServer(t, { now: () => 1_700_000_000_000 })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -218,7 +218,7 @@ t.test('update seqs rise by one with each update, whatever it is about', async t
   t.equal(new Set(heard.updates.map(({ id }) => id)).size, 8)
 })
 
-t.test('what is sealed comes back as it went in, byte for byte [N4]', async t => {
+t.test('sealed content is returned unchanged, byte for byte [N4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -12,7 +12,7 @@ async function startWorld(t: Test) {
   return { server, ada, session, mark }
 }
 
-t.test('how far messages came is kept, told to the apps and the session, and shown with it', async t => {
+t.test('receipts are stored, sent to the apps and the session, and shown with it', async t => {
   const { ada, session, mark } = await startWorld(t)
   const [app, own] = [await ada.connect(), await ada.connect({ clientType: 'session-scoped', sessionId: session })]
   const told = [next(app, 'update'), next(own, 'update')]
@@ -24,7 +24,7 @@ t.test('how far messages came is kept, told to the apps and the session, and sho
   t.match((await ada.call('GET', '/v1/sessions')).body.sessions, [{ id: session, seq: 3, deliveredSeq: 3, readSeq: 3 }])
 })
 
-t.test('the numbers never go back nor beyond the messages, and what is no news is told to nobody', async t => {
+t.test('receipts never go back nor beyond the messages, and unchanged ones are not announced', async t => {
   const { ada, session, mark } = await startWorld(t)
   await mark({ deliveredSeq: 2 })
   const heard = listen(await ada.connect())
@@ -37,7 +37,7 @@ t.test('the numbers never go back nor beyond the messages, and what is no news i
   t.match(heard.bodies('session-receipts'), [{ sid: session, deliveredSeq: 3 }])
 })
 
-t.test('the connection that says so is not told of it', async t => {
+t.test('the connection that reports a receipt does not get it back', async t => {
   const { ada, mark } = await startWorld(t)
   const [own, other] = [await ada.connect(), await ada.connect()]
   const [heard, others] = [listen(own), listen(other)]
@@ -46,7 +46,7 @@ t.test('the connection that says so is not told of it', async t => {
   t.same([heard.updates.length, others.updates.length], [0, 1])
 })
 
-t.test('what is no number of a message is refused, and a session that is not there not found', async t => {
+t.test('an invalid message number is rejected, and a missing session is not found', async t => {
   const { ada, mark } = await startWorld(t)
   for (const body of [{ deliveredSeq: -1 }, { readSeq: 1.5 }, { readSeq: '1' }, { deliveredSeq: 2 ** 31 }]) {
     t.equal((await mark(body)).status, 400, JSON.stringify(body))

@@ -7,7 +7,7 @@ const success = { status: 200, body: { success: true } }
 const notFound = { status: 404, body: { error: 'Session not found' } }
 const now = 1_700_000_000_000
 
-t.test('a new session has every field, keeps what was posted, and is told to apps', async t => {
+t.test('a new session has every field, stores the posted values, and is announced to apps', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const app = await ada.connect()
@@ -41,14 +41,14 @@ t.test('a new session has every field, keeps what was posted, and is told to app
   t.same((await ada.call('GET', '/v1/sessions')).body, { sessions: [{ ...record, lastMessage: null }] })
 })
 
-t.test('what is left out is null', async t => {
+t.test('omitted fields are null', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const { body } = await ada.call('POST', '/v1/sessions', { body: { tag: 'one', metadata: 'meta' } })
   t.match(body.session, { agentState: null, agentStateVersion: 0, dataEncryptionKey: null })
 })
 
-t.test('the same tag names the same session, unchanged, and nobody is told again', async t => {
+t.test('the same tag is the same session, unchanged and not announced again', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const heard = listen(await ada.connect())
@@ -88,7 +88,7 @@ t.test('sessions are listed by their last change, newest first, 150 of them', as
   t.equal(body.sessions[0].lastMessage, null)
 })
 
-t.test('archiving makes a session inactive and tells apps, however often', async t => {
+t.test('archiving makes a session inactive and notifies apps, every time', async t => {
   let time = now
   const server = await startServer(t, { now: () => time })
   const ada = await signUp(t, server)
@@ -105,7 +105,7 @@ t.test('archiving makes a session inactive and tells apps, however often', async
   t.same(await ada.call('POST', '/v1/sessions/unknown/archive'), notFound)
 })
 
-t.test('a removed session goes with its messages; apps are told, its process is not', async t => {
+t.test('a session is removed with its messages; apps are notified, its process is not', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession('one')

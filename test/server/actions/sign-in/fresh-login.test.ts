@@ -142,7 +142,7 @@ t.test('a signature is of use to one server, under its origin, for one device an
   t.equal((await post(server, { ...(await signInWith(server, phone, { origin: home })), origin: home })).status, 200)
 })
 
-t.test('no signature of the one kind is ever taken for one of the other [A3]', async t => {
+t.test('a signature of one kind is never accepted as the other [A3]', async t => {
   const server = await startServer(t)
   const secret = randomBytes(32)
   const phone = { account: signingKeypair(secret), device: newKeys() }
@@ -173,7 +173,7 @@ t.test('a renewed token replaces the one before a minute later, and its sockets 
   t.equal((await use(server, renewed.token)).status, 200)
 })
 
-t.test('two tabs that renew at the same time both go on [A5]', async t => {
+t.test('two tabs that renew at the same time both keep working [A5]', async t => {
   const clock = manualClock()
   const began = Date.now()
   const server = await startServer(t, { clock, now: () => began + clock.now() })
@@ -200,7 +200,7 @@ t.test('only the device itself renews, and not once it was removed [A4]', async 
   t.same(await post(server, await renewWith(server, phone, body.account)), unknown)
 })
 
-t.test('a token nobody renews ends after a day', async t => {
+t.test('a token that is not renewed expires after a day', async t => {
   const clock = manualClock()
   const began = Date.now()
   const server = await startServer(t, { clock, now: () => began + clock.now() })
@@ -211,7 +211,7 @@ t.test('a token nobody renews ends after a day', async t => {
   t.same(await use(server, body.token), gone)
 })
 
-t.test('an account may shut the first kind of sign-in, or leave it open once more', async t => {
+t.test('an account can disable legacy sign-in, or allow it once more', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const set = (legacyLogin: string) => ada.call('PUT', '/v1/account/legacy-login', { body: { legacyLogin } })
@@ -227,7 +227,7 @@ t.test('an account may shut the first kind of sign-in, or leave it open once mor
   await signUp(t, server, ada.secret)
 })
 
-t.test('for a day after a backup was restored, nobody signs in over a challenge used before it [A1]', async t => {
+t.test('for a day after a restore, challenges used before it are rejected [A1]', async t => {
   const data = t.testdir()
   const deps = { dataDirectory: data, onBroken: (reason: unknown) => t.fail(String(reason)) }
   const store = await openStore(`sqlite:${data}/kept.db`, deps)

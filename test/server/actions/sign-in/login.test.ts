@@ -128,7 +128,7 @@ t.test('keys, challenges and signatures of a wrong length are refused like a bad
   for (const length of [16, 32, 64]) t.equal((await call(server, 'POST', '/v1/auth', { body: signed(length) })).status, 200)
 })
 
-t.test('a key of small order signs nobody in [A2]', async t => {
+t.test('a key of small order cannot sign in [A2]', async t => {
   const server = await startServer(t)
   const identity = Buffer.alloc(32)
   identity[0] = 1
@@ -149,7 +149,7 @@ t.test('a field that is missing or no text is 400', async t => {
   }
 })
 
-t.test('a closed server knows its people and takes nobody new [A9]', async t => {
+t.test('a closed server accepts existing accounts and no new ones [A9]', async t => {
   const data = t.testdir()
   const open = await startServer(t, { data })
   const ada = await signUp(t, open)

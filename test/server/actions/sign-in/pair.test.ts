@@ -53,7 +53,7 @@ for (const [kind, path] of [
     t.equal(answers.filter(({ status }) => status === 410).length, 9)
   })
 
-  t.test(`the first answer to a ${kind} counts; its sender may repeat it, others are told they came too late [A7]`, async t => {
+  t.test(`the first answer to a ${kind} counts; its sender can repeat it, later ones are rejected [A7]`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const grace = await signUp(t, server)
@@ -111,7 +111,7 @@ for (const [kind, path] of [
     t.equal((await call(server, 'POST', `${path}/request`, { body: { publicKey: urlSafe } })).body.state, 'authorized')
   })
 
-  t.test(`an answer to a ${kind} nobody is changes nothing`, async t => {
+  t.test(`an answer to an unknown ${kind} changes nothing`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const publicKey = newKey()
@@ -131,7 +131,7 @@ t.test('terminals and devices do not get each other’s answers', async t => {
   t.same(await call(server, 'POST', '/v1/auth/request', { body: { publicKey } }), requested)
 })
 
-t.test('the status of a request is told to anyone, and always with 200', async t => {
+t.test('anyone can read the status of a request, always with 200', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock, now: () => 1_700_000_000_000 + clock.now() })
   const ada = await signUp(t, server)
@@ -163,7 +163,7 @@ t.test('the status of a request is told to anyone, and always with 200', async t
   t.same(await status(old), notFound)
 })
 
-t.test('the status tells another network one word, and neither token nor answer [A7]', async t => {
+t.test('the status shows another network one word, and neither token nor answer [A7]', async t => {
   const server = await startServer(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   const publicKey = newKey()
@@ -177,7 +177,7 @@ t.test('the status tells another network one word, and neither token nor answer 
   t.same(await call(server, 'POST', '/v1/auth/request', { body: { publicKey, supportsV2: true }, ...elsewhere }), requested)
 })
 
-t.test('the status of a device’s request is nobody’s business', async t => {
+t.test("the status of a device's request is not public", async t => {
   const server = await startServer(t)
   const publicKey = newKey()
   await call(server, 'POST', '/v1/auth/account/request', { body: { publicKey } })

@@ -93,7 +93,7 @@ t.test('a terminal is approved and gets answer and token, sealed for it alone [A
   )
 })
 
-t.test('an asker that lost the reply is given the same again until its request ends, and nobody is alarmed [A7]', async t => {
+t.test('an asker that lost the reply gets it again until its request expires, without an alarm [A7]', async t => {
   const time = movingTime()
   const { server, ada } = await startWorld(t, { now: time.now, clock: time.clock })
   const heard = await alarmsOf(ada)
@@ -114,7 +114,7 @@ t.test('an asker that lost the reply is given the same again until its request e
   t.same(await heard(), ['device-came'])
 })
 
-t.test('whoever has not the secret of a request finds none, and once it was approved its account is alarmed once [A7]', async t => {
+t.test('without its secret a request is not found, and after approval such an attempt alarms its account once [A7]', async t => {
   const { server, ada } = await startWorld(t)
   const heard = await alarmsOf(ada)
   const asked = await ask(server)
@@ -126,7 +126,7 @@ t.test('whoever has not the secret of a request finds none, and once it was appr
   t.equal((await asked.poll()).status, 200)
 })
 
-t.test('what an ended request would have given is wiped without anybody asking [A7] [A6]', async t => {
+t.test('the answer of an expired request is wiped automatically [A7] [A6]', async t => {
   const clock = manualClock()
   const { server, ada } = await startWorld(t, { clock, now: () => 1e12 + clock.now() })
   const [fetched, left] = [await ask(server), await ask(server)]

@@ -2,7 +2,7 @@ import t from 'tap'
 import { next, signUp, type Untyped } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 
-t.test('who may only read is no process of a machine or session, and nobody who looks at an app', async t => {
+t.test('a read-only connection does not count as a machine, a session or an app in use', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const reader = (await ada.call('POST', '/v1/tokens', { body: { name: 'monitor', scopes: ['read'] } })).body.token

@@ -41,7 +41,7 @@ t.test('with a certificate everything is HTTPS, sockets too', async t => {
   t.same(await socket.emitWithAck('ping'), {})
 })
 
-t.test('a new certificate is taken up while connections stay open, a broken one is not', async t => {
+t.test('a new certificate is loaded while connections stay open, a broken one is not', async t => {
   const { ca, ...files } = makeCertificate(t)
   const clock = manualClock()
   const said: string[] = []
@@ -80,7 +80,7 @@ t.test('a new certificate is taken up while connections stay open, a broken one 
   t.equal(drops, 0)
 })
 
-t.test('a certificate nobody vouches for is the client’s to refuse', async t => {
+t.test('the client rejects an untrusted certificate', async t => {
   const { server } = await startSecurely(t)
   await t.rejects(fetch(`${server.url}/health`))
 })

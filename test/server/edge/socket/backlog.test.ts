@@ -12,7 +12,7 @@ function behind(backlog: Backlog, evicted: string[], name: string) {
   }
 }
 
-t.test('past the most that may wait for all, those furthest behind are let go first, and no more than need be [B2]', async t => {
+t.test('above the total backlog limit the connections furthest behind are closed first, and only as many as needed [B2]', async t => {
   const evicted: string[] = []
   const backlog = new Backlog({ begin: () => () => {} }, 100)
   const [one, two, three] = ['one', 'two', 'three'].map(name => behind(backlog, evicted, name))

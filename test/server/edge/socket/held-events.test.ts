@@ -6,7 +6,7 @@ import { SocketConnection, type SocketDeps } from '../../../../lib/server/edge/s
 import { Seats, unlimited } from '../../../../lib/server/limits.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
-t.test('events that are not handled yet count together for their account, and what is handled no more [B2]', async t => {
+t.test('unhandled events count together per account, handled ones no longer [B2]', async t => {
   const works: PromiseWithResolvers<void>[] = []
   const deps = {
     hub: { attach: async () => {}, detach() {} },

@@ -29,12 +29,12 @@ t.test('128 MiB in 10 s are within, and not a byte more [B5]', async t => {
   t.equal(pace.take(1), 'far-over')
 })
 
-t.test('without limits nobody is too fast', async t => {
+t.test('without limits no rate is rejected', async t => {
   const pace = new Pace({ clock: manualClock(), limits: 'off' })
   for (let packet = 0; packet < 10_000; packet += 1) t.equal(pace.take(megabyte), 'within')
 })
 
-t.test('who was silent for long has all of its pace back, and no more than that [B5]', async t => {
+t.test('after a long silence the full burst is available again, and not more [B5]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { limits: 'default', clock })
   const ada = await signUp(t, server)
@@ -51,7 +51,7 @@ t.test('who was silent for long has all of its pace back, and no more than that 
   t.equal(await refusedOf(2_010), 10)
 })
 
-t.test('what is over is refused with an answer, then the connection is closed with 4029 [B5]', async t => {
+t.test('excess events are rejected with an answer, then the connection is closed with 4029 [B5]', async t => {
   const server = await startServer(t, { limits: 'default', clock: manualClock() })
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })

@@ -48,7 +48,7 @@ t.test('bytes without an announcement, and texts before announced bytes, are ref
   t.equal(full.read(one), undefined, 'one more than announced')
 })
 
-t.test('all the bytes of a packet together may be no more than one packet', async t => {
+t.test('all attachments of a packet together are limited to one packet', async t => {
   const reader = new PacketReader()
   reader.read('52-["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]')
   const size = maxPacketBytes / 2 + 1
@@ -56,7 +56,7 @@ t.test('all the bytes of a packet together may be no more than one packet', asyn
   t.ok(reader.read(Buffer.alloc(size)) === undefined)
 })
 
-t.test('what all sockets of an account have begun counts together, and what is handled no more [B2]', async t => {
+t.test('unfinished packets count together per account, handled ones no longer [B2]', async t => {
   const server = await startServer(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
   const begin = async (token: string) => {
@@ -85,7 +85,7 @@ t.test('what all sockets of an account have begun counts together, and what is h
   t.match(await again.next(), /^432/, 'what was handled is given back')
 })
 
-t.test('nothing is thrown, whatever comes [N6]', async () => {
+t.test('no input throws [N6]', async () => {
   const piece = fc.oneof(
     fc.constantFrom('51-["x",{"_placeholder":true,"num":0}]', '62-1[{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]'),
     fc.string(),
@@ -124,7 +124,7 @@ t.test('bytes where text is wanted are bad input and no fault [N1, N6]', async t
   t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
 
-t.test('whoever answers a call with bytes has not answered it', async t => {
+t.test('an answer in bytes does not answer a call', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -141,7 +141,7 @@ t.test('whoever answers a call with bytes has not answered it', async t => {
   t.same(await app.emitWithAck('ping'), {})
 })
 
-t.test('announced bytes that never come hold nobody up but their own connection', async t => {
+t.test('announced bytes that never arrive block only their own connection', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })

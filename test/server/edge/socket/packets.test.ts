@@ -67,7 +67,7 @@ const broken = [
   '2\u001e2["ping"]'
 ]
 
-t.test('what is no packet is not read, and nothing is thrown [N6]', async t => {
+t.test('an invalid packet is not read and does not throw [N6]', async t => {
   for (const text of broken) t.equal(parsePacket(text), undefined, JSON.stringify(text).slice(0, 100))
   fc.assert(fc.property(fc.string(), text => void parsePacket(text)))
   fc.assert(fc.property(fc.constantFrom('0', '1', '2', '3', '51-', '62-7'), fc.json(), (type, json) => void parsePacket(type + json)))
@@ -90,7 +90,7 @@ t.test('a broken packet closes its own connection and nothing else [N1, N6]', as
   t.same(await witness.emitWithAck('ping'), {})
 })
 
-t.test('bytes that nobody announced end the connection [N6]', async t => {
+t.test('unannounced bytes end the connection [N6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })
@@ -134,7 +134,7 @@ t.test('a stranger’s handshake may be no larger than one needs to be', async t
   t.equal(await web.ended(), 4400)
 })
 
-t.test('events nobody knows are passed over, whatever they carry', async t => {
+t.test('unknown events are ignored', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })

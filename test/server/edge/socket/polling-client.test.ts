@@ -39,7 +39,7 @@ t.test('the real client works by polling alone', async t => {
   t.same([transportOf(app), transportOf(agent)], ['polling', 'polling'])
 })
 
-t.test('the real client hears why it may not come in, and comes back after the server ended its connection', async t => {
+t.test('the real client gets the reason of a rejection, and reconnects after the server closes its connection', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const refused = io(server.url, { path: '/v1/updates', transports: ['polling'], auth: { token: 'wrong' }, forceNew: true })
@@ -78,7 +78,7 @@ for (const transports of [['polling'], ['websocket']]) {
   })
 }
 
-t.test('the real client changes to WebSocket by itself', async t => {
+t.test('the real client upgrades to WebSocket automatically', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const socket = await connect(t, server.url, ['polling', 'websocket'], { token: ada.token })

@@ -23,7 +23,7 @@ t.test('a connection is opened by the first poll, and WebSocket is offered', asy
   t.same(rest, { upgrades: ['websocket'], pingInterval: 15_000, pingTimeout: 45_000, maxPayload: 24 * megabyte })
 })
 
-t.test('what cannot be served is refused in the words of Engine.IO', async t => {
+t.test("invalid requests are rejected with Engine.IO's errors", async t => {
   const server = await startServer(t)
   const { sid } = await openPolling(server)
   const table: [method: string, query: string, code: number, message: string][] = [
@@ -208,7 +208,7 @@ t.test('a body may be no larger than its sender needs, said or not', async t => 
   t.equal(await post(friend.path, `Content-Length: ${24 * megabyte + 1}\r\n\r\n`), 413)
 })
 
-t.test('messages of many megabytes come and go by polling', async t => {
+t.test('messages of many megabytes are sent and received by polling', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -242,7 +242,7 @@ t.test('who polls is pinged every 15 s, and closed without an answer for 45 s [S
   t.same(await answers.packets(), ['2'])
 })
 
-t.test('a client that says goodbye is gone at once, and its poll is let go', async t => {
+t.test('a client that closes is gone at once, and its poll ends', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -253,7 +253,7 @@ t.test('a client that says goodbye is gone at once, and its poll is let go', asy
   t.same(JSON.parse((await polling.get()).text), unknown)
 })
 
-t.test('a client that leaves the namespace may sign in again over the same polls', async t => {
+t.test('a client that leaves the namespace can sign in again over the same polls', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -270,7 +270,7 @@ t.test('a connection that never says who it is is over after 20 s', async t => {
   t.same(JSON.parse((await polling.get()).text), unknown)
 })
 
-t.test('who may not come in is told so, and may try again on the same connection', async t => {
+t.test('a rejected client gets an error and can retry on the same connection', async t => {
   const server = await startServer(t)
   const { token } = await signUp(t, server)
   const polling = await openPolling(server)
@@ -309,7 +309,7 @@ t.test('the end of the server lets every poll go', async t => {
   )
 })
 
-t.test('all that one request brought comes in one answer', async t => {
+t.test('all replies to one request come in one answer', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -336,7 +336,7 @@ t.test('a tab that polls only now and then misses nothing', async t => {
   t.equal(heard.filter(packet => packet === '2').length, 5)
 })
 
-t.test('a client that does not poll is closed instead of losing a message, and nobody else waits [B1, B3, B4]', async t => {
+t.test('a client that does not poll is closed instead of losing a message, and no one else waits [B1, B3, B4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -360,7 +360,7 @@ t.test('a client that does not poll is closed instead of losing a message, and n
   t.same(JSON.parse((await stalled.get()).text), unknown, 'who does not is told to come back, and got nothing with a gap')
 })
 
-t.test('one message larger than all that may wait makes nobody slow [B1]', async t => {
+t.test('one message larger than the backlog limit does not count as slow reading [B1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -387,7 +387,7 @@ t.test('large messages come in order and over as many polls as they need, and on
   t.same(await polling.packets(), ['431[{}]'])
 })
 
-t.test('a large answer that nobody reads ends with its connection, and who leaves it is closed [B1, B6]', async t => {
+t.test('an unread large answer ends with its connection, and a client that ignores it is closed [B1, B6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -7,7 +7,7 @@ import { openAccepted, openWebSocket, pingOf } from '../../raw-websocket.ts'
 
 const megabyte = 1024 * 1024
 
-t.test('a connection that does not read is closed with 4008, has no gap, and nobody else waits for it [B1, B3, B4]', async t => {
+t.test('a connection that does not read is closed with 4008, has no gap, and delays no one else [B1, B3, B4]', async t => {
   const server = await startServer(t, { clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -39,7 +39,7 @@ t.test('a connection that does not read is closed with 4008, has no gap, and nob
   t.equal(rest[0], seqs.length + 1, 'what it missed is where it comes back to')
 })
 
-t.test('one message larger than all that may wait does not make anybody slow [B1]', async t => {
+t.test('one message over the backlog limit does not close its reader [B1]', async t => {
   const server = await startServer(t, { clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -52,7 +52,7 @@ t.test('one message larger than all that may wait does not make anybody slow [B1
   t.equal(await slow.next(), '431[{}]')
 })
 
-t.test('who goes on not reading is cut off without a word after 5 s, so that nothing is kept for it [B1]', async t => {
+t.test('a client that still does not read is dropped after 5 s, freeing its backlog [B1]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)
@@ -69,7 +69,7 @@ t.test('who goes on not reading is cut off without a word after 5 s, so that not
   t.ok(stalled.texts.length < 60, `${stalled.texts.length} of 60 had arrived`)
 })
 
-t.test('pongs that nobody reads end their connection, of a stranger as of an account [B1]', async t => {
+t.test('unread pongs end their connection, before and after sign-in [B1]', async t => {
   const server = await startServer(t, { clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -101,7 +101,7 @@ t.test('pings beyond all use cut a connection off, few do not, and while much is
   await reader.ended()
 })
 
-t.test('who reads a large message slowly is not taken for silent, and pings pass by what has not begun [B1]', async t => {
+t.test('a slow reader of a large message does not count as silent, and pings overtake unsent messages [B1]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)

@@ -17,7 +17,7 @@ t.test('the open packet has the timing clients rely on, and room for large packe
   t.same(rest, { upgrades: [], pingInterval: 15_000, pingTimeout: 45_000, maxPayload: 24 * 1024 * 1024 })
 })
 
-t.test('each scope is let in with what it needs, and gets an id of its own', async t => {
+t.test('each scope is accepted with its required fields and gets its own id', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const auths = [
@@ -33,7 +33,7 @@ t.test('each scope is let in with what it needs, and gets an id of its own', asy
   t.equal(ids.size, auths.length)
 })
 
-t.test('who may not come in is told why, in the words clients know', async t => {
+t.test('a rejected client gets the reason in the known words', async t => {
   const server = await startServer(t)
   const { token } = await signUp(t, server)
   const table: [auth: unknown, message: string][] = [
@@ -72,7 +72,7 @@ t.test('the real client hears a refusal as connect_error, and may try again on t
   t.same(await socket.emitWithAck('ping'), {})
 })
 
-t.test('what a client sends the moment it is let in is not lost', async t => {
+t.test('events sent right after the connect are not lost', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -112,7 +112,7 @@ t.test('connections are pinged every 15 s, and closed when they do not answer fo
   t.equal(await answers.next(), '2')
 })
 
-t.test('a client that says goodbye is gone at once', async t => {
+t.test('a client that closes is gone at once', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })
@@ -123,7 +123,7 @@ t.test('a client that says goodbye is gone at once', async t => {
 /** Where nobody was before, so that the line is one for small packets. */
 const elsewhere = '127.0.0.7'
 
-t.test('who leaves the namespace takes part no more, and a line for small packets stays for whoever signs in on it', async t => {
+t.test('a client that leaves the namespace gets nothing more, and its narrow connection can be signed in again', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock, limits: 'default' })
   const ada = await signUp(t, server)
@@ -200,7 +200,7 @@ t.test('an upgrade with a wrong query is refused', async t => {
   await t.rejects(openWebSocket(t, server, 'EIO=4&transport=polling'), { message: /400 Bad Request.*Bad request/s })
 })
 
-t.test('a namespace nobody serves is refused as Socket.IO does, and the main one still works', async t => {
+t.test('an unknown namespace is rejected as in Socket.IO, and the main one still works', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openWebSocket(t, server)
@@ -213,7 +213,7 @@ t.test('a namespace nobody serves is refused as Socket.IO does, and the main one
   t.match(await web.next(), /^40\{"sid"/)
 })
 
-t.test('a packet of many megabytes is taken and handed on', async t => {
+t.test('a packet of many megabytes is accepted and forwarded', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -226,7 +226,7 @@ t.test('a packet of many megabytes is taken and handed on', async t => {
   t.same(await other.emitWithAck('ping'), {}, 'and nobody was taken for slow')
 })
 
-t.test('the real client comes back after the server was restarted, and calls go on [S1]', async t => {
+t.test('the real client reconnects after a server restart, and calls work again [S1]', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data, port: await freePort() })
   const ada = await signUp(t, first)
@@ -255,7 +255,7 @@ t.test('the real client comes back after the server was restarted, and calls go 
   t.same(await app.emitWithAck('rpc-call', { method: `${session}:abort`, params: 'x' }), { ok: true, result: 'done' })
 })
 
-t.test('the real client comes back after the server was killed, and hears what is sent from then on [S1]', async t => {
+t.test('the real client reconnects after the server was killed, and gets later messages [S1]', async t => {
   const data = t.testdir()
   const port = await freePort()
   const first = await startServerProcess(t, { data, port })

@@ -41,7 +41,7 @@ t.test('a connection changes from polling to WebSocket', async t => {
   await answers(t, web)
 })
 
-t.test('a poll that waits is let go when the WebSocket has proven that it works', async t => {
+t.test('a waiting poll ends once the WebSocket probe succeeds', async t => {
   const { server, polling } = await accepted(t)
   const poll = polling.packets()
   await ask(server, '/health')
@@ -61,7 +61,7 @@ t.test('the whole handshake of Socket.IO may follow the change', async t => {
   t.match(await web.next(), /^40\{"sid"/)
 })
 
-t.test('what was not polled yet comes first over the WebSocket, then what came since', async t => {
+t.test('messages not yet polled come first over the WebSocket, then later ones', async t => {
   const { ada, polling } = await accepted(t)
   const session = await ada.openSession()
   await polling.packets()
@@ -87,7 +87,7 @@ t.test('requests with the name of a connection that has changed are refused, and
   await answers(t, web)
 })
 
-t.test('a second WebSocket for the same connection is closed, and the first goes on', async t => {
+t.test('a second WebSocket for the same connection is closed, and the first continues', async t => {
   const { polling } = await accepted(t)
   const web = await probed(t, polling)
   const early = await polling.openWebSocket(t)
@@ -115,7 +115,7 @@ const abuses: [packets: (string | Uint8Array)[], what: string][] = [
   [['2probe', new Uint8Array([1])], 'bytes after the probe']
 ]
 
-t.test('whatever a WebSocket says instead of asking to take over ends it and not the connection [N5]', async t => {
+t.test('a WebSocket that sends anything but an upgrade request is closed, the connection is not [N5]', async t => {
   const { polling } = await accepted(t)
   for (const [packets, what] of abuses) {
     const web = await polling.openWebSocket(t)
@@ -128,7 +128,7 @@ t.test('whatever a WebSocket says instead of asking to take over ends it and not
   await answers(t, web)
 })
 
-t.test('a WebSocket that does not take over within 10 s is closed, and polling goes on', async t => {
+t.test('a WebSocket that does not upgrade within 10 s is closed, and polling continues', async t => {
   const clock = manualClock()
   const { polling } = await accepted(t, { clock })
   const web = await probed(t, polling)
@@ -143,7 +143,7 @@ t.test('a WebSocket that does not take over within 10 s is closed, and polling g
   await answers(t, again)
 })
 
-t.test('a connection that ends takes its WebSocket with it, tried or taken over', async t => {
+t.test('a closing connection closes its WebSocket, probed or upgraded', async t => {
   const { server, ada, polling } = await accepted(t)
   const tried = await probed(t, polling)
   await polling.post('1')
@@ -157,7 +157,7 @@ t.test('a connection that ends takes its WebSocket with it, tried or taken over'
   t.same(JSON.parse((await second.get()).text), unknown)
 })
 
-t.test('one heartbeat goes on over the change', async t => {
+t.test('one heartbeat continues through the upgrade', async t => {
   const clock = manualClock()
   const { polling } = await accepted(t, { clock })
   const web = await probed(t, polling)
@@ -169,7 +169,7 @@ t.test('one heartbeat goes on over the change', async t => {
   t.equal(await web.ended(), 4002)
 })
 
-t.test('a WebSocket for a name nobody has is refused', async t => {
+t.test('a WebSocket for an unknown session id is rejected', async t => {
   const server: Server = await startServer(t)
   const web = await openWebSocket(t, server)
   const { sid } = JSON.parse((await web.next())?.slice(1) ?? '')
