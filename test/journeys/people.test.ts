@@ -73,7 +73,7 @@ t.test('an invitation opens the server once, and leaves the address at once', as
   await owner.visit('/settings/people')
   await owner.see('Mira')
   await owner.see('Used')
-  await owner.press('Forget Mira')
+  await owner.press('Remove Mira')
   await owner.see('No open invitations.')
 })
 
