@@ -42,11 +42,6 @@ export interface AttachmentStore {
   ): Promise<(Upload & { taken: boolean }) | 'missing'>
   /** What is stored from `at` on, as far as one piece goes, of a whole attachment or of an upload; empty at its end. */
   readPiece(account: AccountId, session: SessionId, attachment: AttachmentId, at: number): Promise<Uint8Array | 'missing'>
-  /**
-   * Removes some uploads whose time is over or attachments of removed sessions, or the next piece of what is left of a removed
-   * session, machine or account: little enough that whoever writes meanwhile hardly waits. `more`: there may be another.
-   */
-  sweepLeftovers(now: number): Promise<'more' | 'done'>
   /** What the account's attachments take up, unfinished ones too. */
   readAttachmentBytes(account: AccountId): Promise<number>
 }

@@ -50,21 +50,10 @@ export interface StartOver {
   clock: number
 }
 
-export interface Receipts {
-  deliveredSeq: number
-  readSeq: number
-}
-
 export interface ChangeStore {
   /**
    * The rows that changed after `since`, at most `limit` and a few MiB, but always all of one clock. To start over: when `since` is of
    * another epoch or above the account's clock, or when removals after it are no longer remembered.
    */
   changesSince(account: AccountId, ask: ChangesAsk): Promise<Changes | StartOver>
-  /** Each number only rises, to the session's last seq at most; what was read was delivered. `moved`: whether one rose, and with it the clock. */
-  markReceipts(
-    account: AccountId,
-    session: SessionId,
-    upTo: Partial<Receipts>
-  ): Promise<(Receipts & { moved: boolean; clock: number }) | 'missing'>
 }

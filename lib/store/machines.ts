@@ -1,6 +1,6 @@
-import type { AccountId, MachineId, Sealed } from '../protocol/wire/ids.ts'
+import type { AccountId, MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { Quotas } from './quotas.ts'
-import type { MachineRow } from './rows.ts'
+import type { Conflict, MachineRow } from './rows.ts'
 
 /** The computers of an account. */
 export interface MachineStore {
@@ -12,4 +12,32 @@ export interface MachineStore {
   ): Promise<{ machine: MachineRow; created: boolean; clock: number }>
   listMachines(account: AccountId): Promise<MachineRow[]>
   findMachine(account: AccountId, machine: MachineId): Promise<MachineRow | 'missing'>
+}
+
+/** What names an access key: there is one for a session on a machine. */
+export interface AccessKeyRef {
+  session: SessionId
+  machine: MachineId
+}
+
+export interface AccessKeyRow {
+  data: Sealed
+  dataVersion: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** `missing`: the account has no such session, or no such machine. The key goes with either. */
+export interface AccessKeyStore {
+  findAccessKey(account: AccountId, of: AccessKeyRef): Promise<AccessKeyRow | 'none' | 'missing'>
+  /** Makes the key at version 1. */
+  addAccessKey(account: AccountId, of: AccessKeyRef, data: Sealed, now: number): Promise<AccessKeyRow | 'taken' | 'missing'>
+  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
+  writeAccessKey(
+    account: AccountId,
+    of: AccessKeyRef,
+    expected: number,
+    data: Sealed,
+    now: number
+  ): Promise<{ written: true; version: number } | Conflict | 'none' | 'missing'>
 }

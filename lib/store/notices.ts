@@ -1,6 +1,24 @@
 import type { AccountId, DeviceId, SessionId } from '../protocol/wire/ids.ts'
 import type { ChannelKind, DeliveryOutcome, NotificationSettings, RingKind } from '../protocol/wire/notifications.ts'
-import type { PushTokenRow } from './push-tokens.ts'
+import type { Quotas } from './quotas.ts'
+
+export interface PushTokenRow {
+  id: string
+  token: string
+  createdAt: number
+  updatedAt: number
+}
+
+/** Where pushes for an account go. */
+export interface PushTokenStore {
+  addPushToken(
+    account: AccountId,
+    push: { id: string; token: string; device?: DeviceId | null; now: number },
+    quotas?: Quotas
+  ): Promise<void>
+  listPushTokens(account: AccountId): Promise<PushTokenRow[]>
+  removePushToken(account: AccountId, token: string): Promise<void>
+}
 
 /** A push token, and what the device that registered it says of when it may be notified. */
 export interface ChannelRow extends PushTokenRow {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
-import type { RestorePlace } from './restore-place.ts'
+import type { RestorePlace } from './safekeeping.ts'
 import type { Store, StoreBroken } from './store.ts'
 
 export interface OpenStoreDeps {

@@ -57,3 +57,16 @@ export function safekeepingOf({ safekeeping }: { readonly safekeeping?: Safekeep
   if (!safekeeping) throw new CannotStart('This store cannot be copied into a file; back it up with the tools of its database.')
   return safekeeping
 }
+
+/** A place where a backup takes the place of what is there. */
+export interface RestorePlace {
+  database: string
+  /** An empty directory beside the database, and one beside the small files; the same where these are together. */
+  makeFresh(): { database: string; data: string }
+  /** Puts the unpacked files in place and what was there aside, as a whole, also when the power fails; returns where that is. */
+  replace(
+    unpacked: { fresh: { database: string; data: string }; databaseName: string; names: readonly string[] },
+    asideName: string
+  ): string[]
+  free(): void
+}

@@ -1,8 +1,8 @@
 import type { AccountId, Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { Quotas } from './quotas.ts'
-import type { Appended, MessageDraft, Page, SessionRow } from './rows.ts'
+import type { SessionRow } from './rows.ts'
 
-/** Sessions and their messages. */
+/** The sessions of an account. */
 export interface SessionStore {
   /** The same tag on the same account always names the same session, which a repeat returns unchanged. */
   openSession(
@@ -19,21 +19,4 @@ export interface SessionStore {
     page: { before: string | undefined; changedSince: number; limit: number }
   ): Promise<{ sessions: SessionRow[]; more: boolean }>
   findSession(account: AccountId, session: SessionId): Promise<SessionRow | 'missing'>
-  /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */
-  removeOldSessions(before: number, limit: number): Promise<{ account: AccountId; session: SessionId; clock: number }[]>
-
-  /** Stores each draft at most once per localId and numbers the new ones without gaps, in the order given. `full`: no seq below 2^31 - 1 is left. */
-  appendMessages(
-    account: AccountId,
-    session: SessionId,
-    drafts: readonly MessageDraft[],
-    now: number,
-    quotas?: Quotas
-  ): Promise<Appended | 'missing' | 'full'>
-  /** `after`: ascending; `before`: descending. Exactly one of them. */
-  readMessages(
-    account: AccountId,
-    session: SessionId,
-    page: { after: number; limit: number } | { before: number; limit: number }
-  ): Promise<Page | 'missing'>
 }

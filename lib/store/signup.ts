@@ -1,4 +1,4 @@
-import type { AccountId, InviteId, TokenId } from '../protocol/wire/ids.ts'
+import type { InviteId } from '../protocol/wire/ids.ts'
 
 /** How a key that nobody has signed in with before may become an account. */
 export type Door =
@@ -41,19 +41,6 @@ export interface InviteRow extends Omit<InviteDraft, 'hash'> {
   usedAt: number | null
 }
 
-export type Role = 'owner' | 'member'
-export interface UserRow {
-  id: AccountId
-  /** Upper-case hex of the Ed25519 public key. */
-  publicKey: string
-  role: Role
-  createdAt: number
-  /** Null for one without a token. */
-  lastUsedAt: number | null
-  messages: number
-  bytes: number
-}
-
 /** Accounts as a whole, and who may have one. */
 export interface SignupStore {
   readStanding(publicKey: string, now: number): Promise<Standing>
@@ -73,10 +60,4 @@ export interface SignupStore {
   /** Lets one new key from the network in until `until`. */
   openInvite(hash: string, opening: { network: string; now: number; until: number }): Promise<'opened' | 'missing'>
   removeInvite(invite: InviteId): Promise<'removed' | 'missing'>
-
-  readRole(account: AccountId): Promise<Role | 'missing'>
-  /** In the order of their making, at most 10,000. */
-  listAccounts(): Promise<UserRow[]>
-  /** Nothing of the account is left, and its tokens are unknown from here on. The owner stays while there are others. */
-  removeAccount(account: AccountId): Promise<{ tokens: TokenId[] } | 'missing' | 'owner'>
 }

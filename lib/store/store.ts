@@ -1,22 +1,22 @@
-import type { AccountId, Sealed } from '../protocol/wire/ids.ts'
-import type { AccessKeyStore } from './access-keys.ts'
+import type { AccountStore } from './accounts.ts'
 import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
+import type { CellStore } from './cells.ts'
 import type { ChangeStore } from './changes.ts'
 import type { DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
-import type { MachineStore } from './machines.ts'
-import type { NoticeStore } from './notices.ts'
-import type { PairingRequestStore } from './pairing-requests.ts'
-import type { PairingStore } from './pairings.ts'
+import type { AccessKeyStore, MachineStore } from './machines.ts'
+import type { MessageStore } from './messages.ts'
+import type { NoticeStore, PushTokenStore } from './notices.ts'
+import type { PairingRequestStore, PairingStore } from './pairings.ts'
 import type { PresenceStore } from './presence.ts'
-import type { PushTokenStore } from './push-tokens.ts'
-import type { Cell, CellRef, Conflict, RemovableRef, Written } from './rows.ts'
+import type { RemovalStore } from './removal.ts'
 import type { Safekeeping } from './safekeeping.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SignupStore } from './signup.ts'
 import type { StorageStore } from './storage.ts'
+import type { TokenStore } from './tokens.ts'
 import type { UsageStore } from './usage.ts'
 
 /** A write the store refused because the disk has no room; nothing of it was kept and the store goes on. */
@@ -52,36 +52,35 @@ export class StoreBroken extends Error {
  * - What ends is judged by `time()`, one clock for all instances; what is called `now` is that time when something ends by it.
  */
 export interface Store
-  extends SignInStore,
+  extends AccountStore,
+    SignInStore,
+    SignupStore,
+    TokenStore,
+    DeviceStore,
     PairingStore,
+    PairingRequestStore,
     SessionStore,
+    MessageStore,
     MachineStore,
+    AccessKeyStore,
     PresenceStore,
-    PushTokenStore,
+    CellStore,
+    RemovalStore,
     ChangeStore,
     KvStore,
     ArtifactStore,
     AttachmentStore,
-    AccessKeyStore,
     UsageStore,
     StorageStore,
-    SignupStore,
-    DeviceStore,
-    PairingRequestStore,
+    PushTokenStore,
     NoticeStore {
+  /** The secret of this name that all instances share: the given one, unless there is one already. */
+  keepSecret(name: string, fresh: Uint8Array): Promise<Uint8Array>
+  /** The clock by which every instance judges how old something is, in milliseconds since 1970. */
+  time(): Promise<number>
+
   /** Only of a store that keeps files of its own. */
   readonly safekeeping?: Safekeeping | undefined
-
-  /**
-   * A session goes with its messages, usage and notices, a machine leaves its sessions; access keys go with either. All of it is
-   * missing at once and counts no more, save that the bytes of attachments count until `sweepLeftovers` has removed them, as it
-   * does what else is too much for one transaction, also after a restart.
-   */
-  remove(account: AccountId, row: RemovableRef): Promise<{ clock: number } | 'missing'>
-
-  readSettings(account: AccountId): Promise<Cell>
-  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
-  writeCell(account: AccountId, cell: CellRef, expected: number, value: Sealed | null, now: number): Promise<Written | Conflict | 'missing'>
 
   close(): Promise<void>
 }

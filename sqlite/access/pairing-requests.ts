@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, PairingId } from '../../lib/protocol/wire/ids.ts'
-import type {
-  Delivery,
-  PairingRequestDraft,
-  PairingRequestRow,
-  PairingRequestStore,
-  RequestPolled
-} from '../../lib/store/pairing-requests.ts'
+import type { AccountStore } from '../../lib/store/accounts.ts'
+import type { Delivery, PairingRequestDraft, PairingRequestRow, PairingRequestStore, RequestPolled } from '../../lib/store/pairings.ts'
 import type { Deps } from '../engine/deps.ts'
 import { makeRoom } from './make-room.ts'
 import { insertToken } from './tokens.ts'
@@ -37,7 +32,7 @@ export function sweepRequests(database: Database): (now: number) => void {
 }
 
 /** Requests of the second kind to be let into an account. */
-export function pairingRequests({ database, queue }: Deps): PairingRequestStore {
+export function pairingRequests({ database, queue }: Deps): PairingRequestStore & Pick<AccountStore, 'readAccountKey'> {
   const countWaiting = database
     .prepare<[number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND ends_at > ?")
     .pluck()

@@ -1,11 +1,11 @@
 import type { AccountId, TokenId } from '../../lib/protocol/wire/ids.ts'
-import type { Role, SignupStore, UserRow } from '../../lib/store/signup.ts'
+import type { AccountStore, Role, UserRow } from '../../lib/store/accounts.ts'
 import type { Deps } from '../engine/deps.ts'
 import { isNotLeft, leftovers } from '../engine/leftovers.ts'
 import { insertRevocation } from './devices.ts'
 
 /** Accounts as a whole, for the owner of the server. */
-export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' | 'listAccounts' | 'removeAccount'> {
+export function users({ database, queue }: Deps): Pick<AccountStore, 'readRole' | 'listAccounts' | 'removeAccount'> {
   const readRole = database.prepare<[AccountId], Role>('SELECT role FROM account WHERE id = ?').pluck()
   const list = database.prepare<[], UserRow>(
     `SELECT id, public_key AS publicKey, role, created_at AS createdAt,

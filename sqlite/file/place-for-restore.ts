@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { RestorePlace } from '../../lib/store/restore-place.ts'
+import type { RestorePlace } from '../../lib/store/safekeeping.ts'
 import { type Lock, lockDirectory } from './lock.ts'
 import { refuseNetworkDisk } from './network-disk.ts'
 import { cannotOpen } from './open-error.ts'

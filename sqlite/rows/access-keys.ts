@@ -1,5 +1,5 @@
 import type { AccountId, MachineId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { AccessKeyRef, AccessKeyRow, AccessKeyStore } from '../../lib/store/access-keys.ts'
+import type { AccessKeyRef, AccessKeyRow, AccessKeyStore } from '../../lib/store/machines.ts'
 import type { Conflict } from '../../lib/store/rows.ts'
 import type { Deps } from '../engine/deps.ts'
 

@@ -1,6 +1,7 @@
 import type { AccountId, AttachmentId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import type { AttachmentStore, Upload } from '../../lib/store/attachments.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
+import type { RemovalStore } from '../../lib/store/removal.ts'
 import { checksumOf } from '../engine/checksum.ts'
 import type { Deps } from '../engine/deps.ts'
 import { leftovers, pieceMs } from '../engine/leftovers.ts'
@@ -21,7 +22,7 @@ const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const sessionKey = `(SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`
 
 /** Sealed files of sessions. Pieces are appended and never changed, so that whoever reads one is never in the way of another. */
-export function attachments({ database, queue, damage }: Deps): AttachmentStore {
+export function attachments({ database, queue, damage }: Deps): AttachmentStore & Pick<RemovalStore, 'sweepLeftovers'> {
   const open = database.prepare<[AttachmentId, number, number, number, AccountId, SessionId]>(
     `INSERT INTO attachment (account, session, id, size, created_at, ends_at)
      SELECT account, key, ?, ?, ?, ? FROM session WHERE account = ${accountKey} AND id = ?`

@@ -1,5 +1,5 @@
 import type { AccountId, DeviceId } from '../../lib/protocol/wire/ids.ts'
-import type { PushTokenRow } from '../../lib/store/push-tokens.ts'
+import type { PushTokenRow } from '../../lib/store/notices.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'

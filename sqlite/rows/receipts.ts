@@ -1,12 +1,12 @@
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { ChangeStore, Receipts } from '../../lib/store/changes.ts'
+import type { MessageStore, Receipts } from '../../lib/store/messages.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
 /** How far the messages of a session came. */
-export function receipts({ database, queue }: Deps): Pick<ChangeStore, 'markReceipts'> {
+export function receipts({ database, queue }: Deps): Pick<MessageStore, 'markReceipts'> {
   const find = database.prepare<[AccountId, SessionId], Receipts & { lastSeq: number }>(
     `SELECT last_seq AS lastSeq, delivered_seq AS deliveredSeq, read_seq AS readSeq FROM session WHERE account = ${accountKey} AND id = ?`
   )

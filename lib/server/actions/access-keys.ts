@@ -1,6 +1,6 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
-import type { AccessKeyRef, AccessKeyRow } from '../../store/access-keys.ts'
+import type { AccessKeyRef, AccessKeyRow } from '../../store/machines.ts'
 import type { Conflict } from '../../store/rows.ts'
 import type { Caller, Deps } from '../deps.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
-import type { PairingRequestDraft } from '../../../lib/store/pairing-requests.ts'
+import type { PairingRequestDraft } from '../../../lib/store/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 

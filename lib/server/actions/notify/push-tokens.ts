@@ -1,7 +1,6 @@
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../../protocol/wire/routes.ts'
-import type { DeliveryRow } from '../../../store/notices.ts'
-import type { PushTokenRow } from '../../../store/push-tokens.ts'
+import type { DeliveryRow, PushTokenRow } from '../../../store/notices.ts'
 import type { Deliveries } from '../../chores/deliveries.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import type { PushProvider } from '../../push.ts'

@@ -1,7 +1,7 @@
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { SessionId } from '../../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../../protocol/wire/routes.ts'
-import type { Receipts } from '../../../store/changes.ts'
+import type { Receipts } from '../../../store/messages.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { announce } from '../../publish.ts'
 
