@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { CannotStart } from '../exit.ts'
 
 /**
@@ -8,14 +9,20 @@ import { CannotStart } from '../exit.ts'
 export function readAddress(text: string): string | undefined {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   const address = bare.replace(/%.*$/, '')
-  switch (isIP(address)) {
-    case 4:
-      return address
-    case 6:
-      return fromGroups(groupsOf(address))
-    default:
-      return undefined
-  }
+  // The library also reads shortened and octal forms, which no peer and no proxy writes.
+  return isIP(address) === 0 ? undefined : spell(ipaddr.process(address))
+}
+
+/** The IPv4 address that an IPv6 one of NAT64 or 6to4 leads to. Mapped ones are IPv4 once `readAddress` has read them. */
+export function embeddedAddress(address: string): string | undefined {
+  const parsed = ipaddr.parse(address)
+  const range = parsed.range()
+  const start = range === 'rfc6052' ? 12 : range === '6to4' ? 2 : undefined
+  return start === undefined ? undefined : spell(ipaddr.fromByteArray(parsed.toByteArray().slice(start, start + 4)))
+}
+
+function spell(address: ipaddr.IPv4 | ipaddr.IPv6): string {
+  return 'parts' in address ? address.parts.map(part => part.toString(16).padStart(4, '0')).join(':') : address.toString()
 }
 
 /** Who shares limits: one IPv4 address, or the /64 that a household or a server gets of IPv6. */
@@ -43,53 +50,32 @@ const loopback = ['127.0.0.0/8', '::1']
 /** Reads `loopback`, addresses and blocks such as `10.0.0.0/8`, with commas between. Throws `CannotStart` for anything else. */
 export function readTrustedProxies(text: string | undefined): TrustedProxies {
   const trusted = readNetworks(text, '--trust-proxy')
-  return address => trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+  return address => isWithin(trusted, address)
 }
 
 /** The networks that an option names, in the form that `readTrustedProxies` reads; `flag` is the option, for what is thrown. */
 export function readNetworks(text: string | undefined, flag: string): BlockList {
+  const names = text?.split(',').map(part => part.trim()) ?? []
+  return networksOf(
+    names.flatMap(name => (name === 'loopback' ? loopback : [name])),
+    block => new CannotStart(`${flag} takes loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
+  )
+}
+
+/** A list of blocks such as `10.0.0.0/8` and of single addresses. */
+export function networksOf(blocks: readonly string[], refusal = (block: string) => new Error(`${block} is no network`)): BlockList {
   const networks = new BlockList()
-  for (const name of text?.split(',').map(part => part.trim()) ?? []) {
-    for (const block of name === 'loopback' ? loopback : [name]) addTo(networks, block, flag)
+  for (const block of blocks) {
+    const version = isIP(block.split('/')[0] ?? '')
+    const cidr = block.includes('/') ? block : `${block}/${version === 4 ? 32 : 128}`
+    if (version === 0 || !ipaddr.isValidCIDR(cidr)) throw refusal(block)
+    const [network, bits] = ipaddr.parseCIDR(cidr)
+    networks.addSubnet(network.toString(), bits, network.kind())
   }
   return networks
 }
 
-function addTo(networks: BlockList, block: string, flag: string): void {
-  const [given = '', bits, ...more] = block.split('/')
-  const version = isIP(given)
-  const [most, family] = version === 4 ? [32, 'ipv4' as const] : [128, 'ipv6' as const]
-  const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN
-  if (version === 0 || more.length > 0 || !(prefix <= most)) {
-    throw new CannotStart(`${flag} takes loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
-  }
-  networks.addSubnet(given, prefix, family)
-}
-
-function groupsOf(address: string): number[] {
-  const [head = '', tail] = address.split('::')
-  const before = groups(head)
-  if (tail === undefined) return before
-  const after = groups(tail)
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
-}
-
-function groups(text: string): number[] {
-  if (text === '') return []
-  return text.split(':').flatMap(group => {
-    if (!group.includes('.')) return [Number.parseInt(group, 16)]
-    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
-    return [a * 256 + b, c * 256 + d]
-  })
-}
-
-function fromGroups(numbers: readonly number[]): string {
-  const isMapped = numbers.slice(0, 5).every(number => number === 0) && numbers[5] === 0xffff
-  if (isMapped) {
-    return numbers
-      .slice(6)
-      .flatMap(number => [number >> 8, number & 255])
-      .join('.')
-  }
-  return numbers.map(number => number.toString(16).padStart(4, '0')).join(':')
+/** Whether an address as `readAddress` spells it is in one of the networks. */
+export function isWithin(networks: BlockList, address: string): boolean {
+  return networks.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
 }

@@ -123,7 +123,7 @@ export const rooms: Record<string, Room> = {
     packages: ['node:']
   },
   push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod', 'web-push'] },
-  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:'] },
+  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:', 'ipaddr.js'] },
 
   'store/open': { files: ['lib/store/open.ts'], rooms: ['sqlite', 'postgres'], packages: ['node:'] },
   store: { files: ['lib/store/'], rooms: ['protocol/wire', ...common], packages: ['node:'] },

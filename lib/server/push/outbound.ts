@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import type { BlockList, LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { Agent, buildConnector, request } from 'undici'
-import { readAddress } from '../address.ts'
+import { embeddedAddress, isWithin, networksOf, readAddress } from '../address.ts'
 
 /** A provider's answer is a few words; whatever is longer is cut off with its connection. */
 const mostAnswerBytes = 64 * 1024
@@ -126,33 +126,20 @@ export function mayReach(
   { isSecure, isOwnPort = false }: { isSecure: boolean; isOwnPort?: boolean }
 ): boolean {
   if (address === undefined || (isOwnPort && isThisComputer(address))) return false
-  const forms = [address, ...embedded(address)]
-  if (forms.some(form => contains(never, form))) return false
-  if (contains(allowed, address)) return true
+  const inside = embeddedAddress(address)
+  const forms = inside === undefined ? [address] : [address, inside]
+  if (forms.some(form => isWithin(never, form))) return false
+  if (isWithin(allowed, address)) return true
   return isSecure && forms.every(isPublic)
 }
 
 function isThisComputer(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(each => readAddress(each.address)))
-  return contains(loopback, address) || own.includes(address)
+  return isWithin(loopback, address) || own.includes(address)
 }
 
 function isPublic(address: string): boolean {
-  return address.includes(':') ? contains(publicV6, address) && !contains(special, address) : !contains(special, address)
-}
-
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-// NAT64 and 6to4 carry an IPv4 address inside; `readAddress` has taken it out of mapped ones already.
-function embedded(address: string): string[] {
-  const groups = address.split(':').map(group => Number.parseInt(group, 16))
-  if (groups.length !== 8) return []
-  const v4 = (at: number) => [groups[at], groups[at + 1]].flatMap((group = 0) => [group >> 8, group & 255]).join('.')
-  if (address.startsWith('0064:ff9b:0000:0000:0000:0000:')) return [v4(6)]
-  if (address.startsWith('2002:')) return [v4(1)]
-  return []
+  return address.includes(':') ? isWithin(publicV6, address) && !isWithin(special, address) : !isWithin(special, address)
 }
 
 function retryAfter(header: string | string[] | undefined, now: () => number): number | undefined {
@@ -162,24 +149,15 @@ function retryAfter(header: string | string[] | undefined, now: () => number): n
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
 }
 
-function listOf(...blocks: string[]): BlockList {
-  const list = new BlockList()
-  for (const block of blocks) {
-    const [network = '', prefix] = block.split('/')
-    list.addSubnet(network, Number(prefix), network.includes(':') ? 'ipv6' : 'ipv4')
-  }
-  return list
-}
-
 // The registries of special addresses, RFC 6890 and its successors.
-const special = listOf(
+const special = networksOf([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
   ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   ...['2001::/23', '2001:db8::/32', '3fff::/20']
-)
-const publicV6 = listOf('2000::/3', '64:ff9b::/96')
+])
+const publicV6 = networksOf(['2000::/3', '64:ff9b::/96'])
 /** Not even when the operator names them: link-local addresses, and those at which clouds hand out keys. */
-const never = listOf(
+const never = networksOf([
   '169.254.0.0/16',
   '100.100.100.200/32',
   '192.0.0.192/32',
@@ -189,5 +167,5 @@ const never = listOf(
   '::/128',
   '224.0.0.0/4',
   'ff00::/8'
-)
-const loopback = listOf('127.0.0.0/8', '::1/128')
+])
+const loopback = networksOf(['127.0.0.0/8', '::1/128'])
