@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import sodium from 'libsodium-wrappers'
 import * as z from 'zod'
 import { CannotStart } from '../exit.ts'
+import { ageStart, opened, sealed } from './age.ts'
 import { exactly, type ReadBytes, readBytes, readLine } from './bytes.ts'
-import { newSealing, type Sealing, sealed, sealingKey, unsealed } from './seal.ts'
+import { sealingKey, unsealed } from './secretstream.ts'
 
 const firstLine = 'afield-backup-1'
 const mostHeadBytes = 1024
@@ -46,29 +46,16 @@ export async function describeFile(directory: string, name: string): Promise<Pac
 }
 
 /**
- * The bytes of a backup: a line that says what this is, a line that says how it is sealed, then, sealed or not, a line
- * with the manifest and the files one after the other. `pathOf` says where each is.
+ * The bytes of a backup: a line that says what this is, one for how backups were sealed before, a line with the manifest and the files
+ * one after the other. With a passphrase all of that is inside a file of age. `pathOf` says where each is.
  */
-export async function* pack(content: Manifest, pathOf: (name: string) => string, seal: Seal | undefined): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${firstLine}\n${JSON.stringify({ sealing: seal?.sealing ?? null })}\n`)
+export function pack(content: Manifest, pathOf: (name: string) => string, passphrase: string | undefined): AsyncIterable<Uint8Array> {
   const plain = packed(content, pathOf)
-  if (seal) yield* sealed(plain, seal.key)
-  else yield* plain
-}
-
-export interface Seal {
-  sealing: Sealing
-  key: Uint8Array
-}
-
-export async function newSeal(passphrase: string): Promise<Seal> {
-  await sodium.ready
-  const sealing = newSealing()
-  return { sealing, key: await sealingKey(passphrase, sealing) }
+  return passphrase === undefined ? plain : sealed(plain, passphrase)
 }
 
 async function* packed(content: Manifest, pathOf: (name: string) => string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${JSON.stringify(content)}\n`)
+  yield Buffer.from(`${firstLine}\n${JSON.stringify({ sealing: null })}\n${JSON.stringify(content)}\n`)
   for (const { name, bytes } of content.files) {
     if (bytes > 0) yield* createReadStream(pathOf(name), { end: bytes - 1 }) as AsyncIterable<Buffer>
   }
@@ -81,21 +68,27 @@ export interface Unpacking {
   close(): Promise<void>
 }
 
-/** Opens a backup. `keyOf` is asked only when it is sealed. Throws `CannotStart` for what is not one, or not whole. */
-export async function unpack(path: string, keyOf: (sealing: Sealing) => Promise<Uint8Array>): Promise<Unpacking> {
-  await sodium.ready
+/** Opens a backup. `passphrase` is asked only when it is sealed. Throws `CannotStart` for what is not one, or not whole. */
+export async function unpack(path: string, passphrase: () => Promise<string>): Promise<Unpacking> {
   const handle = await openFile(path)
   try {
-    const read = readBytes(handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 }))
+    const file = handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 })
+    const isOfAge = (await startOf(handle)) === ageStart
+    const read = readBytes(isOfAge ? opened(file, await passphrase()) : file)
     if ((await readLine(read, firstLine.length)) !== firstLine) throw new CannotStart(`${path} is not a backup of Afield.`)
     const { sealing } = parseLine(head, await readLine(read, mostHeadBytes))
-    const plain = sealing === null ? read : readBytes(unsealed(read, await keyOf(sealing)))
+    const plain = sealing === null ? read : readBytes(unsealed(read, await sealingKey(await passphrase(), sealing)))
     const content = parseLine(manifest, await readLine(plain, mostManifestBytes))
     return { manifest: content, files: (write, tell) => readFiles(plain, content, write, tell), close: () => handle.close() }
   } catch (error) {
     await handle.close()
     throw error
   }
+}
+
+async function startOf(handle: FileHandle): Promise<string> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(ageStart.length), 0, ageStart.length, 0)
+  return buffer.toString('latin1', 0, bytesRead)
 }
 
 async function readFiles(read: ReadBytes, { files }: Manifest, ...[write, tell]: Parameters<Unpacking['files']>): Promise<void> {

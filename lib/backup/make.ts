@@ -8,7 +8,7 @@ import type { ServerOptions } from '../options.ts'
 import { askServer } from '../server/control/ask.ts'
 import { openStore } from '../store/open.ts'
 import { type Inspection, safekeepingOf } from '../store/safekeeping.ts'
-import { describeFile, type Manifest, newSeal, pack, type Seal, unpack } from './archive.ts'
+import { describeFile, type Manifest, pack, unpack } from './archive.ts'
 
 export type Step = 'copying' | 'checking' | 'packing' | 'reading back'
 export type Tell = (step: Step, progress?: { done: number; total: number }) => void
@@ -47,13 +47,12 @@ export async function makeBackup({ options, target, passphrase, now, tell }: Bac
     const files = [await describeFile(directory, 'afield.db'), ...(await Promise.all(keys.map(name => describeFile(options.data, name))))]
     const manifest: Manifest = { version: version(), madeAt: now, holds, files }
     const pathOf = (name: string) => join(name === 'afield.db' ? directory : options.data, name)
-    const seal = passphrase === undefined ? undefined : await newSeal(passphrase)
     const bytes = await writeWhole(
       file,
-      pack(manifest, pathOf, seal),
+      pack(manifest, pathOf, passphrase),
       async part => {
         tell('reading back')
-        await readBack(part, seal, tell)
+        await readBack(part, passphrase, tell)
       },
       written => tell('packing', { done: written, total: files.reduce((sum, one) => sum + one.bytes, 0) })
     )
@@ -131,8 +130,8 @@ async function writeWhole(
   }
 }
 
-async function readBack(part: string, seal: Seal | undefined, tell: Tell): Promise<void> {
-  const backup = await unpack(part, async () => seal?.key ?? new Uint8Array(32))
+async function readBack(part: string, passphrase: string | undefined, tell: Tell): Promise<void> {
+  const backup = await unpack(part, async () => passphrase ?? '')
   try {
     await backup.files(
       async () => {},

@@ -6,7 +6,6 @@ import type { ServerOptions } from '../options.ts'
 import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
 import { type Manifest, unpack } from './archive.ts'
-import { sealingKey } from './seal.ts'
 
 /** For this long, logins over client-chosen challenges need approval: the ones used since the backup are unknown. */
 const holdLoginsMs = 24 * 60 * 60 * 1000
@@ -73,7 +72,7 @@ async function unpackInto(
   { file, passphrase, tell }: Pick<RestoreAsk, 'file' | 'passphrase' | 'tell'>
 ): Promise<Manifest> {
   tell('unpacking')
-  const backup = await unpack(file, async sealing => sealingKey(await passphrase(), sealing))
+  const backup = await unpack(file, passphrase)
   let writing: { name: string; handle: FileHandle } | undefined
   const finish = async () => {
     await writing?.handle.sync()

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Decrypter } from 'age-encryption'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { opened, sealed } from '../../lib/backup/age.ts'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
@@ -113,14 +115,18 @@ t.test('a backup that is damaged, cut off, not one, or sealed with other words i
     return bytes
   }
   const middle = Math.floor(statSync(whole.sealed).size / 2)
+  const oneSentence = /^The backup is damaged or truncated\.$/
+  // The header of age, and the nonce.
+  const headOf = (bytes: Buffer) => bytes.indexOf('\n', bytes.indexOf('\n---') + 1) + 1 + 16
   const refused: [string, () => string, RegExp][] = [
-    ['a bit of a sealed one', () => changed(whole.sealed, flip(middle)), /damaged/],
+    ['a bit of a sealed one', () => changed(whole.sealed, flip(middle)), oneSentence],
     ['a bit of an open one', () => changed(whole.open, flip(middle)), /damaged/],
-    ['the end of a sealed one', () => changed(whole.sealed, bytes => bytes.subarray(0, middle)), /damaged|truncated/],
+    ['all but the start of a sealed one', () => changed(whole.sealed, bytes => bytes.subarray(0, 60)), oneSentence],
+    ['something behind a sealed one', () => changed(whole.sealed, bytes => Buffer.concat([bytes, Buffer.from('x')])), oneSentence],
     [
-      'a chunk of a sealed one',
-      () => changed(whole.sealed, bytes => bytes.subarray(0, bytes.length - (bytes.length % 65_553) - 1)),
-      /damaged|truncated/
+      'all behind a chunk of a sealed one',
+      () => changed(whole.sealed, bytes => bytes.subarray(0, headOf(bytes) + 2 * 65_552)),
+      oneSentence
     ],
     ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /truncated/],
     ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /after its end/],
@@ -136,6 +142,41 @@ t.test('a backup that is damaged, cut off, not one, or sealed with other words i
     readdirSync(target).filter(name => !name.startsWith('afield.lock')),
     []
   )
+})
+
+t.test('a sealed backup is a file of age: any program for that format opens it, and what it opens is a backup [K2]', async t => {
+  const { data, out, place } = await filledData(t)
+  const file = join(out, 'x.backup')
+  await backup(data, file, 'correct horse battery staple')
+  t.match(readFileSync(file, 'latin1'), /^age-encryption\.org\/v1\n-> scrypt \S{22} 16\n/)
+  const decrypter = new Decrypter()
+  decrypter.addPassphrase('correct horse battery staple')
+  writeFileSync(join(out, 'opened.backup'), await decrypter.decrypt(readFileSync(file)))
+  const restored = await restore(join(place, 'new'), join(out, 'opened.backup'), undefined)
+  t.match(restored.manifest.holds, { messages: 40 })
+})
+
+t.test('a backup that was sealed before backups were files of age comes back [K2]', async t => {
+  const data = join(t.testdir(), 'new')
+  const file = 'test/fixtures/sealed-before-age.backup'
+  await t.rejects(restore(data, file, 'wrong'), { message: 'Wrong passphrase for this backup.' })
+  const { manifest } = await restore(data, file, 'correct horse battery staple')
+  t.match(manifest.holds, { accounts: 1, sessions: 1, messages: 3 })
+  t.equal(readFileSync(join(data, 'push-key.pem'), 'utf8'), 'a key of the server')
+  t.equal(query(data, 'SELECT count(*) FROM message'), 3)
+})
+
+t.test('of a large backup only a few chunks are held while it is sealed and opened', async t => {
+  let made = 0
+  const endless = async function* () {
+    for (;;) {
+      made += 1
+      yield new Uint8Array(64 * 1024)
+    }
+  }
+  let taken = 0
+  for await (const _ of opened(sealed(endless(), 'words'), 'words')) if (++taken === 50) break
+  t.ok(made < 70, `${made} chunks for 50`)
 })
 
 t.test('no backup is made of a damaged database, and none over another file', async t => {

@@ -111,7 +111,7 @@ export const rooms: Record<string, Room> = {
   backup: {
     files: ['lib/backup/'],
     rooms: ['control', 'store/open', ...common],
-    packages: ['node:', 'zod', 'libsodium-wrappers', '@noble/hashes']
+    packages: ['node:', 'zod', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
   },
   // What a caller can do may wake what happens by itself.
   actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
