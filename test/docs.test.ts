@@ -50,6 +50,27 @@ t.test('every path that a page names exists', async t => {
   )
 })
 
+t.test('every stop of the ways on CONTRIBUTING is a file or a folder', async t => {
+  const within: Record<string, string[]> = { server: ['lib/server', 'lib'], wrapper: ['lib/wrapper'], app: ['web', 'lib'] }
+  const ways = [...read('CONTRIBUTING.md').matchAll(/^(server|wrapper|app) +(\S+ → .+)$/gm)]
+  t.same(
+    ways.map(([, part]) => part),
+    Object.keys(within)
+  )
+  for (const [, part = '', way = ''] of ways) {
+    const stops = way.split(' → ')
+    t.ok(stops.length <= 6, `${part}: ${stops.length} stops`)
+    // What is written with a space passes no file.
+    for (const stop of stops.filter(stop => !stop.includes(' '))) {
+      const places = (within[part] ?? []).flatMap(base => ['', '.ts', '.tsx'].map(end => `${base}/${stop}${end}`))
+      t.ok(
+        places.some(place => existsSync(join(root, place))),
+        `${part}: ${stop}`
+      )
+    }
+  }
+})
+
 t.test('every page that a page links to exists', async t => {
   for (const page of handWritten())
     for (const [, to = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g))
