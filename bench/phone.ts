@@ -32,7 +32,7 @@ const kinds = ['partial', 'new-message', 'activity'] as const
 const data = mkdtempSync(join(tmpdir(), 'afield-bench-'))
 const server = await createServer({ port: 0, data, signup: 'open', limits: 'off', logLevel: 'silent', expoUrl: 'off' })
 const { id, cipher, token, rest } = await fillSession(server.url, 0)
-const socket = openSocket({ server: server.url, token, scope: { as: 'session', id } })
+const socket = openSocket({ server: server.url, token, scope: { as: 'session', id }, WebSocket })
 while (socket.state.type !== 'live') await new Promise(resolve => setImmediate(resolve))
 
 const bytes = new Map<string, number>()

@@ -121,7 +121,7 @@ async function median(measure: () => Promise<number>): Promise<number> {
 /** A text that grows, told as often as no agent tells it. */
 async function stream(page: Page, url: string, world: Awaited<ReturnType<typeof fillSession>>): Promise<{ look: Look; sent: number }> {
   const { id, cipher, turn } = world
-  const socket = openSocket({ server: url, token: world.token, scope: { as: 'session', id } })
+  const socket = openSocket({ server: url, token: world.token, scope: { as: 'session', id }, WebSocket })
   while (socket.state.type !== 'live') await pause(10)
   let text = ''
   let sent = 0

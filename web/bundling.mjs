@@ -32,8 +32,8 @@ export function bundling(root, { isWhole = false } = {}) {
         if (neverAsked.test(source)) return { contents: text.replace(/^(export const \w+Routes) = \{.*?^\}/ms, '$1 = {}'), loader: 'ts' }
         return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
-      // Of these the app uses little, and has that little by itself. The schemas are made for zod, the link to the server for Socket.IO's client.
-      build.onResolve({ filter: /^(zod|socket\.io-client)$/ }, ({ path }) => ({ path: join(root, own[path]), sideEffects: false }))
+      // Of zod the app uses little, and has that little by itself.
+      build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, 'web/core/validator.ts'), sideEffects: false }))
       // Opening boxes takes a small part of the curves, and signing nearly all. Boxes have a copy of their own, of which only that part stays.
       build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
         importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined
@@ -66,7 +66,6 @@ function isBeforeShell(source) {
 
 const boxes = 'lib/crypto/engine-noble.ts'
 const forBoxes = 'for-boxes'
-const own = { zod: 'web/core/validator.ts', 'socket.io-client': 'web/core/socket-io.ts' }
 const shell = 'web/app/app.tsx'
 const link = 'web/model/account/live.ts'
 const session = 'web/session/session.tsx'

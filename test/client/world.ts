@@ -57,7 +57,7 @@ export async function worldAt(t: Pick<Test, 'teardown'>, url: string): Promise<W
     rest,
     async client(scope = { as: 'app' }) {
       const line = await openTcpProxy(t, url)
-      const socket = openSocket({ server: line.url, token, scope })
+      const socket = openSocket({ server: line.url, token, scope, WebSocket })
       t.teardown(() => socket.close())
       await socketState(socket, 'live')
       return { line, socket, rest: createRest({ server: line.url, token, fetch, connectionId: () => socket.connectionId }) }

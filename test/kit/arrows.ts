@@ -59,7 +59,7 @@ export const rooms: Record<string, Room> = {
   // As the app, the wrapper looks down only: what starts a session knows it, and it knows its line to the server and its agent.
   'wrapper/run': { files: ['lib/wrapper/run/'], rooms: ['wrapper/account'], packages: ['node:'] },
   'wrapper/account': { files: ['lib/wrapper/account/'], rooms: ['wrapper/daemon'], packages: ['node:'] },
-  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'zod'] },
+  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'ws', 'zod'] },
   'wrapper/session': {
     files: ['lib/wrapper/session/'],
     rooms: ['wrapper/histories', 'wrapper/approvals', 'wrapper/uplink'],
@@ -67,7 +67,7 @@ export const rooms: Record<string, Room> = {
   },
   'wrapper/histories': { files: ['lib/wrapper/histories/'], rooms: ['wrapper/agents'], packages: ['node:', 'zod'] },
   'wrapper/approvals': { files: ['lib/wrapper/approvals/'], rooms: ['wrapper/agents'], packages: ['node:', 'zod'] },
-  'wrapper/uplink': { files: ['lib/wrapper/uplink/'], rooms: ['wrapper/agents'], packages: ['node:'] },
+  'wrapper/uplink': { files: ['lib/wrapper/uplink/'], rooms: ['wrapper/agents'], packages: ['node:', 'ws'] },
   'wrapper/agents': {
     files: ['lib/wrapper/agents/'],
     rooms: ['wrapper/terminal', 'wrapper/home'],
@@ -82,7 +82,7 @@ export const rooms: Record<string, Room> = {
   'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: ['zod'] },
   'client/sign-in': { files: ['lib/client/sign-in/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
   'client/sealed': { files: ['lib/client/sealed/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['zod'] },
-  'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['socket.io-client', 'zod'] },
+  'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['zod'] },
 
   'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: ['zod'] },
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: [], packages: ['zod'] },

@@ -93,7 +93,7 @@ function accountAt(accounts: readonly Account[], index: number): Account {
 /** A client as ours are: it reads what it missed after each time it came back. */
 async function openClient(server: string, { token, session, rest }: Account, random: () => number) {
   const seen = new Set<number>()
-  const socket: LiveSocket = openSocket({ server, token, scope: { as: 'app' }, random })
+  const socket: LiveSocket = openSocket({ server, token, scope: { as: 'app' }, random, WebSocket })
   socket.onUpdate(({ body }) => {
     if (body.t === 'new-message') seen.add(body.message.seq)
   })

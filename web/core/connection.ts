@@ -73,14 +73,15 @@ export function noteLink(change: Partial<LinkFacts>): void {
 
 /**
  * Watches everything that may bring the link back and calls `wake`: the network, the page shown again, a phone woken up. `shown` says
- * whether somebody may be looking.
+ * whether somebody may be looking, and `lost` is called when the device says that its network is gone.
  */
-export function watchDevice(on: { wake(): void; shown(isShown: boolean): void }): () => void {
+export function watchDevice(on: { wake(): void; lost(): void; shown(isShown: boolean): void }): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
   const network = () => {
     noteLink({ isOnline: navigator.onLine })
     if (navigator.onLine) on.wake()
+    else on.lost()
   }
   const visibility = () => {
     on.shown(document.visibilityState === 'visible')

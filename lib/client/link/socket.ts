@@ -1,10 +1,9 @@
-import { io } from 'socket.io-client'
 import type * as z from 'zod'
 import { createBackoff } from '../../async/backoff.ts'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { Ephemeral } from '../../protocol/wire/ephemerals.ts'
 import { type AckOf, type ClientEvent, events } from '../../protocol/wire/events.ts'
-import { type Handshake, socketPath } from '../../protocol/wire/handshake.ts'
+import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Update } from '../../protocol/wire/updates.ts'
 import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
@@ -12,6 +11,7 @@ import { createIntroduction, type Introduction, type IntroductionOptions } from 
 import { Listeners } from './listeners.ts'
 import { mayRetry, Unreachable } from './refusals.ts'
 import { type SilenceWatch, watchSilence } from './silence.ts'
+import { SocketioLine, type WebSocketClass } from './socketio.ts'
 
 export type SocketState =
   | { type: 'connecting' }
@@ -54,11 +54,14 @@ export interface LiveSocket {
    * starts over when none comes within 5 s; at once after a silence that no living line keeps, such as a phone's sleep.
    */
   reconnectNow(): void
+  /** For `offline`: the line is gone, although nobody can close it any more. */
+  networkLost(): void
   close(): void
 }
 
 export interface SocketOptions extends IntroductionOptions {
   server: string
+  WebSocket: WebSocketClass
   clock?: Clock | undefined
   /** Numbers from 0 up to 1, for the jitter. */
   random?: (() => number) | undefined
@@ -77,8 +80,6 @@ const settledAfterMs = 10_000
 /** `online`, `pageshow` and `visibilitychange` come together: they start one attempt, not three. */
 const freshAttemptMs = 1_000
 
-type Line = ReturnType<typeof io>
-
 class Connection implements LiveSocket {
   state: SocketState = { type: 'connecting' }
   droppedFrames = 0
@@ -91,7 +92,7 @@ class Connection implements LiveSocket {
   readonly #states = new Listeners<SocketState>()
   readonly #updates = new Listeners<Update>()
   readonly #ephemerals = new Listeners<Ephemeral>()
-  #line: Line
+  #line: SocketioLine
   #startedAt = 0
   /** Of the live line. */
   #silence: SilenceWatch | undefined
@@ -131,12 +132,9 @@ class Connection implements LiveSocket {
   ): Promise<AckOf<Name>> {
     if (this.state.type !== 'live') throw new Unreachable('not-connected')
     const line = this.#line
-    const answer: unknown = await line
-      .timeout(timeoutMs)
-      .emitWithAck(event, payload)
-      .catch(cause => {
-        throw new Unreachable(line.connected ? 'timeout' : 'network', { cause })
-      })
+    const answer: unknown = await line.request(event, payload, timeoutMs).catch(cause => {
+      throw new Unreachable(line.isConnected ? 'timeout' : 'network', { cause })
+    })
     const acknowledgement = events[event].ack.safeParse(answer)
     if (!acknowledgement.success) throw new Unreachable('strange-answer', { cause: acknowledgement.error })
     // The table says which schema belongs to which event; a generic lookup loses that.
@@ -145,7 +143,7 @@ class Connection implements LiveSocket {
 
   send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, { volatile = false }: { volatile?: boolean } = {}): boolean {
     if (this.state.type !== 'live') return false
-    if (volatile && !this.#line.io.engine.transport.writable) return false
+    if (volatile && this.#line.isBusy) return false
     this.#line.emit(event, payload)
     return true
   }
@@ -173,6 +171,10 @@ class Connection implements LiveSocket {
     }
   }
 
+  networkLost(): void {
+    if (this.state.type === 'live' || this.state.type === 'connecting') this.#fail('network lost')
+  }
+
   close(): void {
     if (this.state.type === 'closed') return
     this.#drop()
@@ -191,44 +193,51 @@ class Connection implements LiveSocket {
   }
 
   /** Each attempt has a connection of its own, so nothing late from an earlier one is taken for news. */
-  #connect(): Line {
+  #connect(): SocketioLine {
     const { origin, pathname } = new URL(this.#options.server)
     this.#startedAt = this.#clock.now()
-    const line = io(origin, {
-      path: pathname.replace(/\/+$/, '') + socketPath,
-      transports: ['websocket'],
-      forceNew: true,
-      reconnection: false,
-      auth: give => void this.#giveHandshake(line, give)
+    const line: SocketioLine = new SocketioLine(origin + pathname.replace(/\/+$/, '') + socketPath, this.#options.WebSocket, {
+      onOpen: () => void this.#introduce(line),
+      onConnect: id => this.#goLive(line, id),
+      onPacket: () => line.isConnected && this.#silence?.heard(),
+      onEvent: (event, payload, acknowledge) => this.#takeEvent(event, payload, acknowledge),
+      onEnd: (reason, isRefusal) => {
+        if (isRefusal) void this.#renew(line, reason)
+        else this.#fail(reason)
+      }
     })
     // Covers also a server that opens the line and then never accepts.
     this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
-
-    line.on('connect', () => this.#goLive(line))
-    line.on('connect_error', error => {
-      if (isRefusal(error)) void this.#renew(line, error.message)
-      else this.#fail(error.message)
-    })
-    line.on('disconnect', reason => this.#fail(reason))
-    line.on('update', (frame: unknown) => this.#hear(readUpdate(frame), this.#updates))
-    line.on('ephemeral', (frame: unknown) => this.#hear(readEphemeral(frame), this.#ephemerals))
-    line.on('rpc-registered', (frame: unknown) => this.#answers.heardRegistered(frame))
-    line.on('rpc-request', (frame: unknown, acknowledge: unknown) => {
-      if (typeof acknowledge === 'function') this.#answers.heardRequest(frame, result => acknowledge(result))
-    })
     return line
   }
 
-  async #giveHandshake(line: Line, give: (handshake: Handshake) => void): Promise<void> {
+  #takeEvent(event: string, payload: unknown, acknowledge: ((result: unknown) => void) | undefined): void {
+    switch (event) {
+      case 'update':
+        this.#hear(readUpdate(payload), this.#updates)
+        break
+      case 'ephemeral':
+        this.#hear(readEphemeral(payload), this.#ephemerals)
+        break
+      case 'rpc-registered':
+        this.#answers.heardRegistered(payload)
+        break
+      case 'rpc-request':
+        if (acknowledge) this.#answers.heardRequest(payload, acknowledge)
+        break
+    }
+  }
+
+  async #introduce(line: SocketioLine): Promise<void> {
     try {
       const handshake = await this.#introduction.handshake()
-      if (line === this.#line) give(handshake)
+      if (line === this.#line) line.introduce(handshake)
     } catch (error) {
       if (line === this.#line) this.#failOrRefuse(error)
     }
   }
 
-  async #renew(line: Line, reason: string): Promise<void> {
+  async #renew(line: SocketioLine, reason: string): Promise<void> {
     try {
       const isNew = await this.#introduction.renew()
       if (line !== this.#line) return
@@ -245,14 +254,14 @@ class Connection implements LiveSocket {
     else this.#refuse(reason)
   }
 
-  #goLive(line: Line): void {
+  #goLive(line: SocketioLine, connectionId: string): void {
     this.#cancelTimer()
     this.#startedAt = this.#clock.now()
     this.#answers.connected()
-    const silence = watchSilence({ clock: this.#clock, ask: () => line.emit('ping', {}, () => {}), onDead: () => this.#start() })
-    line.io.engine.on('packet', silence.heard)
-    this.#silence = silence
-    this.#enter({ type: 'live', connectionId: line.id ?? '' })
+    // Any packet is a sign of life, also the answer that comes too late for the request.
+    const ask = () => void line.request('ping', {}, connectWithinMs).catch(() => {})
+    this.#silence = watchSilence({ clock: this.#clock, ask, onDead: () => this.#start() })
+    this.#enter({ type: 'live', connectionId })
   }
 
   #fail(reason: string): void {
@@ -272,18 +281,11 @@ class Connection implements LiveSocket {
     this.#cancelTimer()
     this.#silence?.stop()
     this.#answers.disconnected()
-    // Its acknowledgements still have to end, so only what it would tell is cut off.
-    this.#line.off()
-    this.#line.disconnect()
+    this.#line.close()
   }
 
   #hear<Known>(read: Frame<Known>, listeners: Listeners<Known>): void {
     if (read.type === 'known') listeners.tell(read.frame)
     if (read.type === 'bad') this.droppedFrames++
   }
-}
-
-/** Socket.IO tells a refusal by the server apart from a lost line only by the `data` that it puts on the error. */
-function isRefusal(error: Error): boolean {
-  return 'data' in error
 }

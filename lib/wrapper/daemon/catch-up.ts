@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { WebSocket } from 'ws'
 import * as z from 'zod'
 import { pause } from '../../async/pause.ts'
 import { openAccountFeed } from '../../client/feed/account-feed.ts'
@@ -46,7 +47,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
   const { server } = credentials
   const rest = createRest({ server, token, fetch })
   // As an app, whose connection hears of every session; one that does not say it is looked at keeps no notification from phones.
-  const socket = openSocket({ server, token, scope: { as: 'app' } })
+  const socket = openSocket({ server, token, scope: { as: 'app' }, WebSocket })
   const ended = openEndedSessions(home.path)
   const stored = openNotes(join(home.path, 'daemon', 'wakes.json'))
   let bell = new AbortController()

@@ -1,5 +1,6 @@
 import { homedir, hostname, platform } from 'node:os'
 import { join } from 'node:path'
+import { WebSocket } from 'ws'
 import { version } from '../../assets.ts'
 import type { Forgery } from '../../client/calls/calls.ts'
 import { type MachineHandlers, serveMachine } from '../../client/calls/machine-calls.ts'
@@ -69,7 +70,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   async function open(): Promise<void> {
     await persistence.attempt(() => registerMachine(rest, home, credentials.keys))
     const { machine } = await persistence.attempt(() => rest.call('readMachine', { params: { id: home.machineId } }))
-    const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId } })
+    const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId }, WebSocket })
     socket = line
     openCells(line, machine)
     const seen = openSeenCalls(join(home.path, 'daemon', 'calls.seen'))

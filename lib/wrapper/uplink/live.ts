@@ -1,3 +1,4 @@
+import { WebSocket } from 'ws'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import { type Forgery, type SessionHandlers, serveSession } from '../../client/calls/calls.ts'
 import { type Feed, openFeed } from '../../client/feed/feed.ts'
@@ -66,7 +67,7 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
   const { server, token, rest, cipher, folder, handlers, onMessage, onGone, onRefused } = options
   const session = record.id
   const end = new AbortController()
-  const socket = openSocket({ server, token, scope: { as: 'session', id: session } })
+  const socket = openSocket({ server, token, scope: { as: 'session', id: session }, WebSocket })
   const cells = options.cells.openOn(record, socket)
   const receipts = handlers && createReceipts(rest, session, end.signal)
 

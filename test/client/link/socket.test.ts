@@ -54,7 +54,7 @@ t.test('attempts are spread with growing waits and jitter, and reconnectNow does
   const line = await openTcpProxy(t, world.url)
   await line.closePort()
   const clock = manualClock()
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, random: () => 0.5 })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, random: () => 0.5, WebSocket })
   t.teardown(() => socket.close())
   for (const waitMs of [250, 500, 1000, 2000]) {
     await socketState(socket, 'down')
@@ -71,7 +71,7 @@ t.test('attempts are spread with growing waits and jitter, and reconnectNow does
 
 t.test('a wait is never longer than half a minute', async t => {
   const clock = manualClock()
-  const socket = openSocket({ server: 'http://127.0.0.1:1', token: 'x', scope: { as: 'app' }, clock, random: () => 1 })
+  const socket = openSocket({ server: 'http://127.0.0.1:1', token: 'x', scope: { as: 'app' }, clock, random: () => 1, WebSocket })
   t.teardown(() => socket.close())
   for (let attempt = 0; attempt < 9; attempt++) {
     await socketState(socket, 'down')
@@ -83,7 +83,7 @@ t.test('a wait is never longer than half a minute', async t => {
 t.test('a bad token is final, and says so', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
-  const socket = openSocket({ server: world.url, token: 'nobody', scope: { as: 'app' }, clock })
+  const socket = openSocket({ server: world.url, token: 'nobody', scope: { as: 'app' }, clock, WebSocket })
   t.teardown(() => socket.close())
   t.strictSame(await socketState(socket, 'refused'), { type: 'refused', reason: 'Invalid authentication token' })
   clock.advance(600_000)
@@ -102,7 +102,7 @@ t.test('a line that died in silence is found out by reconnectNow, as after a sle
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   const clock = manualClock()
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, WebSocket })
   t.teardown(() => socket.close())
   await socketState(socket, 'live')
   const before = socket.connectionId
@@ -122,7 +122,7 @@ t.test('a hanging connection is detected automatically, and an idle one is kept 
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   const clock = manualClock()
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, WebSocket })
   t.teardown(() => socket.close())
   await socketState(socket, 'live')
   const before = socket.connectionId
@@ -147,7 +147,7 @@ t.test('a hanging connection is detected automatically, and an idle one is kept 
 t.test('after a silence too long for a live connection, such as a night, it reconnects without probing [S4]', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock: manualClock() })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock: manualClock(), WebSocket })
   t.teardown(() => socket.close())
   await socketState(socket, 'live')
   line.stall()
@@ -178,7 +178,7 @@ t.test('a server that opens the line and never accepts is given up after twenty 
   const line = await openTcpProxy(t, world.url)
   line.stall()
   const clock = manualClock()
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, WebSocket })
   t.teardown(() => socket.close())
   clock.advance(19_999)
   await turn()
@@ -206,15 +206,31 @@ t.test('a request without a connection, or whose connection breaks, fails at onc
   await t.rejects(caller.socket.request('ping', {}), { name: 'Unreachable', reason: 'not-connected' })
 })
 
-t.test('droppable events on a busy connection carry their time', async t => {
+t.test('droppable events are dropped while bytes wait for the network', async t => {
   const world = await startWorld(t)
   const { socket } = await world.client()
-  const event = ['app-state', { state: 'active' }] as const
+  const event = ['rpc-call', { method: 'nobody:abort', params: 'x'.repeat(200_000) }] as const
   await socket.request('ping', {})
-  t.equal(socket.send(...event), true)
-  t.equal(socket.send(...event, { volatile: true }), false)
+  let sent = 0
+  while (sent < 1_000 && socket.send(...event, { volatile: true })) sent++
+  t.ok(sent > 0 && sent < 1_000, `${sent} were sent before the network took no more`)
+  t.equal(socket.send('app-state', { state: 'active' }), true, 'what may not be dropped waits')
   await socket.request('ping', {})
-  t.equal(socket.send(...event, { volatile: true }), true)
+  t.equal(socket.send('app-state', { state: 'active' }, { volatile: true }), true)
+})
+
+t.test('a network that the device says is gone ends the line at once', async t => {
+  const world = await startWorld(t)
+  const { socket } = await world.client()
+  const before = socket.connectionId
+  socket.networkLost()
+  t.match(socket.state, { type: 'down', reason: 'network lost' })
+  socket.networkLost()
+  await socketState(socket, 'live')
+  t.not(socket.connectionId, before)
+  socket.close()
+  socket.networkLost()
+  t.equal(socket.state.type, 'closed')
 })
 
 t.test('methods are registered again at every connect', async t => {
@@ -243,7 +259,7 @@ t.test('the app state is asked for at each connect', async t => {
     asked.push(state)
     return { state, partials: true }
   }
-  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, appState })
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, appState, WebSocket })
   t.teardown(() => socket.close())
   await socketState(socket, 'live')
   const down = socketState(socket, 'down')
@@ -258,7 +274,7 @@ t.test('something else that answers at the address is no server, and is asked ag
   await once(strange, 'listening')
   t.teardown(() => strange.close())
   const server = `http://127.0.0.1:${(strange.address() as AddressInfo).port}`
-  const socket = openSocket({ server, token: 'x', scope: { as: 'app' } })
+  const socket = openSocket({ server, token: 'x', scope: { as: 'app' }, WebSocket })
   t.teardown(() => socket.close())
   await socketState(socket, 'down')
 })

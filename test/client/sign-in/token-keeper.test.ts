@@ -93,7 +93,7 @@ t.test('a device whose clock is far behind is not signed out: what is refused is
   t.equal((await rest.call('listDevices', {})).devices.length, 1)
 
   time.at += 25 * hours
-  const socket = openSocket({ server: server.url, token: keepToken({ ...options, now: () => began }), scope: { as: 'app' } })
+  const socket = openSocket({ server: server.url, token: keepToken({ ...options, now: () => began }), scope: { as: 'app' }, WebSocket })
   t.teardown(() => socket.close())
   await new Promise<void>(done => socket.onState(({ type }) => type === 'live' && done()))
   t.pass('it is live')
@@ -104,7 +104,7 @@ t.test('a removed device is told that it was removed', async t => {
   await call(server, 'DELETE', '/v1/devices/current', { token: kept.token })
   const source = keepToken(options)
   await t.rejects(createRest({ server: server.url, token: source, fetch }).call('listSessions', {}), { name: 'Refused', status: 401 })
-  const socket = openSocket({ server: server.url, token: source, scope: { as: 'app' } })
+  const socket = openSocket({ server: server.url, token: source, scope: { as: 'app' }, WebSocket })
   t.teardown(() => socket.close())
   await new Promise<void>(done => socket.onState(({ type }) => type === 'refused' && done()))
   time.at += 25 * hours

@@ -36,7 +36,7 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   const rest = createRest({ server: server.url, token, fetch })
   const vault = accountVault(secret)
   const open = (scope: Parameters<typeof openSocket>[0]['scope']) => {
-    const socket = openSocket({ server: server.url, token, scope })
+    const socket = openSocket({ server: server.url, token, scope, WebSocket })
     t.teardown(() => socket.close())
     return live(socket)
   }

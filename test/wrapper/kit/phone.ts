@@ -96,7 +96,7 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
   const { token } = await signIn({ server: server.url, secret, fetch })
   const rest = createRest({ server: server.url, token, fetch })
   const vault = accountVault(secret)
-  const socket = openSocket({ server: server.url, token, scope: { as: 'app' } })
+  const socket = openSocket({ server: server.url, token, scope: { as: 'app' }, WebSocket })
   t.teardown(() => socket.close())
   await live(socket)
 

@@ -75,7 +75,8 @@ export async function openLive(
     server: account.server,
     token,
     scope: { as: 'app' },
-    appState
+    appState,
+    WebSocket
   })
   const rest = createRest({
     server: account.server,
@@ -162,6 +163,7 @@ export async function openLive(
       socket.reconnectNow()
       outbox.wake()
     },
+    lost: () => socket.networkLost(),
     shown(isShown) {
       tellState()
       // It may be closed from there.

@@ -119,5 +119,6 @@ const socket: LiveSocket = {
   send: () => true,
   answer: () => ({ registered: Promise.resolve(), stop() {} }),
   reconnectNow() {},
+  networkLost() {},
   close() {}
 }

@@ -1,0 +1,203 @@
+/** As much of `WebSocket` as is used here; those of browsers, of Node.js and of `ws` all fit. */
+export type WebSocketClass = new (
+  url: string
+) => {
+  /** 1 while open. */
+  readonly readyState: number
+  /** Bytes that still wait for the network. */
+  readonly bufferedAmount: number
+  addEventListener(event: 'open' | 'error' | 'close', listener: () => void): void
+  addEventListener(event: 'message', listener: (event: { data: unknown }) => void): void
+  send(text: string): void
+  close(): void
+}
+
+/** What one connection tells. Nothing more comes after `onEnd`, or once it was closed from here. */
+export interface LineListeners {
+  /** The server is there and waits to be told who calls: see `introduce`. */
+  onOpen(): void
+  /** The server accepted; `id` names this connection. */
+  onConnect(id: string): void
+  /** Something came, whatever it holds. */
+  onPacket(): void
+  /** `acknowledge` is there when the server waits for an answer. */
+  onEvent(event: string, payload: unknown, acknowledge: ((result: unknown) => void) | undefined): void
+  /** `isRefusal`: the server said no, which is more than a lost line. */
+  onEnd(reason: string, isRefusal: boolean): void
+}
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: Error): void
+  timer: ReturnType<typeof setTimeout>
+}
+
+/**
+ * One connection: Socket.IO 5 over Engine.IO 4 over one WebSocket, as far as events of JSON go. `socket.ts` starts over, waits and listens for
+ * silence. In Node.js and in the browser it is this one, so what holds for the phone holds for the wrapper.
+ */
+export class SocketioLine {
+  isConnected = false
+
+  readonly #socket: InstanceType<WebSocketClass>
+  readonly #listeners: LineListeners
+  readonly #waiting = new Map<number, Waiting>()
+  #asked = 0
+  #isOpen = false
+  #isOver = false
+
+  /** `address` with the path of the socket. Throws for what is no URL. */
+  constructor(address: string, WebSocket: WebSocketClass, listeners: LineListeners) {
+    this.#listeners = listeners
+    this.#socket = new WebSocket(`${address.replace(/^http/, 'ws')}/?EIO=4&transport=websocket`)
+    this.#socket.addEventListener('open', () => {
+      this.#isOpen = true
+    })
+    this.#socket.addEventListener('message', ({ data }) => this.#hear(data))
+    // The end follows it. Outside of browsers an error that nobody listens to ends the program.
+    this.#socket.addEventListener('error', () => {})
+    this.#socket.addEventListener('close', () => this.#end(this.#isOpen ? 'transport close' : 'websocket error'))
+  }
+
+  introduce(handshake: object): void {
+    this.#say(`40${JSON.stringify(handshake)}`)
+  }
+
+  /** Earlier words still wait for the network. */
+  get isBusy(): boolean {
+    return this.#socket.bufferedAmount > 0
+  }
+
+  /** Nothing while not connected. */
+  emit(event: string, payload: unknown): void {
+    if (this.isConnected) this.#say(`42${JSON.stringify([event, payload])}`)
+  }
+
+  /** Resolves to what the server answers. Rejects when it does not in time, and as soon as the line ends. */
+  request(event: string, payload: unknown, withinMs: number): Promise<unknown> {
+    if (!this.isConnected) return Promise.reject(new Error('The line has ended.'))
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const id = this.#asked++
+    const timer = setTimeout(() => {
+      this.#waiting.delete(id)
+      reject(new Error('There was no answer in time.'))
+    }, withinMs)
+    this.#waiting.set(id, { resolve, reject, timer })
+    this.#say(`42${id}${JSON.stringify([event, payload])}`)
+    return promise
+  }
+
+  /** Requests that wait end; nothing else is told. */
+  close(): void {
+    if (this.isConnected) this.#say('41')
+    this.#leave()
+  }
+
+  #hear(packet: unknown): void {
+    if (this.#isOver) return
+    this.#listeners.onPacket()
+    const read = readPacket(packet)
+    switch (read.type) {
+      case 'open':
+        this.#listeners.onOpen()
+        break
+      case 'ping':
+        this.#say('3')
+        break
+      case 'connect':
+        this.isConnected = true
+        this.#listeners.onConnect(read.id)
+        break
+      case 'event':
+        this.#listeners.onEvent(
+          ...read.content,
+          read.id === '' ? undefined : result => this.#say(`43${read.id}${JSON.stringify([result])}`)
+        )
+        break
+      case 'acknowledgement':
+        this.#takeAnswer(Number(read.id), read.content[0])
+        break
+      case 'end':
+        this.#end(read.reason, read.isRefusal)
+        break
+      case 'nothing':
+        break
+    }
+  }
+
+  #say(packet: string): void {
+    if (!this.#isOver && this.#socket.readyState === openState) this.#socket.send(packet)
+  }
+
+  #takeAnswer(id: number, value: unknown): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    clearTimeout(waiting?.timer)
+    waiting?.resolve(value)
+  }
+
+  #end(reason: string, isRefusal = false): void {
+    if (this.#leave()) this.#listeners.onEnd(reason, isRefusal)
+  }
+
+  /** False when it was over already. */
+  #leave(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.isConnected = false
+    this.#socket.close()
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer)
+      reject(new Error('The line has ended.'))
+    }
+    this.#waiting.clear()
+    return true
+  }
+}
+
+const openState = 1
+
+type Packet =
+  | { type: 'open' | 'ping' | 'nothing' }
+  | { type: 'connect'; id: string }
+  | { type: 'event'; id: string; content: [event: string, payload: unknown] }
+  | { type: 'acknowledgement'; id: string; content: unknown[] }
+  | { type: 'end'; reason: string; isRefusal: boolean }
+
+const engineTypes: Record<string, Packet> = {
+  0: { type: 'open' },
+  1: ended('transport close'),
+  2: { type: 'ping' },
+  6: { type: 'nothing' }
+}
+const unreadable = ended('parse error')
+
+// Two protocols, one in the other. What an event holds is checked by those who listen to it.
+function readPacket(packet: unknown): Packet {
+  const [, engineType = '', type, id = '', json = ''] = /^(\d)([0-4])?(\d*)(.*)$/s.exec(String(packet)) ?? []
+  if (engineType !== '4') return engineTypes[engineType] ?? unreadable
+  if (type === '1') return ended('io server disconnect')
+  const content = readJson(json)
+  if (type === '0' && isObject(content) && typeof content['sid'] === 'string') return { type: 'connect', id: content['sid'] }
+  if (type === '4' && isObject(content)) return { type: 'end', reason: String(content['message']), isRefusal: true }
+  if (!Array.isArray(content)) return unreadable
+  if (type === '3') return { type: 'acknowledgement', id, content }
+  const [event, payload] = content
+  return type === '2' && typeof event === 'string' ? { type: 'event', id, content: [event, payload] } : unreadable
+}
+
+function ended(reason: string): Packet {
+  return { type: 'end', reason, isRefusal: false }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
