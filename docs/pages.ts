@@ -4,9 +4,10 @@ import { ephemeral } from '../lib/protocol/wire/ephemerals.ts'
 import { events } from '../lib/protocol/wire/events.ts'
 import { callFailures, failures } from '../lib/protocol/wire/failures.ts'
 import { handshake, socketPath } from '../lib/protocol/wire/handshake.ts'
-import { routes } from '../lib/protocol/wire/routes.ts'
+import { type RouteName, routes } from '../lib/protocol/wire/routes.ts'
 import type { Need } from '../lib/protocol/wire/scopes.ts'
 import { update } from '../lib/protocol/wire/updates.ts'
+import { routeTexts } from './route-texts.ts'
 import { shapeOf } from './shapes.ts'
 
 /** The generated pages: what each file under docs/ has to hold, made from the tables the program itself uses. */
@@ -49,7 +50,7 @@ An address of the server that ends in a slash is the same server: each path is a
 \`Accept\` has no \`text/html\` is answered with the text \`Welcome to Happy Server!\`, which pages of any origin may read: Happy's app asks for it before
 it accepts an address. Browsers get the app.
 
-${Object.values(routes).map(routeSection).join('\n')}
+${routeNames.map(routeSection).join('\n')}
 ## Socket.IO
 
 Served at \`${socketPath}\`. The \`auth\` object of the connection:
@@ -110,9 +111,18 @@ ${table(
 
 type AnyRoute = (typeof routes)[keyof typeof routes]
 
-function routeSection({ method, path, auth, about, ours, query, body, reply, conflict }: AnyRoute): string {
+// Keys of an object are known to TypeScript only as text.
+const routeNames = Object.keys(routes) as RouteName[]
+
+function routeSection(name: RouteName): string {
+  const { method, path, auth, ours, query, body, reply, conflict }: AnyRoute = routes[name]
   const access = auth === 'none' ? ' Needs no account.' : neededScope(auth)
-  return section(`\`${method} ${path}\``, about + access, ours, { query, ...(method !== 'GET' && { body }), reply, '409': conflict })
+  return section(`\`${method} ${path}\``, routeTexts[name] + access, ours, {
+    query,
+    ...(method !== 'GET' && { body }),
+    reply,
+    '409': conflict
+  })
 }
 
 function neededScope(need: Need): string {

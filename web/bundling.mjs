@@ -30,7 +30,7 @@ export function bundling(root, { isWhole = false } = {}) {
         })
         const source = sourceAt(path)
         if (neverAsked.test(source)) return { contents: text.replace(/^(export const \w+Routes) = \{.*?^\}/ms, '$1 = {}'), loader: 'ts' }
-        return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+        return { contents: direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
       // Of zod the app uses little, and has that little by itself.
       build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, 'web/core/validator.ts'), sideEffects: false }))
@@ -109,15 +109,8 @@ function listed(names) {
     .filter(name => name !== '' && !name.startsWith('type '))
 }
 
-const routes = 'lib/protocol/wire/routes/'
-
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
 export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
 const table = 'lib/protocol/wire/routes.ts'
 /** Asked for by few screens, which bring them: the table of the link begins without them. See `web/core/later-routes.ts`. */
 const laterRoutes = './routes/push.ts'
-
-/** What the routes say about themselves is for the pages of the manual. */
-function withoutManual(text) {
-  return text.replaceAll(/^(\s*about:)\s*'(?:[^'\\]|\\.)*'/gm, "$1 ''")
-}

@@ -13,7 +13,6 @@ export const accessKeyRoutes = {
     path,
     auth: 'read',
     limit: 0,
-    about: 'The access key of a session on a machine, null when there is none.',
     params,
     reply: z.object({ accessKey: accessKeyRecord.nullable() })
   }),
@@ -22,7 +21,6 @@ export const accessKeyRoutes = {
     path,
     auth: 'write',
     limit: 40 * kib * kib,
-    about: 'Makes the access key of a session on a machine, at version 1.',
     params,
     body: z.object({ data: sealed }),
     reply: z.object({ success: z.literal(true), accessKey: accessKeyRecord })
@@ -32,7 +30,6 @@ export const accessKeyRoutes = {
     path,
     auth: 'write',
     limit: 40 * kib * kib,
-    about: 'Replaces the access key if its version is the expected one.',
     params,
     body: z.object({ data: sealed, expectedVersion: version }),
     reply: z.union([

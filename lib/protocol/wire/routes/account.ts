@@ -14,7 +14,6 @@ export const accountRoutes = {
     path: '/v1/account/profile',
     auth: 'read',
     limit: 0,
-    about: 'The account, in the shape existing apps want.',
     reply: accountProfile
   }),
   readSettings: route({
@@ -22,7 +21,6 @@ export const accountRoutes = {
     path: '/v1/account/settings',
     auth: 'read',
     limit: 0,
-    about: 'The sealed settings and their version.',
     reply: z.object({ settings: sealed.nullable(), settingsVersion: version })
   }),
   writeSettings: route({
@@ -30,7 +28,6 @@ export const accountRoutes = {
     path: '/v1/account/settings',
     auth: 'manage',
     limit: 40 * kib * kib,
-    about: 'Replaces the settings if the version is the expected one.',
     body: z.object({ settings: sealed.nullable(), expectedVersion: version }),
     reply: z.union([
       z.object({ success: z.literal(true), version }),
@@ -48,7 +45,6 @@ export const accountRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'Whether the account takes sign-ins over challenges that clients choose, as existing apps do.',
     reply: z.object({ legacyLogin })
   }),
   setLegacyLogin: route({
@@ -57,7 +53,6 @@ export const accountRoutes = {
     auth: 'manage',
     limit: kib,
     ours: true,
-    about: 'Says whether it does from now on; `once` becomes `off` with the next one.',
     body: z.object({ legacyLogin }),
     reply: ok
   }),
@@ -67,8 +62,6 @@ export const accountRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about:
-      'How much the account keeps here and how much it may, and after how many days sessions that ended are removed; null for without an end.',
     reply: z.object({
       sessions: z.int(),
       messages: z.int(),
@@ -83,7 +76,6 @@ export const accountRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about: 'How many bytes each session of the account keeps here: its sealed messages and its attachments.',
     reply: z.object({ sessions: z.array(z.object({ id: sessionId, bytes: z.int() })) })
   }),
   addPushToken: route({
@@ -91,7 +83,6 @@ export const accountRoutes = {
     path: '/v1/push-tokens',
     auth: 'write',
     limit: 8 * kib,
-    about: 'Remembers where to send notifications.',
     body: z.object({ token: plainText(4096) }),
     reply: ok
   }),
@@ -100,7 +91,6 @@ export const accountRoutes = {
     path: '/v1/push-tokens',
     auth: 'read',
     limit: 0,
-    about: 'The push tokens of the account, newest first.',
     reply: z.object({ tokens: z.array(pushTokenRecord) })
   }),
   removePushToken: route({
@@ -108,7 +98,6 @@ export const accountRoutes = {
     path: '/v1/push-tokens/:token',
     auth: 'write',
     limit: 0,
-    about: 'Forgets a push token; succeeds also when it is not there.',
     params: z.object({ token: z.string().min(1).max(4096) }),
     reply: ok
   })

@@ -16,7 +16,6 @@ export const artifactRoutes = {
     path: '/v1/artifacts',
     auth: 'read',
     limit: 0,
-    about: 'The 200 artifacts that changed last, newest first, without their bodies.',
     reply: z.array(artifactHead)
   }),
   readArtifact: route({
@@ -24,7 +23,6 @@ export const artifactRoutes = {
     path: '/v1/artifacts/:id',
     auth: 'read',
     limit: 0,
-    about: 'One artifact with its body.',
     params: artifactParams,
     reply: artifactRecord
   }),
@@ -33,7 +31,6 @@ export const artifactRoutes = {
     path: '/v1/artifacts',
     auth: 'write',
     limit: 80 * kib * kib,
-    about: 'Makes an artifact, or loads the one that has this id.',
     body: artifactDraft,
     reply: artifactRecord
   }),
@@ -42,7 +39,6 @@ export const artifactRoutes = {
     path: '/v1/artifacts/:id',
     auth: 'write',
     limit: 80 * kib * kib,
-    about: 'Replaces header, body or both, if the versions are the expected ones. A part without its expected version is ignored.',
     params: artifactParams,
     body: z.object({
       header: sealed.optional(),
@@ -67,7 +63,6 @@ export const artifactRoutes = {
     path: '/v1/artifacts/:id',
     auth: 'write',
     limit: 0,
-    about: 'Removes an artifact.',
     params: artifactParams,
     reply: ok
   })

@@ -17,7 +17,6 @@ export const attachmentRoutes = {
     path: '/v1/sessions/:id/attachments/request-upload',
     auth: 'write',
     limit: 64 * kib,
-    about: 'Makes a place for an attachment of at most 10 MiB. One that gets no bytes for a day is forgotten.',
     tellsAddresses: true,
     params: sessionParams,
     body: z.object({ filename: z.string().max(4096).optional(), size: offset }),
@@ -28,7 +27,6 @@ export const attachmentRoutes = {
     path: '/v1/sessions/:id/attachments/:file',
     auth: 'write',
     limit: mostAttachmentBytes,
-    about: 'Stores an attachment in one go. Sent again, the same bytes are answered with success; others are refused once it is whole.',
     params: fileParams,
     body: bytesIn,
     reply: z.object({ ok: z.literal(true) })
@@ -39,7 +37,6 @@ export const attachmentRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about: 'How far an upload is. What was cut off goes on from `offset`.',
     params: fileParams,
     reply: upload
   }),
@@ -49,8 +46,6 @@ export const attachmentRoutes = {
     auth: 'write',
     limit: mostAttachmentBytes,
     ours: true,
-    about:
-      'Adds bytes from `at` on, which must not lie behind what is stored; what is stored already is passed over. Any part may be sent, and of one that is cut off what came is kept. Less than 4 KiB is passed over, unless it is the end. Slow connections do best with 64 KiB or less at a time.',
     params: fileParams,
     query: z.object({ at: wholeNumber }),
     body: bytesIn,
@@ -63,8 +58,6 @@ export const attachmentRoutes = {
     auth: 'write',
     limit: 64 * kib,
     ours: true,
-    about:
-      'Makes an upload an attachment, if all of it is there and has this SHA-256 in base64url; with another digest it begins anew. Until then nobody can download it.',
     params: fileParams,
     body: z.object({ sha256: z.string().regex(/^[\w-]{43}$/, 'a SHA-256 in base64url') }),
     reply: ok,
@@ -75,7 +68,6 @@ export const attachmentRoutes = {
     path: '/v1/sessions/:id/attachments/request-download',
     auth: 'read',
     limit: 64 * kib,
-    about: 'Where an attachment is downloaded.',
     tellsAddresses: true,
     params: sessionParams,
     body: z.object({ ref: z.string().max(4096) }),
@@ -86,7 +78,6 @@ export const attachmentRoutes = {
     path: '/v1/sessions/:id/attachments/:file',
     auth: 'read',
     limit: 0,
-    about: 'The bytes of an attachment, or a range of them.',
     params: fileParams,
     reply: bytesOut
   })

@@ -44,9 +44,6 @@ export const changeRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about:
-      'The rows that changed after a clock, which is the `seq` of an update, in its order; 0 for all. While there are `more`, ask with `since` the `clock` ' +
-      'of the answer and the same `began` and `epoch`. `active`, at the end: everything that is active now. `complete` false: forget every row and begin at 0.',
     query: z.object({
       since: clockInQuery.default(0),
       began: clockInQuery.optional(),
@@ -61,7 +58,6 @@ export const changeRoutes = {
     auth: 'write',
     limit: 4 * kib,
     ours: true,
-    about: 'Says up to which message a session came to its machine, and to its agent. Each number only rises, to the last message at most.',
     params: z.object({ id: sessionId }),
     body: receipts,
     reply: receipts.required()
@@ -72,9 +68,6 @@ export const changeRoutes = {
     auth: 'call',
     limit: 40 * kib * kib,
     ours: true,
-    about:
-      'Calls a method that a connection of the account answers, as the event `rpc-call` does. 503: nobody answers for it now and nothing was done; ' +
-      '502 and 504: whether it was done is unknown.',
     body: z.object({ method: rpcMethod, params: sealed }),
     reply: z.object({ result: sealed })
   })

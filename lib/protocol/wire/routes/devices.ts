@@ -12,7 +12,6 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'The devices of this account, the one used last first.',
     reply: z.object({ devices: z.array(deviceRecord) })
   }),
   renameDevice: route({
@@ -21,7 +20,6 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about: 'Gives a device another name.',
     params: z.object({ id: deviceId }),
     body: z.object({ name: plainText(100) }),
     reply: ok
@@ -32,8 +30,6 @@ export const deviceRoutes = {
     auth: 'any',
     limit: 0,
     ours: true,
-    about:
-      'Ends the sign-ins of a device and closes its connections. The id `current` names the one that asks; another than that needs the scope `manage`.',
     params: z.object({ id: deviceId }),
     reply: ok
   }),
@@ -43,7 +39,6 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'The named tokens of this account, for programs of its own. The tokens of devices are not among them.',
     reply: z.object({ tokens: z.array(tokenRecord) })
   }),
   createToken: route({
@@ -52,8 +47,6 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about:
-      'Makes a named token with scopes that the caller has too; without `expiresAt` it ends when it is revoked. Its text is told this once.',
     body: z.object({ name: plainText(100), scopes: z.array(scope).min(1).max(10), expiresAt: time.int().nullish() }),
     reply: z.object({ id: tokenId, token: z.string() })
   }),
@@ -63,8 +56,6 @@ export const deviceRoutes = {
     auth: 'any',
     limit: 0,
     ours: true,
-    about:
-      'Ends a token and closes its connections; one of a device ends the device. The id `current` names the one that asks; another than that needs the scope `manage`.',
     params: z.object({ id: tokenId }),
     reply: ok
   })

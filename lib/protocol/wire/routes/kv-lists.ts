@@ -10,7 +10,6 @@ export const kvListRoutes = {
     path: '/v1/kv/:key',
     auth: 'read',
     limit: 0,
-    about: 'The value of one key.',
     params: z.object({ key: kvKey }),
     reply: kvRecord
   }),
@@ -19,7 +18,6 @@ export const kvListRoutes = {
     path: '/v1/kv',
     auth: 'read',
     limit: 0,
-    about: 'The keys that begin with the prefix, with their values, in order.',
     query: z.object({ prefix: z.string().max(1024).default(''), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100) }),
     reply: z.object({ items: z.array(kvRecord) })
   })

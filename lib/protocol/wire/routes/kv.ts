@@ -12,7 +12,6 @@ export const kvRoutes = {
     path: '/v1/kv/bulk',
     auth: 'read',
     limit: 1024 * kib,
-    about: 'The values of several keys; those without one are left out.',
     body: z.object({ keys: z.array(kvKey).min(1).max(100) }),
     reply: z.object({ values: z.array(kvRecord) })
   }),
@@ -21,7 +20,6 @@ export const kvRoutes = {
     path: '/v1/kv',
     auth: 'write',
     limit: 16 * kib * kib,
-    about: 'Changes keys, all or none, each over the version it names: -1 for a key nobody has written. A value of null removes the key.',
     body: z.object({
       mutations: z
         .array(mutation)

@@ -12,7 +12,6 @@ export const machineRoutes = {
     path: '/v1/machines',
     auth: 'write',
     limit: 16 * kib * kib,
-    about: 'Registers a machine, or loads the one that has this id. Metadata of at most 1 MiB, daemon state of at most 4 MiB.',
     body: z.object({ id: machineId, metadata: sealedMetadata, daemonState: sealedState.nullish(), dataEncryptionKey: sealedKey.nullish() }),
     reply: z.object({ machine: machineRecord })
   }),
@@ -21,7 +20,6 @@ export const machineRoutes = {
     path: '/v1/machines',
     auth: 'read',
     limit: 0,
-    about: 'All machines, the one seen last first.',
     reply: z.array(listedMachine)
   }),
   readMachine: route({
@@ -29,7 +27,6 @@ export const machineRoutes = {
     path: '/v1/machines/:id',
     auth: 'read',
     limit: 0,
-    about: 'One machine.',
     params: machineParams,
     reply: z.object({ machine: listedMachine })
   }),
@@ -38,7 +35,6 @@ export const machineRoutes = {
     path: '/v1/machines/:id',
     auth: 'write',
     limit: 0,
-    about: 'Removes a machine; its sessions stay.',
     params: machineParams,
     reply: ok
   })

@@ -16,8 +16,6 @@ export const pairingRoutes = {
     auth: 'none',
     limit: 2 * kib,
     ours: true,
-    about:
-      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with, `origin` the address under which it will renew, refused when it is not one of the server, `about` what it says of itself to whoever has its link, sealed.',
     body: z.object({
       kind: pairingKind,
       publicKey: key,
@@ -35,8 +33,6 @@ export const pairingRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about:
-      'Who asks, from which network and for how long still, for whoever was shown the link of the request; `isYours`: the account that asks here let it in.',
     params,
     reply: z.object({
       kind: pairingKind,
@@ -56,8 +52,6 @@ export const pairingRoutes = {
     auth: 'none',
     limit: kib,
     ours: true,
-    about:
-      'The asker asks whether it is answered, and is given the same answer again until the request ends; its token is sealed for the key of the asker.',
     params,
     body: z.object({ pollSecret: key }),
     reply: z.discriminatedUnion('state', [
@@ -78,8 +72,6 @@ export const pairingRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about:
-      'Lets the asker in. `response` is what only it can open; `signature` is that of the key of the account over the request, its keys, the response and the origin.',
     params,
     body: z.object({ response: z.string().max(1024), signature: z.string().max(128), origin: z.string().max(300) }),
     reply: ok
@@ -90,7 +82,6 @@ export const pairingRoutes = {
     auth: 'manage',
     limit: kib,
     ours: true,
-    about: 'Ends a request, as after three wrong check codes.',
     params,
     reply: ok
   })

@@ -41,11 +41,6 @@ export const pushRoutes = {
     path: '/v1/sessions/:id/push-event',
     auth: 'write',
     limit: 64 * kib,
-    about:
-      'Tells the apps of an event in a session, and notifies the phones unless somebody is looking at an app. `data` is not passed on. ' +
-      'Ours: a turn that is `done` within `turnMs` of 30 s notifies nobody, unless it was `startedFrom` the phone; `noticeId` names the ' +
-      'notice, so that a repeat is not told twice and `settled` can end it (without an id it ends all of the session); `preview` is ' +
-      'sealed for the devices of the account; the kinds `failed`, `silent` and `settled`. A notice is kept until it is handed over, refused for good or expired.',
     params: z.object({ id: sessionId }),
     body: z.object({
       kind: noticeKind,
@@ -71,7 +66,6 @@ export const pushRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about: 'The public key with which this server signs Web Push requests, for `PushManager.subscribe`: base64url.',
     reply: z.object({ key: z.string() })
   }),
   acknowledgePush: route({
@@ -80,7 +74,6 @@ export const pushRoutes = {
     auth: 'write',
     limit: kib,
     ours: true,
-    about: 'Says that a notice arrived, by the receipt it carried; counted once, and for the device that registered the channel only.',
     body: z.object({ receipt: id }),
     reply: ok
   }),
@@ -90,9 +83,6 @@ export const pushRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    about:
-      'When this device is notified, and how well each channel of the account is reached. `settings` is null for callers that are no device. ' +
-      'What a channel leads to is never told, only that it is there.',
     reply: z.object({ settings: notificationSettings.nullable(), channels: z.array(channel) })
   }),
   writeNotifications: route({
@@ -101,7 +91,6 @@ export const pushRoutes = {
     auth: 'write',
     limit: 64 * kib,
     ours: true,
-    about: 'Replaces when this device, with the channels it registered, is notified.',
     body: z.object({ settings: notificationSettings }),
     reply: ok
   }),
@@ -111,7 +100,6 @@ export const pushRoutes = {
     auth: 'write',
     limit: kib,
     ours: true,
-    about: 'Sends a test to one channel, or to all of the account, whatever the settings say; answers what came of the first try.',
     body: z.object({ channel: id.optional() }),
     reply: z.object({
       channels: z.array(z.object({ id, outcome: deliveryOutcome, reason: z.string().nullable() }))
@@ -123,7 +111,6 @@ export const pushRoutes = {
     auth: 'write',
     limit: 0,
     ours: true,
-    about: 'Forgets a channel by its id; succeeds also when it is not there.',
     params: z.object({ id }),
     reply: ok
   })

@@ -17,7 +17,6 @@ export interface Route<
   limit: number
   /** True for routes that existing clients do not know. */
   ours: boolean
-  about: string
   /** True when the answer holds addresses of this server, which then begin as the caller's own address of it. */
   tellsAddresses: boolean
   params: Params
@@ -77,7 +76,6 @@ export function route<
   path: string
   auth: Auth
   limit: number
-  about: string
   ours?: boolean
   tellsAddresses?: boolean
   params?: Params

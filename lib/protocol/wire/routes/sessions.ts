@@ -12,7 +12,6 @@ export const sessionRoutes = {
     path: '/v1/sessions',
     auth: 'write',
     limit: 16 * kib * kib,
-    about: 'Creates a session, or loads the one that has this tag. Metadata of at most 1 MiB, agent state of at most 4 MiB.',
     body: z.object({
       tag: plainText(1024),
       metadata: sealedMetadata,
@@ -26,7 +25,6 @@ export const sessionRoutes = {
     path: '/v1/sessions',
     auth: 'read',
     limit: 0,
-    about: 'The 150 sessions that changed last, newest first; fewer when they are huge.',
     reply: z.object({ sessions: z.array(listedSession) })
   }),
   listActiveSessions: route({
@@ -34,7 +32,6 @@ export const sessionRoutes = {
     path: '/v2/sessions/active',
     auth: 'read',
     limit: 0,
-    about: 'The sessions that showed a sign of life within 15 minutes, the latest first.',
     query: z.object({ limit: wholeNumber.pipe(z.number().min(1).max(500)).default(150) }),
     reply: z.object({ sessions: z.array(sessionRecord) })
   }),
@@ -43,7 +40,6 @@ export const sessionRoutes = {
     path: '/v2/sessions',
     auth: 'read',
     limit: 0,
-    about: 'A page of the sessions by id, descending; `changedSince` leaves out those that did not change after it.',
     query: z.object({
       cursor: z.string().max(200).optional(),
       limit: wholeNumber.pipe(z.number().min(1).max(200)).default(50),
@@ -56,7 +52,6 @@ export const sessionRoutes = {
     path: '/v1/sessions/:id/archive',
     auth: 'write',
     limit: 256 * kib,
-    about: 'Marks a session as no longer active.',
     params: sessionParams,
     body: z.unknown(),
     reply: ok
@@ -66,7 +61,6 @@ export const sessionRoutes = {
     path: '/v1/sessions/:id',
     auth: 'write',
     limit: 0,
-    about: 'Removes a session with all its messages.',
     params: sessionParams,
     reply: ok
   }),
@@ -75,7 +69,6 @@ export const sessionRoutes = {
     path: '/v1/sessions/:id/messages',
     auth: 'read',
     limit: 0,
-    about: 'The newest 150 messages, newest first.',
     params: sessionParams,
     reply: z.object({ messages: z.array(messageRecord) })
   }),
@@ -84,7 +77,6 @@ export const sessionRoutes = {
     path: '/v3/sessions/:id/messages',
     auth: 'read',
     limit: 0,
-    about: 'A page of messages: ascending after `after_seq`, or descending before `before_seq`.',
     params: sessionParams,
     query: z
       .object({
@@ -100,7 +92,6 @@ export const sessionRoutes = {
     path: '/v3/sessions/:id/messages',
     auth: 'write',
     limit: 100 * kib * kib,
-    about: 'Stores messages, each at most once per localId, and numbers the new ones in the order given.',
     params: sessionParams,
     body: z.object({
       messages: z

@@ -24,7 +24,6 @@ export const signInRoutes = {
     path: '/v1/auth',
     auth: 'none',
     limit: 2 * kib,
-    about: 'Signs in with a signature over a fresh challenge; creates the account when the sign-up policy allows it.',
     body: z.object({
       publicKey: bytes(64),
       challenge: bytes(128),
@@ -39,7 +38,6 @@ export const signInRoutes = {
     auth: 'none',
     limit: 0,
     ours: true,
-    about: 'A nonce to sign, good once and for a minute, and the id of the key by which this server is known.',
     reply: z.object({ nonce: z.string(), expiresInMs: z.int(), serverKeyId: z.string() })
   }),
   freshSignIn: route({
@@ -48,8 +46,6 @@ export const signInRoutes = {
     auth: 'none',
     limit: 4 * kib,
     ours: true,
-    about:
-      'Signs in a device with the key of the account, or renews the token of one that is signed in with its own. The signature is Ed25519ph over `afield-auth-v2\\0`, the server key id, the origin, the nonce, the device key and the purpose.',
     body: z.discriminatedUnion('purpose', [
       z.object({ purpose: z.literal('sign-in'), publicKey: bytes(64), ...claim, ...newcomer }),
       z.object({ purpose: z.literal('renew'), account: accountId, ...claim })
@@ -62,8 +58,6 @@ export const signInRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about:
-      'Removes the account with everything it has, for ever. Signed like a sign-in by the key of the account, with the purpose `delete-account`.',
     body: z.object({ publicKey: bytes(64), ...claim }),
     reply: ok
   }),
@@ -72,7 +66,6 @@ export const signInRoutes = {
     path: '/v1/auth/request',
     auth: 'none',
     limit: 2 * kib,
-    about: 'A terminal asks to be paired, and asks again until it is answered. The answer is handed out once.',
     body: z.object({ publicKey: bytes(64), supportsV2: z.boolean().nullish(), deviceName: deviceName.optional() }),
     reply: pairingReply()
   }),
@@ -81,7 +74,6 @@ export const signInRoutes = {
     path: '/v1/auth/request/status',
     auth: 'none',
     limit: 0,
-    about: 'Whether a pairing request waits for an answer.',
     query: z.object({ publicKey: z.string().max(200).default('') }),
     reply: z.object({ status: z.enum(['not_found', 'pending', 'authorized']), supportsV2: z.boolean() })
   }),
@@ -90,7 +82,6 @@ export const signInRoutes = {
     path: '/v1/auth/response',
     auth: 'manage',
     limit: 2 * kib,
-    about: 'The app answers the request of a terminal with a box only that terminal can open.',
     body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
     reply: ok
   }),
@@ -99,7 +90,6 @@ export const signInRoutes = {
     path: '/v1/auth/account/request',
     auth: 'none',
     limit: 2 * kib,
-    about: 'A new device asks to join an account, and asks again until it is answered.',
     body: z.object({ publicKey: bytes(64), deviceName: deviceName.optional() }),
     reply: pairingReply()
   }),
@@ -108,7 +98,6 @@ export const signInRoutes = {
     path: '/v1/auth/account/response',
     auth: 'manage',
     limit: 2 * kib,
-    about: 'A device of the account answers the request of a new one.',
     body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
     reply: ok
   })

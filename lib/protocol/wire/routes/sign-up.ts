@@ -22,7 +22,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'Who waits to be let in, the one who asked last first. The client names itself as it likes. For the owner only.',
     reply: z.object({
       signups: z.array(z.object({ fingerprint, client: z.string(), address: z.string(), askedAt: time, endsAt: time }))
     })
@@ -33,7 +32,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about: 'Lets somebody in who waits: signing in again within 15 minutes creates the account. For the owner only.',
     params: z.object({ fingerprint }),
     reply: ok
   }),
@@ -43,7 +41,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about: 'Turns away somebody who waits, for 15 minutes. For the owner only.',
     params: z.object({ fingerprint }),
     reply: ok
   }),
@@ -53,7 +50,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'The invitations of this server, the newest first. For the owner only.',
     reply: z.object({ invites: z.array(inviteRecord) })
   }),
   createInvite: route({
@@ -62,8 +58,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    about:
-      'Makes an invitation for one account, good for 24 hours. Its code is told this once; the link is `<server>/#invite=<code>`. For the owner only.',
     body: z.object({ label: plainText(100).optional() }),
     reply: z.object({ invite: inviteRecord, code: z.string() })
   }),
@@ -73,7 +67,6 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'Ends an invitation. For the owner only.',
     params: z.object({ id: inviteId }),
     reply: ok
   }),
@@ -83,8 +76,6 @@ export const signUpRoutes = {
     auth: 'none',
     limit: 2 * kib,
     ours: true,
-    about:
-      'Lets one new key from the network of the caller in within five minutes, for apps that cannot hand in the code when they sign in.',
     body: z.object({ code: z.string().min(1).max(64) }),
     reply: z.object({ openUntil: time })
   })

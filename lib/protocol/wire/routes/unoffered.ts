@@ -16,7 +16,6 @@ export const unofferedRoutes = {
     path: '/v1/friends',
     auth: 'any',
     limit: 0,
-    about: 'Always empty: accounts of this server do not see each other.',
     reply: z.object({ friends: z.array(z.never()) })
   }),
   addFriend: route({
@@ -24,7 +23,6 @@ export const unofferedRoutes = {
     path: '/v1/friends/add',
     auth: 'any',
     limit: 4 * kib,
-    about: 'Finds nobody.',
     body: uid,
     reply: z.object({ user: z.null() })
   }),
@@ -33,7 +31,6 @@ export const unofferedRoutes = {
     path: '/v1/friends/remove',
     auth: 'any',
     limit: 4 * kib,
-    about: 'Finds nobody.',
     body: uid,
     reply: z.object({ user: z.null() })
   }),
@@ -42,7 +39,6 @@ export const unofferedRoutes = {
     path: '/v1/feed',
     auth: 'any',
     limit: 0,
-    about: 'Always empty, as there is nobody to hear from.',
     reply: z.object({ items: z.array(z.never()), hasMore: z.literal(false) })
   }),
   searchUsers: route({
@@ -50,7 +46,6 @@ export const unofferedRoutes = {
     path: '/v1/user/search',
     auth: 'any',
     limit: 0,
-    about: 'Finds nobody.',
     reply: z.object({ users: z.array(z.never()) })
   }),
   readUser: route({
@@ -58,7 +53,6 @@ export const unofferedRoutes = {
     path: '/v1/user/:id',
     auth: 'any',
     limit: 0,
-    about: 'Refused for every id, also for the own one.',
     params: z.object({ id: accountId }),
     reply: refused
   }),
@@ -67,7 +61,6 @@ export const unofferedRoutes = {
     path: '/v1/version',
     auth: 'none',
     limit: 4 * kib,
-    about: 'Never asks an app to update.',
     body: z.unknown(),
     reply: z.object({ updateUrl: z.null() })
   }),
@@ -76,7 +69,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/github/params',
     auth: 'any',
     limit: 0,
-    about: 'Refused: GitHub is not offered.',
     reply: refused
   }),
   finishGithub: route({
@@ -84,7 +76,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/github/callback',
     auth: 'none',
     limit: 0,
-    about: 'Refused: GitHub is not offered.',
     reply: refused
   }),
   hearGithub: route({
@@ -92,7 +83,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/github/webhook',
     auth: 'none',
     limit: 64 * kib,
-    about: 'Refused: GitHub is not offered.',
     body: z.unknown(),
     reply: refused
   }),
@@ -101,7 +91,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/github',
     auth: 'any',
     limit: 0,
-    about: 'Succeeds: nothing is connected.',
     reply: ok
   }),
   registerVendorToken: route({
@@ -109,7 +98,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/:vendor/register',
     auth: 'any',
     limit: 64 * kib,
-    about: 'Refused: this server keeps nothing it could read.',
     params: vendorParams,
     body: z.unknown(),
     reply: refused
@@ -119,7 +107,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/:vendor/token',
     auth: 'any',
     limit: 0,
-    about: 'Always null.',
     params: vendorParams,
     reply: z.object({ token: z.null() })
   }),
@@ -128,7 +115,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/tokens',
     auth: 'any',
     limit: 0,
-    about: 'Always empty.',
     reply: z.object({ tokens: z.array(z.never()) })
   }),
   removeVendorToken: route({
@@ -136,7 +122,6 @@ export const unofferedRoutes = {
     path: '/v1/connect/:vendor',
     auth: 'any',
     limit: 0,
-    about: 'Succeeds: nothing is kept.',
     params: vendorParams,
     reply: ok
   }),
@@ -145,7 +130,6 @@ export const unofferedRoutes = {
     path: '/v1/voice/conversations',
     auth: 'any',
     limit: 4 * kib,
-    about: 'Refused: voice is not offered.',
     body: z.unknown(),
     reply: refused
   }),
@@ -154,7 +138,6 @@ export const unofferedRoutes = {
     path: '/v1/voice/usage',
     auth: 'any',
     limit: 0,
-    about: 'Nothing used and nothing left.',
     reply: z.object({
       usedSeconds: z.literal(0),
       limitSeconds: z.literal(0),

@@ -13,7 +13,6 @@ export const usageRoutes = {
     path: '/v1/usage/query',
     auth: 'read',
     limit: 4 * kib,
-    about: 'Sums of what agents used by hour or day (UTC), of one session or all. Times are in seconds, both included.',
     body: z.object({
       sessionId: sessionId.nullish(),
       startTime: seconds.nullish(),
