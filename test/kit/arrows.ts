@@ -76,8 +76,14 @@ export const rooms: Record<string, Room> = {
   },
   'wrapper/terminal': { files: ['lib/wrapper/terminal/'], rooms: ['wrapper/home'], packages: ['node:', 'uqr'] },
   'wrapper/home': { files: ['lib/wrapper/home/'], rooms: ['client', ...common], packages: ['node:', 'zod'] },
-  client: { files: ['lib/client/'], rooms: ['client/sign-in', 'client/feed', 'client/outbox', 'client/calls'], packages: [] },
+  client: {
+    files: ['lib/client/'],
+    rooms: ['client/sign-in', 'client/feed', 'client/outbox', 'client/calls', 'client/happy'],
+    packages: []
+  },
   'client/calls': { files: ['lib/client/calls/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
+  // The one place that knows the older formats, modes and codes of Happy and of earlier wrappers of ours.
+  'client/happy': { files: ['lib/client/happy/'], rooms: ['client/sealed'], packages: [] },
   'client/outbox': { files: ['lib/client/outbox/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
   'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: ['zod'] },
   'client/sign-in': { files: ['lib/client/sign-in/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },

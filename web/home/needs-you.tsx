@@ -83,9 +83,7 @@ function overOf(id: string): Went | undefined {
     const state = session.agentState
     const request = state?.completedRequests?.[id]
     if (request === undefined) continue
-    const beside = [state?.requests, state?.completedRequests, state?.communications, state?.completedCommunications].flatMap(each =>
-      Object.keys(each ?? {})
-    )
+    const beside = [state?.requests, state?.completedRequests].flatMap(each => Object.keys(each ?? {}))
     const { createdAt } = request
     const asked = { type: 'permission' as const, request: { ...request, id }, id, createdAt }
     return { session: session.id, asked, at: request.completedAt, beside, isLookedUp: true }

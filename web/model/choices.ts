@@ -1,3 +1,4 @@
+import { agentsOfHappy } from '../../lib/client/happy/wrappers.ts'
 import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
 import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
 import { home } from './home.ts'
@@ -41,19 +42,9 @@ export function guessChoices(machine: string): Choices | undefined {
   const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
   const about = home.peek().machines.get(machine)?.metadata
   if (about && isOurs({ metadata: about })) return undefined
-  const there = about?.cliAvailability
   return {
-    // Happy's helper tells which it found; an older one does not.
-    agents: agentsOfHappy.filter(({ agent }) => there === undefined || there[agent] === true),
+    agents: agentsOfHappy(about?.cliAvailability),
     recentFolders: [...new Set(seen)].slice(0, 12),
     home: about?.homeDir ?? '~'
   }
 }
-
-const agentsOfHappy = [
-  { agent: 'claude', title: 'Claude Code' },
-  { agent: 'codex', title: 'Codex' },
-  { agent: 'gemini', title: 'Gemini' },
-  { agent: 'openclaw', title: 'OpenClaw' },
-  { agent: 'agy', title: 'Antigravity' }
-]

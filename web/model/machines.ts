@@ -1,3 +1,4 @@
+import { flavorOf, isOfHappy } from '../../lib/client/happy/wrappers.ts'
 import type { Choice } from '../../lib/protocol/sealed/session.ts'
 import { words } from '../words/index.ts'
 import { clockTime } from '../words/time.ts'
@@ -12,7 +13,7 @@ export function sessionsOn(machine: Pick<MachineView, 'id'>, { sessions }: Pick<
 /** The models of an agent on a machine, as its latest session there named them. */
 export function modelsOf(machine: Pick<MachineView, 'id'>, agent: string, home: Pick<Home, 'sessions'>): readonly Choice[] {
   const named = sessionsOn(machine, home).find(
-    ({ metadata }) => (metadata?.flavor ?? 'claude') === agent && (metadata?.models ?? []).length > 0
+    ({ metadata }) => metadata !== undefined && flavorOf(metadata) === agent && (metadata.models ?? []).length > 0
   )
   return named?.metadata?.models ?? []
 }
@@ -46,9 +47,9 @@ export function machineAwaySince(machine: MachineView, now: number): string {
     : words.machines.helperStopped(clockTime(stopped, now))
 }
 
-/** False for one whose helper is Happy's, which tells of no methods. */
+/** False for one whose helper is Happy's, or does not open here. */
 export function isOurs({ metadata }: Pick<MachineView, 'metadata'>): boolean {
-  return metadata?.methods !== undefined
+  return metadata !== undefined && !isOfHappy(metadata)
 }
 
 export function nameOfMachine({ metadata }: Pick<MachineView, 'metadata'>): string {

@@ -1,3 +1,4 @@
+import { flavorOf } from '../../lib/client/happy/wrappers.ts'
 import { plainLine } from '../../lib/protocol/sealed/plain-line.ts'
 import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import { type OpenRequest, openRequests } from './decisions/decisions.ts'
@@ -126,7 +127,7 @@ export function folderName(path: string): string {
 /** What a person calls the agent. */
 export function agentOf({ metadata }: Pick<SessionView, 'metadata'>): string | undefined {
   if (!metadata) return undefined
-  return metadata.agentTitle ?? (metadata.flavor ? (agentNames[metadata.flavor] ?? metadata.flavor) : 'Claude Code')
+  return metadata.agentTitle ?? agentNames[flavorOf(metadata)] ?? flavorOf(metadata)
 }
 
 export function hostOf({ metadata }: Pick<SessionView, 'metadata'>, machine: MachineView | undefined): string | undefined {

@@ -1,10 +1,9 @@
+import { saidMode } from '../../lib/client/happy/modes.ts'
 import { newUserText, sealDraft } from '../../lib/client/index.ts'
 import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
 import { deviceDb } from '../core/device-db.ts'
 import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
 import type { ServerLink } from './account/server-link.ts'
-import { saidMode } from './happy/codes.ts'
-import type { ReminderLink } from './happy/resume.ts'
 import { home } from './home.ts'
 import { changeMetadata } from './session/metadata.ts'
 
@@ -43,9 +42,17 @@ export async function startSession(link: MachineLink, machine: string, asked: As
   })
 }
 
-export async function resumeSession(link: MachineLink & ReminderLink, machine: string, session: string): Promise<Started> {
-  const { reminderFor } = await import('./happy/resume.ts')
-  return started(link, machine, 'resume-happy-session', { sessionId: session, ...reminderFor(link, home.peek(), machine, session) })
+export async function resumeSession(
+  link: MachineLink & Pick<ServerLink, 'vault' | 'feed'>,
+  machine: string,
+  session: string
+): Promise<Started> {
+  const { reminderFor } = await import('../../lib/client/happy/reminder.ts')
+  const { machines, sessions } = home.peek()
+  const metadata = sessions.get(session)?.metadata
+  const row = [...link.feed.sessions.values()].find(({ id }) => id === session)
+  const reminder = machines.has(machine) && metadata && row ? reminderFor(link.vault, { ...row, metadata }, machine) : {}
+  return started(link, machine, 'resume-happy-session', { sessionId: session, ...reminder })
 }
 
 /** True when the machine did it. */

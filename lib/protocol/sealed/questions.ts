@@ -75,3 +75,9 @@ export function readNumber(text: string, { isWhole, minimum = -Infinity, maximum
   if (!Number.isFinite(value) || (isWhole && !Number.isInteger(value))) return undefined
   return value < minimum || value > maximum ? undefined : value
 }
+
+/** The labels chosen and the person's own words. */
+export function answerText({ options }: Pick<Question, 'options'>, answer: QuestionAnswer | undefined): string {
+  const labels = (answer?.values ?? []).map(value => options.find(option => option.value === value)?.label ?? value)
+  return [...labels, ...(answer?.other === undefined ? [] : [answer.other])].join(', ')
+}

@@ -1,6 +1,7 @@
+import { currentAgentState } from '../../../lib/client/happy/agent-state.ts'
 import type { AccountSession, AccountVault, Cipher } from '../../../lib/client/index.ts'
 import { daemonState, machineMetadata } from '../../../lib/protocol/sealed/machine.ts'
-import { agentState, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import { type AgentState, agentState, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import type { MachineRecord } from '../../../lib/protocol/wire/records.ts'
 import type { MachineView, SessionView } from '../store.ts'
 
@@ -19,7 +20,7 @@ export function sessionView(vault: Pick<AccountVault, 'openKey'>, row: AccountSe
     updatedAt: row.updatedAt,
     dataEncryptionKey: row.dataEncryptionKey,
     metadata: opened(cipher, row.metadata, sessionMetadata),
-    agentState: row.agentState === null ? null : opened(cipher, row.agentState, agentState)
+    agentState: row.agentState === null ? null : currentOf(opened(cipher, row.agentState, agentState))
   }
 }
 
@@ -33,6 +34,10 @@ export function machineView(vault: Pick<AccountVault, 'openKey'>, row: MachineRe
     metadata: opened(cipher, row.metadata, machineMetadata),
     daemonState: row.daemonState === null ? null : opened(cipher, row.daemonState, daemonState)
   }
+}
+
+function currentOf(state: AgentState | undefined): AgentState | undefined {
+  return state && currentAgentState(state)
 }
 
 interface Schema<Value> {

@@ -1,11 +1,12 @@
 import type { ReadonlySignal } from '@preact/signals'
+import { olderParams } from '../../../lib/client/happy/agent-state.ts'
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
 import { feel } from '../../ui/behavior/haptics.ts'
 import { troubleOf } from '../account/asking-machine.ts'
 import type { ServerLink } from '../account/server-link.ts'
 import { answerParams, type Verdict } from '../decisions/answers.ts'
 import { type OpenRequest, openRequests } from '../decisions/decisions.ts'
-import { type Answers, type OpenQuestion, olderParams, openQuestions, questionParams } from '../decisions/questions.ts'
+import { type Answers, type OpenQuestion, openQuestions, questionParams } from '../decisions/questions.ts'
 import type { SessionView } from '../store.ts'
 import type { DurableQueue, EntryState, Kind } from './queue.ts'
 

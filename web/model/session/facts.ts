@@ -1,3 +1,5 @@
+import { type HappyModes, modesOfHappy, saidMode } from '../../../lib/client/happy/modes.ts'
+import { isOfHappy, isResumable } from '../../../lib/client/happy/wrappers.ts'
 import type {
   AgentEnd,
   AgentSetting,
@@ -7,8 +9,7 @@ import type {
   SessionMetadata,
   UsageWindow
 } from '../../../lib/protocol/sealed/session.ts'
-import { saidMode } from '../happy/codes.ts'
-import { happyModes } from '../happy/modes.ts'
+import { session as words } from '../../words/session.ts'
 import { hasHelper } from '../machines.ts'
 import { agentOf, hostOf, isInCopy, projectOf, titleOf } from '../sessions.ts'
 import type { MachineView, SessionView } from '../store.ts'
@@ -94,7 +95,7 @@ export interface SessionFacts {
 export function factsOf(session: SessionView, machine: MachineView | undefined): SessionFacts {
   const { metadata, agentState } = session
   const agent = agentOf(session) ?? 'The agent'
-  const ofHappy = metadata && happyModes(metadata)
+  const ofHappy = metadata && modesOfHappy(metadata)
   const canResume = !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata)
   return {
     id: session.id,
@@ -116,7 +117,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     isThinking: session.isThinking,
     modelWait: session.isActive && session.isThinking ? (agentState?.modelWait ?? undefined) : undefined,
     diskTrouble: session.isActive ? (agentState?.diskTrouble ?? undefined) : undefined,
-    modes: metadata?.operatingModes ?? ofHappy?.modes ?? [],
+    modes: metadata?.operatingModes ?? (ofHappy ? choicesOf(ofHappy) : []),
     mode: ofHappy ? ofHappy.mode : (metadata?.currentOperatingModeCode ?? undefined),
     keepsMode: ofHappy !== undefined,
     saysMode: saidMode(metadata ?? undefined),
@@ -133,10 +134,10 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     methods: metadata?.methods,
     deliveredSeq: session.deliveredSeq ?? 0,
     readSeq: session.readSeq ?? 0,
-    hasReceipts: metadata?.methods !== undefined,
+    hasReceipts: metadata !== undefined && !isOfHappy(metadata),
     canResume,
     editsQueue: metadata?.editsQueue === true,
-    wakesDeaf: canResume && metadata?.methods === undefined,
+    wakesDeaf: canResume && isOfHappy(metadata),
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     hasOwnKey: session.dataEncryptionKey !== null,
@@ -151,11 +152,15 @@ export function hasComeBack({ presence, activeAt }: Pick<SessionFacts, 'presence
   return presence === 'here' || activeAt > goneSince
 }
 
-// Happy's wrapper begins only the two again whose own conversations it keeps apart.
-function isResumable({ methods, flavor }: SessionMetadata): boolean {
-  return methods !== undefined || ['claude', 'codex'].includes(flavor ?? 'claude')
+function isCuttable(metadata: SessionMetadata): boolean {
+  return !isOfHappy(metadata) && ['claude', 'codex'].includes(metadata.flavor ?? '')
 }
 
-function isCuttable({ methods, flavor }: SessionMetadata): boolean {
-  return methods !== undefined && ['claude', 'codex'].includes(flavor ?? '')
+/** In words: most of the codes have those that they have everywhere. */
+function choicesOf({ flavor, codes }: HappyModes): Choice[] {
+  return codes.map(code => {
+    const name = code === 'auto' ? 'auto' : flavor === 'gemini' ? 'harmless' : 'inside'
+    const [value, description] = code === 'auto' || code === 'safe-yolo' ? words.happyModes[name] : [code, '']
+    return { code, value, description }
+  })
 }

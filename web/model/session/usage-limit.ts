@@ -1,3 +1,4 @@
+import { flavorOf } from '../../../lib/client/happy/wrappers.ts'
 import type { UsageWindow } from '../../../lib/protocol/sealed/session.ts'
 import type { Choices } from '../choices.ts'
 import type { Home } from '../store.ts'
@@ -13,8 +14,8 @@ export function freeAgents(agents: Choices['agents'], session: string, home: Pic
   const own = home.sessions.get(session)?.metadata
   const limited = [...home.sessions.values()].flatMap(({ metadata }) => {
     const isThere = metadata?.machineId === own?.machineId && reachedUntil(metadata?.usageWindows ?? [], at) !== undefined
-    return isThere ? (metadata?.flavor ?? 'claude') : []
+    return metadata && isThere ? flavorOf(metadata) : []
   })
-  const busy = new Set([...limited, own?.flavor ?? 'claude'])
+  const busy = new Set([...limited, flavorOf(own ?? {})])
   return agents.filter(({ agent, isSignedIn }) => isSignedIn !== false && !busy.has(agent) && agent !== 'demo')
 }

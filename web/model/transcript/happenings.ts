@@ -1,4 +1,5 @@
-import type { Envelope, PlanEntry, StepContent, StepStatus, Usage } from '../../../lib/protocol/sealed/messages.ts'
+import type { CurrentEvent } from '../../../lib/client/happy/messages.ts'
+import type { PlanEntry, StepContent, StepStatus, Usage } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
 import { type Attached, attachedOf } from '../session/attached.ts'
 import type { Mine, Step } from './items.ts'
@@ -11,7 +12,7 @@ interface Common {
   readonly subagent?: string | undefined
 }
 
-/** One thing a message tells, whichever family of messages it came in. */
+/** One thing a message tells, as the transcript takes it in. */
 export type Happening = Common &
   (
     | {
@@ -51,25 +52,25 @@ export type Happening = Common &
     | { readonly type: 'skipped'; readonly why: 'unreadable' | 'unknown-shape' }
   )
 
-export interface StepStarted extends Pick<Step, 'call' | 'kind' | 'name' | 'title' | 'description' | 'args' | 'locations' | 'content'> {
+interface StepStarted extends Pick<Step, 'call' | 'kind' | 'name' | 'title' | 'description' | 'args' | 'locations' | 'content'> {
   readonly type: 'step-started'
 }
 
-export function happeningsOfEnvelope(envelope: Envelope): Happening[] {
-  const { time, turn, subagent, ev } = envelope
+export function happeningsOfEvent(event: CurrentEvent): Happening[] {
+  const { time, turn, subagent, ev } = event
   const common: Common = { time, turn, subagent }
-  const told = happeningOf(envelope)
+  const told = happeningOf(event)
   const happenings: Happening[] = told === undefined ? [] : [{ ...told, ...common }]
-  if (envelope.usage !== undefined) happenings.push({ type: 'usage', usage: envelope.usage })
+  if (event.usage !== undefined) happenings.push({ type: 'usage', usage: event.usage })
   return ev.t === 'service' && ev.text.trim() === '' ? happenings.filter(each => each.type === 'usage') : happenings
 }
 
-function happeningOf(envelope: Envelope): Happening | undefined {
-  const { ev } = envelope
+function happeningOf(event: CurrentEvent): Happening | undefined {
+  const { ev, role, subagent } = event
   switch (ev.t) {
     case 'text':
-      if (envelope.role === 'user') return { type: 'mine', text: ev.text, from: 'terminal' }
-      return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: envelope.id, ...(ev.cut && { isCut: true }) }
+      if (role === 'user') return { type: 'mine', text: ev.text, from: 'terminal' }
+      return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: event.id, ...(ev.cut && { isCut: true }) }
     case 'service':
       return ev.fault ? { type: 'fault', fault: ev.fault.type, count: ev.fault.count } : { type: 'note', text: ev.text }
     case 'tool-call-start': {
@@ -89,23 +90,27 @@ function happeningOf(envelope: Envelope): Happening | undefined {
     case 'tool-call-end':
       return { type: 'step-ended', call: ev.call, status: ev.status, content: ev.content ?? [] }
     case 'file':
-      return { type: 'file', file: attachedOf(ev), mine: envelope.role === 'user' }
+      return { type: 'file', file: attachedOf(ev), mine: role === 'user' }
     case 'turn-start':
       return { type: 'turn-started' }
     case 'turn-end':
       return { type: 'turn-ended', status: ev.status }
     case 'start':
-      return envelope.subagent === undefined ? undefined : { type: 'subagent-started', title: ev.title }
+      return subagent === undefined ? undefined : { type: 'subagent-started', title: ev.title }
     case 'stop':
-      return envelope.subagent === undefined ? undefined : { type: 'subagent-stopped' }
+      return subagent === undefined ? undefined : { type: 'subagent-stopped' }
     case 'plan':
       return { type: 'plan', entries: ev.entries }
+    case 'limit':
+      return { type: 'limit', endsAt: ev.endsAt }
+    case 'control':
+      return { type: 'control', to: ev.to }
     case 'withdraw':
-      return envelope.role === 'user' ? { type: 'withdrawn', localId: ev.localId } : undefined
+      return role === 'user' ? { type: 'withdrawn', localId: ev.localId } : undefined
     case 'move':
-      return envelope.role === 'user' ? { type: 'moved', localId: ev.localId, before: ev.before } : undefined
+      return role === 'user' ? { type: 'moved', localId: ev.localId, before: ev.before } : undefined
     case 'read':
     case 'apart':
-      return envelope.role === 'agent' ? { type: ev.t, localId: ev.localId } : undefined
+      return role === 'agent' ? { type: ev.t, localId: ev.localId } : undefined
   }
 }

@@ -1,9 +1,8 @@
-import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
+import { eventsOf } from '../../../lib/client/happy/messages.ts'
 import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
-import { type Happening, happeningsOfEnvelope } from './happenings.ts'
+import { type Happening, happeningsOfEvent } from './happenings.ts'
 import type { Mine } from './items.ts'
-import { happeningsOfOld } from './old.ts'
 
 /** A message as the session state hands it in. `body` is undefined when it could not be opened, `at` is ms since 1970. */
 export interface KnownMessage {
@@ -26,12 +25,9 @@ export function happeningsOf(message: KnownMessage): Happening[] {
       const text = body.meta?.displayText ?? body.content.text
       return [{ type: 'mine', text, from: fromOf(body.meta), isSteer: body.meta?.steer === true, replaces: body.meta?.replaces }]
     }
-    case 'session': {
-      const envelope = envelopeOf(body)
-      return envelope === undefined ? [] : happeningsOfEnvelope(envelope)
-    }
+    case 'session':
     case 'agent':
-      return happeningsOfOld(body.content)
+      return eventsOf(body).flatMap(happeningsOfEvent)
   }
 }
 

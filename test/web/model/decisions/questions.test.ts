@@ -1,8 +1,9 @@
 import t from 'tap'
+import { currentAgentState, olderParams } from '../../../../lib/client/happy/agent-state.ts'
 import type { Question } from '../../../../lib/protocol/sealed/questions.ts'
 import type { AgentState } from '../../../../lib/protocol/sealed/session.ts'
 import { decisionsOf, openRequests } from '../../../../web/model/decisions/decisions.ts'
-import { answeredQuestions, olderParams, openQuestions, questionParams } from '../../../../web/model/decisions/questions.ts'
+import { answeredQuestions, openQuestions, questionParams } from '../../../../web/model/decisions/questions.ts'
 
 const colour: Question = {
   id: 'colour',
@@ -19,7 +20,9 @@ const request = { tool: 'AskUserQuestion', arguments: input, createdAt: 1 }
 const forms: Record<string, AgentState> = {
   ours: { requests: { q: { ...request, title: 'The gate', call: 'c', shown: 'h', form: { questions: [colour] } } } },
   "one of Happy's CLI": { requests: { q: request } },
-  'one of an older wrapper of ours': { communications: { q: { kind: 'form', createdAt: 1, shown: 'h', form: { questions: [colour] } } } }
+  'one of an older wrapper of ours': currentAgentState({
+    communications: { q: { kind: 'form', createdAt: 1, shown: 'h', form: { questions: [colour] } } }
+  })
 }
 
 for (const [whose, state] of Object.entries(forms))
@@ -62,7 +65,7 @@ t.test('an answer is in the words of each wrapper that may have asked', t => {
 
 t.test('what was answered is told as that, and a yes without words as any yes', t => {
   const over = { ...request, completedAt: 2 }
-  const state: AgentState = {
+  const state = currentAgentState({
     completedRequests: {
       said: { ...over, status: 'approved', answers: { 'Which colour?': 'Green' }, answeredBy: 'Phone' },
       left: { ...over, status: 'denied' },
@@ -71,7 +74,7 @@ t.test('what was answered is told as that, and a yes without words as any yes', 
     completedCommunications: {
       older: { kind: 'form', createdAt: 1, completedAt: 2, status: 'answered', answers: { colour: { values: [], other: 'Blue' } } }
     }
-  }
+  })
   t.match(answeredQuestions(state), [
     { id: 'said', title: 'Which colour?', outcome: 'allowed-once', by: 'Phone', said: { text: 'Green' } },
     { id: 'left', outcome: 'denied', said: { text: undefined } },

@@ -1,12 +1,43 @@
-import type { MessageBody, StepContent } from '../../../lib/protocol/sealed/messages.ts'
-import type { Happening, StepStarted } from './happenings.ts'
-import { contentOfArgs, kindOf } from './steps.ts'
+import type { MessageBody, SessionEvent, StepContent, Usage } from '../../protocol/sealed/messages.ts'
+import { envelopeOf } from '../sealed/messages.ts'
 
-type OldContent = Extract<MessageBody, { role: 'agent' }>['content']
+/** One thing that a message tells, in the form of today, whichever family of messages it came in. */
+export interface CurrentEvent {
+  readonly role: 'user' | 'agent'
+  /** Of an envelope. */
+  readonly id?: string | undefined
+  /** By the sender's clock, ms since 1970. */
+  readonly time?: number | undefined
+  readonly turn?: string | undefined
+  readonly subagent?: string | undefined
+  readonly usage?: Usage | undefined
+  readonly ev: SessionEvent | LimitReached | ControlMoved
+}
+
+/** Only older messages tell it so: ours tell it in the session's metadata. */
+interface LimitReached {
+  readonly t: 'limit'
+  readonly endsAt: number | undefined
+}
+
+/** The same of the agent state. */
+interface ControlMoved {
+  readonly t: 'control'
+  readonly to: 'terminal' | 'app'
+}
+
+/** What an agent or its wrapper told in a message, in the order in which it is told. */
+export function eventsOf(body: Exclude<MessageBody, { role: 'user' }>): CurrentEvent[] {
+  if (body.role === 'agent') return eventsOfOlder(body.content)
+  const envelope = envelopeOf(body)
+  return envelope === undefined ? [] : [envelope]
+}
+
+type OlderContent = Extract<MessageBody, { role: 'agent' }>['content']
 type Fields = Readonly<Record<string, unknown>>
 
 /** The four older families of agent messages, read leniently: what is not understood is left out. */
-export function happeningsOfOld(content: OldContent): Happening[] {
+function eventsOfOlder(content: OlderContent): CurrentEvent[] {
   const data: Fields = content.data
   switch (content.type) {
     case 'output':
@@ -19,16 +50,16 @@ export function happeningsOfOld(content: OldContent): Happening[] {
   }
 }
 
-function ofEvent(data: Fields): Happening[] {
+function ofEvent(data: Fields): CurrentEvent[] {
   switch (data['type']) {
     case 'ready':
-      return [{ type: 'turn-ended', status: 'completed' }]
+      return [told({ t: 'turn-end', status: 'completed' })]
     case 'message':
-      return [{ type: 'note', text: textOf(data['message']) }]
+      return [told({ t: 'service', text: textOf(data['message']) })]
     case 'switch':
-      return [{ type: 'control', to: data['mode'] === 'local' ? 'terminal' : 'app' }]
+      return [told({ t: 'control', to: data['mode'] === 'local' ? 'terminal' : 'app' })]
     case 'limit-reached':
-      return [{ type: 'limit', endsAt: limitEnd(data['endsAt']) }]
+      return [told({ t: 'limit', endsAt: limitEnd(data['endsAt']) })]
     default:
       return []
   }
@@ -41,7 +72,7 @@ function limitEnd(endsAt: unknown): number | undefined {
 }
 
 /** A line of Claude's own transcript. */
-function ofTranscriptLine(data: Fields): Happening[] {
+function ofTranscriptLine(data: Fields): CurrentEvent[] {
   if (data['isMeta'] === true || data['isCompactSummary'] === true || data['isSidechain'] === true) return []
   const message = fieldsOf(data['message'])
   const blocks = blocksOf(message['content'])
@@ -55,12 +86,12 @@ function ofTranscriptLine(data: Fields): Happening[] {
   }
 }
 
-function ofAssistantBlock(block: Fields): Happening[] {
+function ofAssistantBlock(block: Fields): CurrentEvent[] {
   switch (block['type']) {
     case 'text':
-      return [{ type: 'text', text: textOf(block['text']), thinking: false, block: undefined }]
+      return [told({ t: 'text', text: textOf(block['text']) })]
     case 'thinking':
-      return [{ type: 'text', text: textOf(block['thinking']), thinking: true, block: undefined }]
+      return [told({ t: 'text', text: textOf(block['thinking']), thinking: true })]
     case 'tool_use':
       return [stepStarted(textOf(block['id']), textOf(block['name']), fieldsOf(block['input']))]
     default:
@@ -68,10 +99,10 @@ function ofAssistantBlock(block: Fields): Happening[] {
   }
 }
 
-function ofUserBlock(block: Fields): Happening[] {
+function ofUserBlock(block: Fields): CurrentEvent[] {
   switch (block['type']) {
     case 'text':
-      return [{ type: 'mine', text: textOf(block['text']), from: 'terminal' }]
+      return [{ role: 'user', ev: { t: 'text', text: textOf(block['text']) } }]
     case 'tool_result':
       return [stepEnded(textOf(block['tool_use_id']), outputText(block['content']), block['is_error'] === true)]
     default:
@@ -80,15 +111,15 @@ function ofUserBlock(block: Fields): Happening[] {
 }
 
 /** Codex and ACP lines share their words. */
-function ofAgentLine(data: Fields): Happening[] {
+function ofAgentLine(data: Fields): CurrentEvent[] {
   const call = textOf(data['callId'])
   switch (data['type']) {
     case 'message':
-      return [{ type: 'text', text: textOf(data['message']), thinking: false, block: undefined }]
+      return [told({ t: 'text', text: textOf(data['message']) })]
     case 'reasoning':
-      return [{ type: 'text', text: textOf(data['message']), thinking: true, block: undefined }]
+      return [told({ t: 'text', text: textOf(data['message']), thinking: true })]
     case 'thinking':
-      return [{ type: 'text', text: textOf(data['text']), thinking: true, block: undefined }]
+      return [told({ t: 'text', text: textOf(data['text']), thinking: true })]
     case 'tool-call':
       return [stepStarted(call, textOf(data['name']), fieldsOf(data['input']))]
     case 'tool-result':
@@ -99,17 +130,17 @@ function ofAgentLine(data: Fields): Happening[] {
     case 'file-edit':
       return ofFileEdit(data)
     case 'task_started':
-      return [{ type: 'turn-started', turn: textOf(data['id']) }]
+      return [told({ t: 'turn-start' }, textOf(data['id']))]
     case 'task_complete':
-      return [{ type: 'turn-ended', status: 'completed', turn: textOf(data['id']) }]
+      return [told({ t: 'turn-end', status: 'completed' }, textOf(data['id']))]
     case 'turn_aborted':
-      return [{ type: 'turn-ended', status: 'cancelled', turn: textOf(data['id']) }]
+      return [told({ t: 'turn-end', status: 'cancelled' }, textOf(data['id']))]
     default:
       return []
   }
 }
 
-function ofFileEdit(data: Fields): Happening[] {
+function ofFileEdit(data: Fields): CurrentEvent[] {
   const call = textOf(data['id'])
   const path = textOf(data['filePath'])
   const oldText = typeof data['oldContent'] === 'string' ? data['oldContent'] : null
@@ -117,28 +148,23 @@ function ofFileEdit(data: Fields): Happening[] {
     typeof data['newContent'] === 'string' ? [{ type: 'diff', path, oldText, newText: data['newContent'] }] : []
   const title = textOf(data['description'])
   return [
-    { type: 'step-started', call, kind: 'edit', name: 'edit', title, description: '', args: {}, locations: [path], content },
-    { type: 'step-ended', call, status: undefined, content: [] }
+    told({ t: 'tool-call-start', call, kind: 'edit', name: 'edit', title, description: '', args: {}, locations: [path], content }),
+    told({ t: 'tool-call-end', call })
   ]
 }
 
-function stepStarted(call: string, name: string, args: Fields): StepStarted {
-  return {
-    type: 'step-started',
-    call,
-    kind: kindOf(name),
-    name,
-    title: '',
-    description: typeof args['description'] === 'string' ? args['description'] : '',
-    args,
-    locations: [],
-    content: contentOfArgs(name, args)
-  }
+function stepStarted(call: string, name: string, args: Fields): CurrentEvent {
+  const description = typeof args['description'] === 'string' ? args['description'] : ''
+  return told({ t: 'tool-call-start', call, name, title: '', description, args: { ...args }, locations: [] })
 }
 
-function stepEnded(call: string, text: string, isError: boolean): Happening {
+function told(ev: CurrentEvent['ev'], turn?: string): CurrentEvent {
+  return { role: 'agent', ev, turn }
+}
+
+function stepEnded(call: string, text: string, isError: boolean): CurrentEvent {
   const content: StepContent[] = text === '' ? [] : [{ type: 'text', text }]
-  return { type: 'step-ended', call, status: isError ? 'failed' : 'completed', content }
+  return told({ t: 'tool-call-end', call, status: isError ? 'failed' : 'completed', content })
 }
 
 function blocksOf(content: unknown): Fields[] {

@@ -1,27 +1,41 @@
-import type { SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import type { SessionMetadata } from '../../protocol/sealed/session.ts'
+import { flavorOf, isOfHappy } from './wrappers.ts'
 
 /** What a new session can be asked for, in the codes that helpers of ours take for any agent. */
 export type StartMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions'
 
+/** The modes of an agent that Happy's wrapper drives itself. */
+export interface HappyModes {
+  readonly flavor: string
+  /** From the one that asks most to the one that never asks. */
+  readonly codes: readonly string[]
+  /** The one that was picked last, else the one it began with. */
+  readonly mode: string | undefined
+}
+
 /**
- * The codes of the modes of an agent that Happy's wrapper drives itself, from the one that asks most to the one that never asks. It tells
- * of none: what it obeys is written in it. Undefined for an agent that tells its own.
+ * That wrapper tells of no modes: what it obeys is written in it. One that a person picks is kept in the metadata, where all apps see it, and
+ * goes with every message. Undefined for an agent that tells its own.
  */
-export function happyCodes({ methods, operatingModes, flavor }: SessionMetadata): readonly string[] | undefined {
-  return methods === undefined && operatingModes === undefined ? codesOf(flavor ?? 'claude') : undefined
+export function modesOfHappy(metadata: SessionMetadata): HappyModes | undefined {
+  const flavor = flavorOf(metadata)
+  const codes = isOfHappy(metadata) && metadata.operatingModes === undefined ? codesOf(flavor) : undefined
+  if (codes === undefined) return undefined
+  const first = metadata['dangerouslySkipPermissions'] === true ? codes.at(-1) : codes[0]
+  return { flavor, codes, mode: metadata.permissionMode ?? first }
 }
 
 /** What a message says so that an agent of Happy's works in the mode that was picked; undefined when none was, or the agent tells its own. */
 export function saidMode(metadata: SessionMetadata | undefined): string | undefined {
-  if (!metadata?.permissionMode || happyCodes(metadata) === undefined) return undefined
+  if (!metadata?.permissionMode || modesOfHappy(metadata) === undefined) return undefined
   const { permissionMode: mode } = metadata
   // That wrapper lets nobody go from "never asks" to "default"; of this one it makes the same for Claude.
-  return (metadata.flavor ?? 'claude') === 'claude' && mode === 'default' ? 'read-only' : mode
+  return flavorOf(metadata) === 'claude' && mode === 'default' ? 'read-only' : mode
 }
 
 /** It was put into the mode that never asks, which is kept with the session and not by its agent. */
 export function hasFullAuto(metadata: SessionMetadata): boolean {
-  return happyCodes(metadata) !== undefined && ['bypassPermissions', 'yolo'].includes(metadata.permissionMode ?? '')
+  return modesOfHappy(metadata) !== undefined && ['bypassPermissions', 'yolo'].includes(metadata.permissionMode ?? '')
 }
 
 /** The agent's own name for a mode; undefined when it has none like it. */

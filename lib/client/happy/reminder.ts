@@ -1,11 +1,14 @@
-import { toBase64 } from '../../../lib/crypto/index.ts'
-import type { SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
-import type { ServerLink } from '../account/server-link.ts'
-import type { Home } from '../store.ts'
+import { toBase64 } from '../../crypto/index.ts'
+import type { SessionMetadata } from '../../protocol/sealed/session.ts'
+import type { AccountVault } from '../sealed/vault.ts'
 
-export interface ReminderLink {
-  readonly vault: Pick<ServerLink['vault'], 'rawKey'>
-  readonly feed: Pick<ServerLink['feed'], 'sessions'>
+/** A session as its app knows it. */
+interface KnownSession {
+  readonly metadata: SessionMetadata
+  readonly metadataVersion: number
+  readonly agentStateVersion: number
+  readonly seq: number
+  readonly dataEncryptionKey: string | null
 }
 
 /** As helpers read it; one that does not fit Happy's passes over. */
@@ -27,20 +30,11 @@ export interface Reminder {
  * What a helper is told of a session that it is to begin again: it forgets those of long ago, and Happy's keeps none of another
  * installation. The key goes to no machine but the one that the session is from, which had it before.
  */
-export function reminderFor(
-  { vault, feed }: ReminderLink,
-  { machines, sessions }: Pick<Home, 'machines' | 'sessions'>,
-  machine: string,
-  session: string
-): Reminder {
-  const helper = machines.get(machine)
-  const metadata = sessions.get(session)?.metadata
-  const row = [...feed.sessions.values()].find(({ id }) => id === session)
-  if (helper === undefined || metadata === undefined || row === undefined) return {}
+export function reminderFor(vault: Pick<AccountVault, 'rawKey'>, session: KnownSession, machine: string): Reminder {
+  const { metadata, metadataVersion, agentStateVersion, seq, dataEncryptionKey } = session
   if (metadata.machineId !== machine) return { fallbackReason: 'other-machine' }
-  const key = vault.rawKey(row.dataEncryptionKey)
+  const key = vault.rawKey(dataEncryptionKey)
   if (key === undefined) return { fallbackReason: 'no-session-key' }
-  const { seq, metadataVersion, agentStateVersion } = row
   return {
     fallback: { metadata, metadataVersion, agentStateVersion, seq, encryptionKey: toBase64(key), encryptionVariant: 'dataKey' }
   }

@@ -1,15 +1,9 @@
 import t from 'tap'
-import { sessionMetadata } from '../../../../lib/protocol/sealed/session.ts'
-import type { Live } from '../../../../web/model/account/live.ts'
-import { happyModeOf, hasFullAuto, saidMode } from '../../../../web/model/happy/codes.ts'
-import { happyModes } from '../../../../web/model/happy/modes.ts'
-import { openChoices } from '../../../../web/model/session/choices.ts'
-import { factsOf } from '../../../../web/model/session/facts.ts'
-import type { SessionView } from '../../../../web/model/store.ts'
-import type { Item } from '../../../../web/model/transcript/items.ts'
+import { happyModeOf, hasFullAuto, modesOfHappy, saidMode } from '../../../lib/client/happy/modes.ts'
+import { sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 
 const metadata = (more: object = {}) => sessionMetadata.parse({ path: '/a', host: 'a', ...more })
-const codes = (more: object) => happyModes(metadata(more))?.modes.map(({ code }) => code)
+const codes = (more: object) => modesOfHappy(metadata(more))?.codes
 
 t.test('an agent that Happy drives itself has the modes that its wrapper obeys; what an agent tells stands', t => {
   t.same(codes({ flavor: 'claude' }), ['default', 'acceptEdits', 'plan', 'auto', 'bypassPermissions'])
@@ -23,7 +17,7 @@ t.test('an agent that Happy drives itself has the modes that its wrapper obeys; 
 })
 
 t.test('the mode that was picked last holds, else the one it began with', t => {
-  const mode = (more: object) => happyModes(metadata(more))?.mode
+  const mode = (more: object) => modesOfHappy(metadata(more))?.mode
   t.equal(mode({}), 'default')
   t.equal(mode({ dangerouslySkipPermissions: true }), 'bypassPermissions')
   t.equal(mode({ permissionMode: 'plan', dangerouslySkipPermissions: true }), 'plan')
@@ -55,39 +49,5 @@ t.test('a session begins in the mode of the agent that means what was asked for,
   t.same(all('codex'), ['default', 'auto', 'read-only', 'yolo'])
   t.same(all('gemini'), ['default', undefined, undefined, 'yolo'])
   t.same(all('openclaw'), ['default', undefined, undefined, undefined])
-  t.end()
-})
-
-t.test('a mode that only messages carry leaves with the next one, and is not changed if the turn ends without it', t => {
-  const about = metadata({ operatingModes: ['ask', 'free'].map(code => ({ code, value: code })), currentOperatingModeCode: 'ask' })
-  const facts = (more: object = {}) => {
-    // No more than the facts are made of.
-    const session = { id: 's', metadata: { ...about, ...more } } as unknown as SessionView
-    return factsOf(session, undefined)
-  }
-  const live = {} as unknown as Live
-  const begin = () => {
-    const choices = openChoices({ id: 's', live, cipher: () => t.fail('nothing is asked') as never, facts: () => facts() })
-    void choices.choose('mode', 'free')
-    t.same(choices.wishes(), { permissionMode: 'free' })
-    choices.noteSaid('local')
-    return choices
-  }
-  const at = (key: string, more: object) => ({ key, seq: 1, at: 1, ...more }) as unknown as Item
-  const mine = at('m', { type: 'mine', localId: 'local' })
-  const answer = at('p', { type: 'prose', text: 'done' })
-
-  const ignored = begin()
-  ignored.noteTurns({ items: [answer, mine] }, false)
-  ignored.noteTurns({ items: [mine, answer] }, true)
-  t.equal(ignored.asked.value.mode?.state, 'rides', 'it may still come')
-  ignored.noteTurns({ items: [mine, answer] }, false)
-  t.equal(ignored.asked.value.mode?.state, 'failed')
-  t.same(ignored.wishes(), {})
-
-  const obeyed = begin()
-  obeyed.noteFacts(facts({ currentOperatingModeCode: 'free' }))
-  obeyed.noteTurns({ items: [mine, answer] }, false)
-  t.same(obeyed.asked.value, {})
   t.end()
 })

@@ -1,0 +1,68 @@
+import t from 'tap'
+import { eventsOf } from '../../../lib/client/happy/messages.ts'
+import { agentMessage } from '../../../lib/protocol/sealed/messages.ts'
+
+const events = (content: object) =>
+  eventsOf(agentMessage.parse({ role: 'agent', content })).map(({ role, turn, ev }) => ({
+    role,
+    ...(turn !== undefined && { turn }),
+    ...ev
+  }))
+
+const line = (type: string, content: unknown, more: object = {}) => ({ type: 'output', data: { type, message: { content }, ...more } })
+
+t.test('a line of a transcript is told as what a wrapper of today would say', t => {
+  const blocks = [
+    { type: 'thinking', thinking: 'Hm.' },
+    { type: 'text', text: 'I look.' },
+    { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'ls', description: 'List' } }
+  ]
+  t.match(events(line('assistant', blocks)), [
+    { role: 'agent', t: 'text', text: 'Hm.', thinking: true },
+    { role: 'agent', t: 'text', text: 'I look.' },
+    { t: 'tool-call-start', call: 'c1', name: 'Bash', title: '', description: 'List', args: { command: 'ls' } }
+  ])
+  t.match(events(line('user', [{ type: 'tool_result', tool_use_id: 'c1', content: 'a b', is_error: true }])), [
+    { t: 'tool-call-end', call: 'c1', status: 'failed', content: [{ type: 'text', text: 'a b' }] }
+  ])
+  t.match(events(line('user', 'Go on')), [{ role: 'user', t: 'text', text: 'Go on' }])
+  t.same(events(line('assistant', blocks, { isSidechain: true })), [], 'a subagent speaks elsewhere')
+  t.same(events(line('user', 'x', { isMeta: true })), [])
+  t.same(events(line('system', 'x')), [])
+  t.end()
+})
+
+t.test('Codex and ACP share their words', t => {
+  for (const family of [{ type: 'codex' }, { type: 'acp', provider: 'gemini' }]) {
+    const of = (data: object) => events({ ...family, data })
+    t.match(of({ type: 'task_started', id: 'turn' }), [{ t: 'turn-start', turn: 'turn' }])
+    t.match(of({ type: 'turn_aborted', id: 'turn' }), [{ t: 'turn-end', status: 'cancelled', turn: 'turn' }])
+    t.match(of({ type: 'tool-result', callId: 'c', output: { stdout: 'out' } }), [
+      { t: 'tool-call-end', call: 'c', status: 'completed', content: [{ type: 'text', text: 'out' }] }
+    ])
+    t.match(of({ type: 'file-edit', id: 'c', filePath: '/a', oldContent: 'b', newContent: 'c' }), [
+      { t: 'tool-call-start', kind: 'edit', locations: ['/a'], content: [{ type: 'diff', oldText: 'b', newText: 'c' }] },
+      { t: 'tool-call-end', call: 'c' }
+    ])
+    t.same(of({ type: 'token_count' }), [])
+  }
+  t.end()
+})
+
+t.test('what Happy tells in events alone keeps its meaning', t => {
+  const of = (data: object) => events({ type: 'event', id: 'e', data })
+  t.match(of({ type: 'ready' }), [{ t: 'turn-end', status: 'completed' }])
+  t.match(of({ type: 'message', message: 'Hello' }), [{ t: 'service', text: 'Hello' }])
+  t.match(of({ type: 'switch', mode: 'local' }), [{ t: 'control', to: 'terminal' }])
+  t.match(of({ type: 'switch', mode: 'remote' }), [{ t: 'control', to: 'app' }])
+  t.match(of({ type: 'limit-reached', endsAt: 1_700_000_000 }), [{ t: 'limit', endsAt: 1_700_000_000_000 }], 'seconds count as such')
+  t.match(of({ type: 'limit-reached', endsAt: 1_700_000_000_000 }), [{ t: 'limit', endsAt: 1_700_000_000_000 }])
+  t.end()
+})
+
+t.test('an envelope says the same bare and wrapped', t => {
+  const envelope = { id: 'e', time: 1, role: 'agent' as const, turn: 't', ev: { t: 'text' as const, text: 'Hello' } }
+  t.same(eventsOf({ role: 'session', content: envelope }), [envelope])
+  t.same(eventsOf({ role: 'session', content: { type: 'session', data: envelope } }), [envelope])
+  t.end()
+})
