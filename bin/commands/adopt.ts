@@ -13,7 +13,7 @@ export function builder(line: Argv): Argv {
   return agentOptions(line)
     .positional('words', anyWords('Words of its first prompt or folder, or its ID; by default you choose'))
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
-    .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
     .example('$0 adopt login page', 'continue a conversation you started without Afield')
 }
 

@@ -7,7 +7,7 @@ export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What Claude should do first'))
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
-    .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

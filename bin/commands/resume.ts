@@ -21,7 +21,7 @@ export function builder(line: Argv): Argv {
       describe: 'Mode to continue in; by default the agent asks first, or keeps planning'
     })
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
-    .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
 }
 

@@ -181,7 +181,7 @@ function waiting(home: string): HealthFinding {
   const says = `${(bytes / 1_000_000).toFixed(1)} MB of journals`
   const [damaged] = findDamaged(home)
   if (damaged !== undefined)
-    return warn(of, `${says}; the notes of ${damaged} are damaged`, 'Nobody can deliver what is in it; look into it, or remove it')
+    return warn(of, `${says}; the notes of ${damaged} are damaged`, 'Its content cannot be delivered; inspect or remove it')
   if (left > 0)
     return warn(
       of,
@@ -189,7 +189,7 @@ function waiting(home: string): HealthFinding {
       `Run: ${typed('flush')}`
     )
   if (bytes > muchBytes)
-    return warn(of, says, 'See whether the server can be reached; at 256 MB for a session what matters least is dropped')
+    return warn(of, says, 'Check whether the server can be reached; above 256 MB per session the least important data is dropped')
   return ok(of, bytes === 0 ? 'nothing waits' : says)
 }
 

@@ -231,7 +231,7 @@ function progressLines(progress: Progress, checkCode: string | undefined, style:
 function progressWords(progress: Progress, checkCode: string | undefined): string {
   if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again.`
   if (progress.type === 'asking') return 'Asking the server …'
-  if (checkCode === undefined) return 'Waiting for your answer. The code is good for five minutes.'
+  if (checkCode === undefined) return 'Waiting for your answer. The code is valid for five minutes.'
   return 'The app asks for it. Waiting, at most five minutes.'
 }
 

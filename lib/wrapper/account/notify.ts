@@ -34,10 +34,10 @@ export async function notify(options: NotifyOptions): Promise<number> {
 }
 
 const outcomes = {
-  sent: 'Your phone was told.',
-  partial: 'Some of your phones were told.',
-  suppressed: 'Your phone was not told: you are looking at the app.',
-  no_tokens: 'No phone of yours takes notifications yet; an open app was told.'
+  sent: 'Your phone was notified.',
+  partial: 'Some of your phones were notified.',
+  suppressed: 'Your phone was not notified: you are using the app.',
+  no_tokens: 'No phone is set up for notifications yet; an open app was notified.'
 } as const
 
 function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): string {

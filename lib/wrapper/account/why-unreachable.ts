@@ -51,7 +51,7 @@ export function certificateTrouble(code: string | undefined, server: string): { 
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return {
         says: `The certificate of ${host} does not name ${hostname} (${code}).`,
-        advice: 'Name the server by an address that its certificate names.'
+        advice: 'Use a server address that its certificate covers.'
       }
     case wrongVersion:
       return {

@@ -90,7 +90,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       const judged: Judgement = { risk, ...(pattern !== undefined && { suggestedRule: { on: request.on, pattern, folder } }) }
       // Without a way to say yes just once a rule would allow more than it says.
       if (!byRules || !asked.choices.some(({ kind }) => kind === 'allow_once')) return judged
-      attempt('No rule was looked at.', () => {
+      attempt('No rule was checked.', () => {
         const rule = allowing(rulesHere(), request, home)
         if (!rule) return
         book.used(rule.id)
@@ -99,7 +99,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       return judged
     },
     makeRule(asked, draft, madeBy) {
-      if (riskIn(asked).level === 'risky') throw new Error('What is risky is allowed once only.')
+      if (riskIn(asked).level === 'risky') throw new Error('Risky requests can only be allowed once.')
       const fault = faultOf(draft)
       if (fault !== undefined) throw new Error(fault)
       if (draft.session !== undefined && draft.session !== session()) throw new Error('The rule is for another session.')

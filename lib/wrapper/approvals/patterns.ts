@@ -6,21 +6,21 @@ import { type SimpleCommand, simpleCommands } from './shell-words.ts'
 
 /** Why this cannot be a rule, in a sentence for a person; undefined when it can. */
 export function faultOf({ on, pattern, folder }: RulePattern): string | undefined {
-  if (!isAbsolute(folder)) return 'The folder of a rule is a whole path, from the root on.'
-  if (/[\p{Cc}\p{Cf}]/u.test(pattern)) return 'The pattern has characters in it that cannot be seen.'
+  if (!isAbsolute(folder)) return 'The folder of a rule must be an absolute path.'
+  if (/[\p{Cc}\p{Cf}]/u.test(pattern)) return 'The pattern contains invisible characters.'
   switch (on) {
     case 'command': {
       const words = patternWords(pattern)
       if (words === undefined)
         return 'A command pattern is a program and its words, where * stands for more. Without ; & | < > $ and the like.'
       const program = words[0]?.split('/').at(-1) ?? ''
-      if (words[0]?.includes('*')) return 'The program itself cannot be left open.'
+      if (words[0]?.includes('*')) return 'The program cannot be a wildcard.'
       if (runsOthers.has(program) && pattern.includes('*')) return `${program} runs other programs, so this would allow any command.`
       return undefined
     }
     case 'change':
     case 'read':
-      if (isAbsolute(pattern) || pattern.split('/').includes('..')) return 'Files are named from the folder of the rule on.'
+      if (isAbsolute(pattern) || pattern.split('/').includes('..')) return 'File patterns must be relative to the folder of the rule.'
       return undefined
     case 'page':
       return /^(\*\.)?[\w-]+(\.[\w-]+)*(:\d+)?$/.test(pattern)

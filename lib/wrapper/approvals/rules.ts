@@ -38,7 +38,7 @@ export function openRules(home: string, now: () => number = Date.now): RuleBook 
     const text = readPrivateFile(path)
     if (text === undefined) return { isPaused: false, rules: [] }
     const { data } = kept.safeParse(parse(text))
-    if (!data) throw new Error('The rules of this computer cannot be read, so none of them counts.')
+    if (!data) throw new Error('The rules of this computer cannot be read, so none of them applies.')
     return { isPaused: data.isPaused ?? false, rules: data.rules.filter(({ endsAt }) => endsAt === undefined || endsAt > now()) }
   }
   const change = <Result>(work: (rules: Rules) => { rules: Rules; result: Result }): Result => {
@@ -57,10 +57,10 @@ export function openRules(home: string, now: () => number = Date.now): RuleBook 
     set({ id, ...draft }, madeBy) {
       const fault = faultOf(draft)
       if (fault !== undefined) throw new Error(fault)
-      if (draft.endsAt !== undefined && draft.endsAt <= now()) throw new Error('The rule would have ended already.')
+      if (draft.endsAt !== undefined && draft.endsAt <= now()) throw new Error('The rule would already have expired.')
       return change(before => {
         const known = before.rules.find(rule => rule.id === id)
-        if (id !== undefined && !known) throw new Error('This rule is not there any more.')
+        if (id !== undefined && !known) throw new Error('This rule no longer exists.')
         if (!known && before.rules.length >= mostRules) throw new Error('There are too many rules. Remove some first.')
         const rule = {
           ...draft,

@@ -81,7 +81,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     },
     async tellFailed(id, why) {
       const known = find(home.path, id)
-      await sayInEnded(known, `Afield could not go on with this session: ${why}\nWrite again to let it try once more.`, {
+      await sayInEnded(known, `Afield could not resume this session: ${why}\nSend another message to retry.`, {
         home,
         fetch,
         withinMs: leftoverWithinMs,

@@ -69,7 +69,7 @@ export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<num
   await withDeadline(stopWithinMs, async signal => {
     while (findDaemon(home.path)) await pause(lookEveryMs, { signal })
   })
-  tell(terminal, 'The daemon has stopped. Sessions go on.')
+  tell(terminal, 'The daemon has stopped. Sessions continue.')
   return 0
 }
 
@@ -138,7 +138,7 @@ export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise
   }
   service.refuseIfUnable(`Remove it yourself with:\n  rm ${service.file}`)
   service.uninstall()
-  tell(terminal, 'The daemon does not start with this computer any more.')
+  tell(terminal, 'The daemon no longer starts with this computer.')
   return 0
 }
 

@@ -33,7 +33,7 @@ export async function openDaemonControl(
       refusalOf(error) {
         if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
         wentWrong(error)
-        return { says: 'The daemon met an unexpected error; its log says which.', exitCode: exitCodes.bug }
+        return { says: 'The daemon hit an unexpected error; see its log.', exitCode: exitCodes.bug }
       },
       onError: wentWrong
     })
@@ -48,7 +48,7 @@ export async function askDaemon<Name extends keyof Replies>(home: string, name: 
   const asked = await askLocal({ ...placeIn(home), name, question: {} })
   if (!asked) return undefined
   const reply = replies[name].safeParse(asked.reply)
-  if (!reply.success) throw new CannotStart('The daemon is of another version than this program; stop it and start it again.')
+  if (!reply.success) throw new CannotStart('The version of the daemon differs from this program; stop it and start it again.')
   // The row of this name made it.
   return reply.data as Replies[Name]
 }

@@ -29,7 +29,7 @@ export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: Fo
     ...(at !== undefined && { forkedFromMessageId: at }),
     ...(prompt && { prompt })
   })
-  if (started.type !== 'success') throw new Error('The folder of this session is no more.')
+  if (started.type !== 'success') throw new Error('The folder of this session no longer exists.')
   return started.sessionId
 }
 
@@ -71,7 +71,7 @@ async function forkOf(deps: SpawnDeps, notes: SessionNotes, at: string | undefin
 /** The agent makes the second conversation itself, in a process of its own that ends with that. */
 async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: string | undefined): Promise<string> {
   const { program, metadata } = notes
-  if (!program) throw new Error('An earlier version began this session; it cannot be forked.')
+  if (!program) throw new Error('This session was started by an earlier version and cannot be forked.')
   const resume = conversationOf(notes)
   const kind = kindOf(program, { home, env, mayFetch: async () => false, tell() {} })
   if (at !== undefined) throw new Error(`Sessions of ${kind.title} can be forked as a whole only.`)

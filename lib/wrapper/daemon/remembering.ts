@@ -32,7 +32,7 @@ export async function rememberSession({ home, credentials, rest }: RememberDeps,
   const program = programOf(reminder.metadata)
   const agentSessionId = conversationOf(program, reminder.metadata)
   const path = allowedFolders(home.path).check(reminder.metadata.path)
-  if (!isFolder(path)) throw new Error(`The folder ${path} is no more.`)
+  if (!isFolder(path)) throw new Error(`The folder ${path} no longer exists.`)
   const row = await withDeadline(askWithinMs, signal => findOnServer(rest, id, signal))
   if (!row) throw new Error('The server does not know the session.')
   const metadata = readSession(row, openSessionKey(credentials, key).cipher)

@@ -29,7 +29,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export function findService(env: Env): Service {
   if (process.platform === 'darwin') return launchd(env)
   if (process.platform === 'linux') return systemd(env)
-  throw new CannotStart(`Afield knows no way to start with this system. Start the daemon yourself with:\n  ${typed('daemon start')}`)
+  throw new CannotStart(`Afield cannot start automatically on this system. Start the daemon yourself with:\n  ${typed('daemon start')}`)
 }
 
 function programOf({ server }: ServedDaemon): string[] {

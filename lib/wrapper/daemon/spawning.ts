@@ -81,7 +81,7 @@ async function placeOf(
 
 function conversationOf(agent: string, { conversation, resumeClaudeSessionId, resumeCodexThreadId }: Params): string | undefined {
   const id = conversation || (agent === 'claude' && resumeClaudeSessionId) || (agent === 'codex' && resumeCodexThreadId) || undefined
-  if (id !== undefined && !/^[\w.:-]+$/.test(id)) throw new Error('This is no id of a conversation.')
+  if (id !== undefined && !/^[\w.:-]+$/.test(id)) throw new Error('This is not a conversation ID.')
   return id
 }
 

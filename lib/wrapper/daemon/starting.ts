@@ -67,7 +67,7 @@ export async function startSessionProcess({
   if (child.pid !== undefined) child.once('exit', lease(child.pid, { of: 'session', title, folder: directory }, home))
   const ended = new Promise<never>((_, reject) => {
     child.once('error', error => reject(new Error(`The session could not be started: ${error.message}`)))
-    child.once('exit', () => reject(new Error(lastWords(log) || 'The session ended before it began, without a word.')))
+    child.once('exit', () => reject(new Error(lastWords(log) || 'The session ended before it started, without output.')))
   })
   try {
     return await withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))

@@ -79,7 +79,7 @@ function howToUpdate() {
       installed: 'source' as const,
       isReady,
       command: 'git pull',
-      message: says(isReady, 'It runs from its sources; bring them up to date.')
+      message: says(isReady, 'It runs from its sources; update them.')
     }
   }
   const command = 'npm install -g afield@latest'
@@ -88,7 +88,7 @@ function howToUpdate() {
     installed: 'npm' as const,
     isReady,
     command,
-    message: says(isReady, 'It was installed with npm, which is for you to run.')
+    message: says(isReady, 'It was installed with npm; update it with npm yourself.')
   }
 }
 

@@ -78,7 +78,7 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
     if (now.isTold) return
     notes.set(id, { ...now, isTold: true })
     save()
-    await tellFailed(id, now.why ?? 'It ended before it had read what you said.')
+    await tellFailed(id, now.why ?? 'It ended before it read your message.')
   }
 
   return {

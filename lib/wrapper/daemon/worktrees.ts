@@ -33,7 +33,7 @@ export async function makeWorktree(
   const commit = await git(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base ?? 'HEAD'}^{commit}`], env).catch(
     () => {
       throw new Error(
-        base === undefined ? 'This repository has no commit yet to begin at.' : `This repository knows no ${base} to begin at.`
+        base === undefined ? 'This repository has no commit to start from yet.' : `This repository knows no ${base} to begin at.`
       )
     }
   )

@@ -36,7 +36,7 @@ export function confine(folders: readonly string[], home: string): Confinement {
       const segments = asked.split(sep).map(segment => segment.toLowerCase())
       // A name of that kind can also be a file that leads Git to another folder.
       if (segments.includes('.git')) throw new Error('What Git runs by itself is not changed from a phone.')
-      if (startsByItself(asked)) throw new Error('What runs by itself when somebody signs in is not changed from a phone.')
+      if (startsByItself(asked)) throw new Error('Files that run at sign-in cannot be changed from a phone.')
       return asked
     },
     checkWords(words, folder) {

@@ -47,7 +47,7 @@ export function openHome(env: Environment): Home {
   const settingsFile = join(path, 'settings.json')
   const credentialsFile = join(path, 'credentials.json')
   // Node.js would try for ever.
-  if (/^\/proc(\/|$)/.test(path)) throw new CannotStart(`Afield cannot use its folder ${path}: the system lets nobody make one there.`)
+  if (/^\/proc(\/|$)/.test(path)) throw new CannotStart(`Afield cannot use its folder ${path}: the system does not allow creating it.`)
   try {
     makePrivateFolder(path)
   } catch (error) {

@@ -49,7 +49,7 @@ export function createGoals(
       if (action === 'edit' && !wished) throw new Error('Say what the goal shall be.')
       if (!isActive()) throw new Error('The agent has no goal now.')
       if (isNow(wished)) return
-      if (waiting) throw new Error('The goal is being changed already.')
+      if (waiting) throw new Error('The goal is already being changed.')
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting = { isSo: () => isNow(wished), resolve }
       try {

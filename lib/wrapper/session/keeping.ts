@@ -38,7 +38,7 @@ export interface KeepingDeps {
 
 const retryDiskMs = 1000
 const tooMuch = 'too much waited for the server'
-const fullSentence = 'The disk is full, so what the agent says waits: free some room.'
+const fullSentence = 'The disk is full, so the output of the agent waits: free some space.'
 
 export function createKeeping({ put, publish, onChange, now = Date.now }: KeepingDeps): Keeping {
   const end = new AbortController()
@@ -75,7 +75,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     tell(undefined, ofRoom)
     showDisk(undefined)
     const was = why === 'full' ? 'was full' : 'took nothing'
-    const next = didWordsWait ? 'What the agent said meanwhile comes now.' : 'The session goes on.'
+    const next = didWordsWait ? 'Output from the meantime follows now.' : 'The session goes on.'
     const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
     didWordsWait = false
     await keep(ownWords(sentence))
@@ -111,7 +111,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
         if (error instanceof OutboxFull) {
           if (isStuck) await wordsFreed()
           await sayMissing()
-          return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
+          return tell(ofDisk, 'Too much data is waiting for the server: new agent output is not stored.')
         }
         if (!isStuck) stuck += 1
         isStuck = true
@@ -137,7 +137,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     },
     dropped(count) {
       leftOut += count
-      tell(ofDisk, 'Too much waits for the server: the oldest thoughts and plans are left out.')
+      tell(ofDisk, 'Too much data is waiting for the server: the oldest thoughts and plans are dropped.')
     },
     drained() {
       if (ofRoom === undefined) return

@@ -254,7 +254,7 @@ class WrappedSession implements Session {
 
   #followLink(): void {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
-    if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server does not know this session any more.')
+    if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server no longer has this session.')
     if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
     if (this.#uplink?.link.type === 'live') this.#parts.notices.lineIsUp()
     this.#options.onChange()

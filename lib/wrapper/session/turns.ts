@@ -56,7 +56,7 @@ export function createTurns(parts: SessionParts): Turns {
 }
 
 const mostHanded = 200
-const laterThen = 'It is given it with your next one, or when the session goes on.'
+const laterThen = 'It will be sent with your next message, or when the session continues.'
 
 class SessionTurns implements Turns {
   step: string | undefined

@@ -21,7 +21,7 @@ export async function fetch(url: string, { method, headers, body, signal }: Init
     const [ask, agent] = url.startsWith('https:') ? [askHttps, overTls] : [askHttp, plainly]
     const request = ask(url, { method, headers, agent, timeout: silentMs, ...(signal && { signal }) }, resolve)
     request.on('error', reject)
-    request.on('timeout', () => request.destroy(new Error('The server says nothing.')))
+    request.on('timeout', () => request.destroy(new Error('The server does not respond.')))
     request.end(body)
   })
   return {

@@ -271,7 +271,7 @@ class SessionUplink implements Uplink {
 
   async notify(notice: Notice, preview?: Preview): Promise<void> {
     const { session } = this
-    if (session === undefined) throw new Error('The session was not opened at the server yet.')
+    if (session === undefined) throw new Error('The session is not on the server yet.')
     const { noticeId } = notice
     const sealed = preview && noticeId !== undefined ? sealPreview(this.#key, { session, notice: noticeId }, preview) : undefined
     await this.#rest.call('notify', { params: { id: session }, body: { ...notice, ...(sealed !== undefined && { preview: sealed }) } })

@@ -65,7 +65,7 @@ export const questions: Record<string, () => SessionModel> = {
     model({
       ...codex,
       questions: [asking(store)],
-      questionStates: [['q1', { type: 'failed', why: 'failed', says: 'This question is over.' }]]
+      questionStates: [['q1', { type: 'failed', why: 'failed', says: 'This question is closed.' }]]
     }),
   page: () =>
     model({

@@ -159,7 +159,7 @@ t.test('what an app tells of a session that is not of this computer, or does not
     [/not on this computer's list/, { about: { path: join(allowed, '..') } }],
     [/not on this computer's list/, { about: { path: join(allowed, 'way-out', 'etc') } }],
     [/not for agents/, { about: { path: home } }],
-    [/is no more/, { about: { path: join(allowed, 'gone') } }],
+    [/no longer exists/, { about: { path: join(allowed, 'gone') } }],
     [/no agent called nonsense/, { about: { flavor: 'nonsense' } }],
     [/no agent called toString/, { about: { flavor: 'toString' } }],
     [/no agent called sh/, { about: { flavor: 'acp', agentTitle: 'sh' } }],

@@ -10,7 +10,7 @@ t.test('that thoughts were left out is shown until the server has everything, an
   await keeping.keep(newUserText('one'))
   room.dropsThoughts = false
   await keeping.keep(newUserText('two'))
-  t.match(keeping.trouble, /the oldest thoughts and plans are left out/)
+  t.match(keeping.trouble, /the oldest thoughts and plans are dropped/)
   keeping.drained()
   t.equal(keeping.trouble, undefined)
   keeping.drained()
@@ -24,7 +24,7 @@ t.test('where words of the agent are missing the history says so at once, before
   room.isFull = true
   await keeping.keep(newUserText('lost'))
   await keeping.keep(newUserText('lost too'))
-  t.match(keeping.trouble, /what the agent says now is not kept/)
+  t.match(keeping.trouble, /new agent output is not stored/)
   t.match(kept(), ['one', missing], 'also when nothing follows, because this process dies')
   room.isFull = false
   await keeping.keep(newUserText('two'))

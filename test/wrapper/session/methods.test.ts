@@ -102,7 +102,7 @@ t.test('what other programs run by themselves is not changed', t => {
     '.config/systemd/user/x.service'
   ]
   for (const path of ofSignIn)
-    t.match(atHome.writeFile({ path: `~/${path}`, content: base64('evil') }), { success: false, error: /runs by itself/ }, path)
+    t.match(atHome.writeFile({ path: `~/${path}`, content: base64('evil') }), { success: false, error: /run at sign-in/ }, path)
   t.end()
 })
 

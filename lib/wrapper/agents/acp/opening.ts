@@ -46,7 +46,7 @@ export async function openConversation(
     })
     if (repeated !== undefined) return { opened: openedSession.parse(repeated), isRepeated: true }
   }
-  if (!canResume) throw new CannotStart(`${title} cannot go on with an earlier conversation.`)
+  if (!canResume) throw new CannotStart(`${title} cannot continue an earlier conversation.`)
   return { opened: openedSession.parse(await line.request(methods.agent.session.resume, known)), isRepeated: false }
 }
 

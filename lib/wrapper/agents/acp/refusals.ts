@@ -5,11 +5,11 @@ export function endOfTurn(stopReason: string): TurnEnd {
     case 'cancelled':
       return { reason: 'cancelled' }
     case 'refusal':
-      return { reason: 'failed', error: 'The agent refused to go on.' }
+      return { reason: 'failed', error: 'The agent refused to continue.' }
     case 'max_tokens':
-      return { reason: 'failed', error: 'The answer became longer than the model may write.' }
+      return { reason: 'failed', error: 'The answer exceeded the output limit of the model.' }
     case 'max_turn_requests':
-      return { reason: 'failed', error: 'The turn needed more requests than the agent allows itself.' }
+      return { reason: 'failed', error: 'The turn exceeded the request limit of the agent.' }
     default:
       return { reason: 'done' }
   }

@@ -96,14 +96,12 @@ function findClaude(env: ClaudeOptions['env']): string | undefined {
 
 async function fetchWithLeave(options: ClaudeOptions): Promise<string> {
   const { name, version } = claudeAdapter
-  const question = `Afield drives Claude Code through ${name} ${version} (78 MB), which is not here yet.\nFetch it with npm into ${join(options.home, 'agents')}?`
+  const question = `Afield drives Claude Code through ${name} ${version} (78 MB), which is not installed yet.\nInstall it with npm into ${join(options.home, 'agents')}?`
   if (!(await options.mayFetch(question)))
     throw new CannotStart(`Without ${name} Afield cannot drive Claude Code. Allow it with --yes, or run:\n  ${howToFetch(options.home)}`)
   const npm = findProgram('npm', options.env)
   if (npm === undefined) {
-    throw new CannotStart(
-      `Afield needs ${name} to drive Claude Code, and npm, which would fetch it, is not here. Install Node.js with npm and try again.`
-    )
+    throw new CannotStart(`Afield needs ${name} to drive Claude Code, and npm to install it. Install Node.js with npm and try again.`)
   }
   options.tell(`Fetching ${name} ${version} …`)
   return fetchAdapter({ npm, home: options.home, env: options.env })

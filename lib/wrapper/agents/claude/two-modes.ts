@@ -45,7 +45,7 @@ class TwoModes implements Agent {
       if (terminal.hasWrittenDown(text)) {
         this.#sides.emit({
           type: 'notice',
-          text: 'Claude Code took this just as it changed over to your phone, and was cut off. Say it again to go on.'
+          text: 'Claude Code received this while switching to your phone and was interrupted. Send it again to continue.'
         })
         return true
       }

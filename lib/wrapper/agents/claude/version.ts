@@ -21,7 +21,7 @@ export function unknownVersion(version: string | undefined): string | undefined 
   }
 }
 
-const otherwise = 'What does not work at its terminal, your phone drives instead.'
+const otherwise = 'Your phone drives what does not work at its terminal.'
 
 /** Asked once for each program that is installed; undefined when it does not say. */
 export async function versionOf(

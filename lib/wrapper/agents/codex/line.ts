@@ -26,7 +26,7 @@ export class Refused extends Error {}
 
 class LineClosed extends Error {
   constructor() {
-    super('Codex is gone.')
+    super('Codex has exited.')
   }
 }
 
@@ -60,7 +60,7 @@ export async function openLine(socketPath: string, handlers: LineHandlers): Prom
   })
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve())
-    socket.addEventListener('error', ({ message }) => reject(new Error(message || 'Nobody listens there.')))
+    socket.addEventListener('error', ({ message }) => reject(new Error(message || 'Nothing listens there.')))
   })
   const isOpen = () => socket.readyState === WebSocket.OPEN
   const send = (message: object) => {

@@ -54,7 +54,7 @@ export async function startSharedCodex(options: SharedCodexOptions): Promise<Age
 
 // Codex asks on its own screen first whether it may work in a folder; it then has no thread yet.
 const threadWithinMs = 3_000
-const strangeAnswer = 'Codex took this message and answered in a way that Afield does not know.'
+const strangeAnswer = 'Codex accepted this message and sent an answer that Afield does not know.'
 const endTurnWithinMs = 1_500
 const endWithinMs = 500
 const slowReader = 64

@@ -78,7 +78,7 @@ export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void;
         case 'enteredReviewMode':
           return emit({ type: 'notice', text: `Codex reviews ${item.review}.` })
         case 'contextCompaction':
-          return emit({ type: 'notice', text: 'Codex shortened what it keeps in mind of the conversation.' })
+          return emit({ type: 'notice', text: 'Codex compacted the conversation.' })
         default: {
           const step = stepOf(item)
           if (step) endStep(step, endOf(item))
@@ -100,7 +100,7 @@ export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void;
       if (status !== 'completed') for (const [id, { text, thinking }] of growing) say(id, text, thinking, { isLost, isStopped: !isLost })
       growing.clear()
       for (const step of steps.values()) endStep(step, status === 'completed' ? 'completed' : 'cancelled')
-      if (status === 'failed') emit({ type: 'turn-ended', reason: 'failed', error: error?.message ?? 'Codex could not go on.' })
+      if (status === 'failed') emit({ type: 'turn-ended', reason: 'failed', error: error?.message ?? 'Codex could not continue.' })
       else emit({ type: 'turn-ended', reason: status === 'completed' ? 'done' : 'cancelled' })
     }
   }

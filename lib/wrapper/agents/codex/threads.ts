@@ -89,7 +89,7 @@ class CodexThreads implements Threads {
     })
     if (resumed === undefined) {
       const wasEmpty = told?.thread === id && told.turn === undefined
-      if (!wasEmpty) emit({ type: 'notice', text: 'Codex does not have this conversation any more, so a new one begins.' })
+      if (!wasEmpty) emit({ type: 'notice', text: 'Codex no longer has this conversation, so a new one starts.' })
       return false
     }
     const { thread, model, reasoningEffort } = openedThread.parse(resumed)

@@ -99,7 +99,7 @@ function offerCommands(client: AgentContext, sessionId: string) {
 const commands = [
   { name: 'plan', description: 'Makes a plan and works it off.' },
   { name: 'ask', description: 'Asks you something with a form.' },
-  { name: 'risky', description: 'Asks for something that is worth a second look.' }
+  { name: 'risky', description: 'Asks for something that needs a closer look.' }
 ]
 
 function choices(session: DemoSession) {

@@ -30,7 +30,7 @@ export function createAsking(deps: { emit(event: AgentEvent): void; post(path: s
   const post = (path: string, body: object) => {
     deps.post(path, body).catch(error => {
       // Somebody at the screen was faster, or the server is gone, which is told elsewhere.
-      if (error instanceof Refused) emit({ type: 'notice', text: 'This was answered at the terminal just before, so that answer counts.' })
+      if (error instanceof Refused) emit({ type: 'notice', text: 'This was just answered at the terminal, so that answer counts.' })
     })
   }
   const closePermission = (ask: string, approved?: boolean) => {

@@ -81,6 +81,6 @@ function readContent(text: string | undefined): Config {
   try {
     return text ? config.parse(JSON.parse(text)) : {}
   } catch {
-    throw new CannotStart('OPENCODE_CONFIG_CONTENT is no JSON object. Put it right, or unset it.')
+    throw new CannotStart('OPENCODE_CONFIG_CONTENT is not a JSON object. Fix it, or unset it.')
   }
 }

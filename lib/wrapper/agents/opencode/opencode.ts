@@ -48,7 +48,7 @@ async function startTogether(program: string, how: StartAgent, { tell }: Opencod
 
 function whyNot(error: unknown): string {
   const isItsOwn = error instanceof NotShared || error instanceof Refused
-  return isItsOwn ? error.message : 'Its server answers in a way that Afield does not know.'
+  return isItsOwn ? error.message : 'Its server sent an answer that Afield does not know.'
 }
 
 async function withScreen(how: StartAgent, tell: OpencodeOptions['tell']): Promise<StartAgent> {

@@ -84,7 +84,7 @@ function reasonOf(permission: string, patterns: readonly string[]): string | und
     case 'external_directory':
       return `This reaches outside of the folder of the session: ${patterns.join(', ')}`
     case 'doom_loop':
-      return 'It has done the very same several times. Shall it go on?'
+      return 'It has repeated the same step several times. Should it continue?'
     default:
       return undefined
   }

@@ -94,11 +94,11 @@ function sentenceOf(error: unknown): string {
       return 'There is no such file or folder.'
     case 'EACCES':
     case 'EPERM':
-      return 'This computer does not let Afield do that.'
+      return 'This computer does not allow that.'
     case 'ENOTDIR':
       return 'This is not a folder.'
     case 'ENOSPC':
-      return 'This computer has no room left.'
+      return 'This computer is out of disk space.'
     default:
       return error instanceof Error ? error.message : String(error)
   }

@@ -10,7 +10,7 @@ export function placeOf(confinement: Confinement, path: string): string {
   if (path === '' || path.includes('\0') || (process.platform === 'win32' && /[\\:]/.test(path)))
     throw new Error('This is no path of a file.')
   if (parts.some(part => part === '' || part === '.' || part === '..')) throw new Error(`${path} is not below the folder of this session.`)
-  if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('What belongs to Git itself is not changed from a phone.')
+  if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('Files of Git itself cannot be changed from a phone.')
   confinement.check(dirname(join(folderOf(confinement), path)))
   return path
 }

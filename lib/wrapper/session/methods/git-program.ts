@@ -113,9 +113,8 @@ function definite(env: Environment): Record<string, string> {
 /** Why git did not do it, in a sentence for the phone. */
 export function refusalOf({ stderr, isCut }: Finished): Error {
   if (isCut) return new Error('Git took too long here.')
-  if (/index\.lock|Another git process/.test(stderr)) return new Error('Git is busy here with something else. Try again in a moment.')
-  if (/dubious ownership/.test(stderr))
-    return new Error('This repository belongs to somebody else on the computer, so Git leaves it alone.')
+  if (/index\.lock|Another git process/.test(stderr)) return new Error('Git is busy here. Try again in a moment.')
+  if (/dubious ownership/.test(stderr)) return new Error('This repository belongs to another user of the computer, so Git does not use it.')
   const said = stderr
     .split('\n')
     .map(line => line.replace(/^(fatal|error): /, '').trim())

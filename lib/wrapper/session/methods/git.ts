@@ -130,7 +130,7 @@ async function needRepository(git: Git): Promise<{ prefix: string }> {
 
 async function commit(git: Git, prefix: string, message: string, paths: readonly string[] | undefined) {
   const nobody = await identityMissing(git)
-  if (nobody) return refused('no-identity', 'Git on this computer does not know who commits. Set user.name and user.email there first.')
+  if (nobody) return refused('no-identity', 'Git on this computer has no author configured. Set user.name and user.email there first.')
   if (paths) await done(git.read(['add', '--all', ...fromInput], { input: inputOf(paths) }))
   const staged = await stagedPaths(git)
   if (staged.length === 0 && !(await isMerging(git))) return refused('nothing-staged', 'Nothing is staged, so there is nothing to commit.')

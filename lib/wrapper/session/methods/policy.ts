@@ -37,7 +37,7 @@ export function writeFolders(home: string, change: (folders: readonly string[]) 
   const file = join(home, 'policy.json')
   const text = readPrivateFile(file)
   const { data } = policy.safeParse(text === undefined ? {} : parse(text))
-  if (!data) throw new CannotStart(`${file} cannot be read. Mend it, or remove it: then everything below your home directory is allowed.`)
+  if (!data) throw new CannotStart(`${file} cannot be read. Fix it, or remove it: then everything below your home directory is allowed.`)
   const folders = change(data.folders ?? [homedir()])
   writePrivateFile(file, `${JSON.stringify({ ...data, folders }, undefined, 2)}\n`)
   return folders

@@ -86,7 +86,7 @@ function agentMethods(
       return { ok: true }
     },
     setSetting: async ({ setting, value }) => {
-      if (!(await agent.setSetting?.(setting, value))) throw new Error('The agent has no such setting, or did not take it.')
+      if (!(await agent.setSetting?.(setting, value))) throw new Error('The agent has no such setting, or rejected it.')
       return { value }
     },
     watch: ({ viewer, isWatching }) => {

@@ -50,7 +50,7 @@ export function hashOfPermission({ step, choices }: PermissionAsk, risk: Permiss
     .digest('base64url')
 }
 
-export const onceOnly = 'What is risky is allowed once only.'
+export const onceOnly = 'Risky requests can only be allowed once.'
 
 export function isOnceOnly({ risk }: PermissionRequest): boolean {
   return risk?.level === 'risky'
@@ -60,7 +60,7 @@ export function isOnceOnly({ risk }: PermissionRequest): boolean {
 export function choiceOf({ step, choices }: PermissionAsk, request: PermissionRequest, answer: Answer): PermissionChoice {
   const isSame = [step.input, request.arguments].some(input => isDeepStrictEqual(answer.updatedInput, input))
   if (answer.approved && answer.updatedInput != null && !isSame)
-    throw new Error('Nothing was allowed: the answer changes what was asked. Say no, and tell the agent what to do instead.')
+    throw new Error('Nothing was allowed: the answer changes the request. Deny it, and tell the agent what to do instead.')
   const isRisky = isOnceOnly(request)
   const one = (...kinds: PermissionChoice['kind'][]) =>
     kinds.map(kind => choices.find(choice => choice.kind === kind)).find(choice => choice)
@@ -76,7 +76,7 @@ export function choiceOf({ step, choices }: PermissionAsk, request: PermissionRe
     (answer.approved ? (forSession ? one('allow_always', 'allow_once') : one('allow_once')) : one('reject_once', 'reject_always'))
   if (!choice)
     throw new Error(
-      answer.approved ? 'The agent does not offer to allow this once.' : 'The agent does not offer to say no. Stop it instead.'
+      answer.approved ? 'The agent does not offer to allow this once.' : 'The agent does not offer to deny this. Stop it instead.'
     )
   return choice
 }

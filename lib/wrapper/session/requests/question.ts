@@ -77,7 +77,7 @@ export function answersIn(answer: Answer, asked: QuestionAsk): Answers | undefin
   const questions = questionsOf(asked)
   if (answer.answers) return asked.kind === 'form' ? checkAnswers(questions, answer.answers) : {}
   const said = readAnswers(questions, answer.updatedInput)
-  if (said === 'none') throw new Error('This is a question: choose an answer, and not only yes or no.')
+  if (said === 'none') throw new Error('This is a question: choose an answer instead of yes or no.')
   if (said === 'declined') return undefined
   const checked = checkAnswers(questions, said)
   if (asked.kind === 'form') return checked

@@ -103,7 +103,7 @@ const mostOpenBytes = 1.5 * 1024 * 1024
 const mostRequestBytes = 512 * 1024
 const leastRequestBytes = 4 * 1024
 const terminal = 'the terminal'
-const overSentence = 'This question is over.'
+const overSentence = 'This question is closed.'
 
 export function createRequests({ publish, approvals, giveAnswers, now = Date.now }: RequestsDeps): Requests {
   const open = new Map<string, OpenPermission | OpenQuestion>()
@@ -137,7 +137,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
     if (!answer.rule) return allowTools && kind === 'allow_once' ? approvals.allowTools(asked, allowTools, answeredBy) : undefined
     // A rule lasts, so it is made from exactly what its person saw.
     if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
-    if (kind !== 'allow_once') throw new Error('A rule allows, and each time just once.')
+    if (kind !== 'allow_once') throw new Error('A rule can only allow, once each time.')
     return approvals.makeRule(asked, answer.rule, answeredBy)
   }
 

@@ -11,7 +11,7 @@ export function shortened(step: Step, mostBytes: number): { step: Step; isShort:
     if (bytesOf(toldIn(cut)) <= mostBytes) return { step: cut, isShort: true }
   }
   // So many texts that even their beginnings are too much.
-  const input = { shortened: 'This is too much to show: it is on the machine.' }
+  const input = { shortened: 'Too large to show: it is on the computer.' }
   return { step: { ...step, title: cutText(step.title, shortestText), input, locations: [], content: [] }, isShort: true }
 }
 

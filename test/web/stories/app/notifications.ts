@@ -106,7 +106,7 @@ export const notifications: Readonly<Record<string, AppStory>> = {
   'notifications-offline': at(page, {
     ...told(usual, {}, { readNotifications: 503 }),
     link: { isOnline: false, socket: 'none', feed: 'away' },
-    press: ['see could not be read']
+    press: ['see could not be loaded']
   }),
   'notifications-untold': at(page, { ...told(usual, {}, { readNotifications: 404 }), press: ['see A newer version of Afield'] }),
   'notifications-tested': at(page, {

@@ -111,7 +111,7 @@ t.test('a conversation that Codex has lost is not gone on with under its name; o
 
   rmSync(join(directory, '.codex', `${conversation}.json`))
   const lost = await resume(conversation, told?.upTo ?? empty.upTo)
-  t.match(lost.notices, [{ text: /does not have this conversation any more, so a new one begins/ }])
+  t.match(lost.notices, [{ text: /no longer has this conversation, so a new one starts/ }])
   t.not(lost.id, conversation)
   t.match(
     lost.heard.filter(({ type }) => type === 'conversation'),

@@ -126,7 +126,7 @@ t.test('an answer to something else than what waits now is refused', t => {
   t.not(newer, shown)
   t.throws(() => now.requests.answer({ id: 'call-1', approved: true, choice: 'maybe' }), /does not offer/)
   t.equal(now.requests.answer({ id: 'call-1', approved: true, shown: newer })?.choice, 'yes')
-  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, choice: 'yes' }), /over/)
+  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, choice: 'yes' }), /closed/)
   t.equal(now.requests.answer({ id: 'call-1', approved: true }), undefined, 'existing apps answer twice at times and are not scolded')
   t.end()
 })
@@ -135,7 +135,7 @@ t.test('an answer that changes what shall run allows nothing, and the question s
   const now = desk()
   now.requests.askPermission(asked)
   const yes = { id: 'call-1', approved: true }
-  t.throws(() => now.requests.answer({ ...yes, updatedInput: { file_path: '/b.txt' } }), /changes what was asked/)
+  t.throws(() => now.requests.answer({ ...yes, updatedInput: { file_path: '/b.txt' } }), /changes the request/)
   t.strictSame(Object.keys(now.state.requests ?? {}), ['call-1'])
   t.match(now.requests.answer({ ...yes, updatedInput: { file_path: '/a.txt' } }), { choice: 'yes' }, 'the same again is no change')
   t.end()
@@ -184,9 +184,9 @@ t.test('a request too large for the agent state is shown shortened, says so, and
   t.match(request?.risk, { level: 'risky', reasons: ['shortened'] })
   t.notOk(request?.suggestedRule)
   const { shown } = request ?? {}
-  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, shown, choice: 'always' }), /once only/)
+  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, shown, choice: 'always' }), /only be allowed once/)
   const rule = { on: 'change' as const, pattern: 'a.txt', folder: '/' }
-  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, shown, rule }), /once only/)
+  t.throws(() => now.requests.answer({ id: 'call-1', approved: true, shown, rule }), /only be allowed once/)
   now.requests.judgeAgain()
   t.equal(now.state.requests?.['call-1']?.shown, shown, 'a second look changes nothing')
   now.requests.update({ ...large, content: [{ ...diffOf(`${whole}and more`) }] })
@@ -220,7 +220,11 @@ t.test('many large requests together fit the agent state, and what was decided w
 t.test('a step of very many parts is shown by its title', t => {
   const now = desk()
   now.requests.askPermission({ ...asked, step: { ...step, locations: Array.from({ length: 100_000 }, (_, n) => `/src/${n}.ts`) } })
-  t.match(now.state.requests?.['call-1'], { title: 'Edit a.txt', arguments: { shortened: /on the machine/ }, risk: { level: 'risky' } })
+  t.match(now.state.requests?.['call-1'], {
+    title: 'Edit a.txt',
+    arguments: { shortened: /on the (machine|computer)/ },
+    risk: { level: 'risky' }
+  })
   t.end()
 })
 
@@ -272,7 +276,7 @@ t.test('an answer with a rule allows the same from then on, and says so', t => {
   t.throws(() => now.requests.answer({ id: 'run', approved: true, rule }), /what was shown/, 'a rule is made only from what was shown')
   t.throws(() => now.requests.answer({ id: 'run', approved: true, shown: 'older', rule }), /changed/)
   t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, rule: { ...rule, pattern: 'npm run build' } }), /does not allow/)
-  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always', rule }), /just once/)
+  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always', rule }), /once each time/)
   t.same(openRules(now.home).read().rules, [], 'none of these made a rule')
   t.same(now.requests.answer({ id: 'run', approved: true, shown, rule, answeredBy: 'Tablet' }), { choice: 'yes', stops: false })
   t.match(now.state.completedRequests?.['run'], { status: 'approved', decision: 'approved', rule: 'npm test', answeredBy: 'Tablet' })
@@ -400,8 +404,8 @@ t.test('a risky request is allowed once, whatever the agent offers and the answe
   now.requests.askPermission(shell('git push --force'))
   const { shown } = now.state.requests?.['run'] ?? {}
   const rule = { on: 'command' as const, pattern: 'git push --force', folder: root }
-  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always' }), /once only/)
-  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, rule }), /once only/)
+  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always' }), /only be allowed once/)
+  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, rule }), /only be allowed once/)
   t.match(now.requests.answer({ id: 'run', approved: true, decision: 'approved_for_session' }), { choice: 'yes' })
   t.match(now.state.completedRequests?.['run'], { decision: 'approved' })
   t.end()
@@ -528,7 +532,7 @@ t.test('an answer that does not fit is refused, and the question still waits', t
     t.throws(() => now.answer({ ...yes, answers: given }, () => t.fail('it was given')), says)
   }
   t.throws(() => now.answer({ ...yes, answers: {}, shown: 'another' }, () => true), /changed/)
-  t.throws(() => now.answer(yes, () => t.fail('it was given')), /not only yes or no/, 'a bare yes says nothing')
+  t.throws(() => now.answer(yes, () => t.fail('it was given')), /instead of yes or no/, 'a bare yes says nothing')
   t.throws(() => now.answer(said({ 'Which tools?': 'Oil' }), () => t.fail('it was given')), /needs an answer/)
   const refusing = () => {
     throw new Error('the driver wants a number')
@@ -546,7 +550,7 @@ t.test('an answer counts once, whoever gives it', t => {
   now.answer({ ...yes, answers: { colour: { values: ['r'], other: 'dark' }, tools: { values: ['oil'] } } }, give)
   t.strictSame(given, [{ colour: { values: ['r'], other: 'dark' }, tools: { values: ['oil'] } }])
   t.equal(now.answer(no, give), undefined, 'existing apps answer twice at times')
-  t.throws(() => now.answer({ ...no, shown: 'it' }, give), /This question is over\./)
+  t.throws(() => now.answer({ ...no, shown: 'it' }, give), /This question is closed\./)
   t.equal(given.length, 1)
   const answers = { 'Which colour?': 'Red, dark', 'Which tools?': 'Oil' }
   t.match(now.state, { requests: {}, completedRequests: { q: { status: 'approved', answers, arguments: { answers } } } })
@@ -629,7 +633,7 @@ t.test('a page to open is a question whether it was opened', t => {
 t.test('a question that the agent gave up meanwhile is over for who answers it', t => {
   const now = desk()
   now.requests.askQuestion(form)
-  t.throws(() => now.answer(no, () => false), /over/)
+  t.throws(() => now.answer(no, () => false), /closed/)
   t.match(now.state, { requests: {}, completedRequests: { q: { status: 'canceled' } } })
   t.end()
 })
@@ -686,7 +690,7 @@ t.test('a question of the agent is answered from the phone, for exactly what was
   t.match(session.state.completedRequests?.[id], { status: 'approved', answeredBy: 'a test' })
   t.strictSame(Object.values(session.state.completedRequests?.[id]?.answers ?? {}), ['Red', '4'])
   t.strictSame(session.state.requests, {})
-  await t.rejects(session.call('permission', { ...answer, shown: question?.shown }), /This question is over\./)
+  await t.rejects(session.call('permission', { ...answer, shown: question?.shown }), /This question is closed\./)
   await session.call('permission', { id, approved: true, updatedInput: { answers: {} } })
 })
 
@@ -713,7 +717,7 @@ t.test('who would rather not say lets the agent go on, and a question whose turn
   t.match(link.question, { tool: 'AskUserQuestion', url: 'https://example.org/' })
   await session.call('abort', {})
   await session.until(({ state }) => state.completedRequests?.[link.id]?.status === 'canceled')
-  await t.rejects(session.call('permission', { id: link.id, approved: true, answers: {}, shown: link.question?.shown }), /over/)
+  await t.rejects(session.call('permission', { id: link.id, approved: true, answers: {}, shown: link.question?.shown }), /closed/)
 })
 
 t.test('models and levels of thought change by call and with a message, and null brings back what was first', async t => {
@@ -749,7 +753,7 @@ t.test('a change too large for the agent state is asked for shortened, and its y
   const [[id, request] = ['']] = Object.entries(session.state.requests ?? {})
   t.match(request, { risk: { level: 'risky', reasons: ['shortened'] }, arguments: { content: /the rest is on the machine/ } })
   const always = request?.choices?.find(({ kind }) => kind === 'allow_always')
-  await t.rejects(session.call('permission', { id, approved: true, choice: always?.id, shown: request?.shown }), /once only/)
+  await t.rejects(session.call('permission', { id, approved: true, choice: always?.id, shown: request?.shown }), /only be allowed once/)
   await session.call('permission', { id, approved: true, shown: request?.shown })
   await session.until(session => turnsEnded(session) === 1)
   t.ok(readFileSync(join(home, 'demo', 'large.txt'), 'utf8') === content)

@@ -320,5 +320,5 @@ class OnTerminal implements TerminalClaude {
 /** It says it as its last words too, and then it is told once. */
 function failureOf({ error, last_assistant_message: said }: Hook): string {
   if (error === 'authentication_failed') return signInFirst('Claude Code')
-  return said?.trim() || 'Claude Code could not go on.'
+  return said?.trim() || 'Claude Code could not continue.'
 }
