@@ -139,7 +139,8 @@ t.test('bodies that arrive at the same time are counted before any of them is wh
   const ada = await signUp(t, server)
   const body = JSON.stringify({ tag: 'a', metadata: large(15) })
   const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(ada.call('POST', '/v1/sessions', { body }))))
-  t.equal(statuses.filter(status => status === 400).length, 5, String(statuses))
+  // Some of those that may be sent find no room while the others arrive.
+  t.equal(statuses.filter(status => status !== 429).length, 5, String(statuses))
 })
 
 t.test('what all sockets of an account send counts together, and a little one is not silenced [B5, Q1]', async t => {
