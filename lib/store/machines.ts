@@ -31,13 +31,20 @@ export interface AccessKeyRow {
 export interface AccessKeyStore {
   findAccessKey(account: AccountId, of: AccessKeyRef): Promise<AccessKeyRow | 'none' | 'missing'>
   /** Makes the key at version 1. */
-  addAccessKey(account: AccountId, of: AccessKeyRef, data: Sealed, now: number): Promise<AccessKeyRow | 'taken' | 'missing'>
+  addAccessKey(
+    account: AccountId,
+    of: AccessKeyRef,
+    data: Sealed,
+    now: number,
+    quotas?: Quotas
+  ): Promise<AccessKeyRow | 'taken' | 'missing'>
   /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
   writeAccessKey(
     account: AccountId,
     of: AccessKeyRef,
     expected: number,
     data: Sealed,
-    now: number
+    now: number,
+    quotas?: Quotas
   ): Promise<{ written: true; version: number } | Conflict | 'none' | 'missing'>
 }

@@ -105,14 +105,15 @@ export interface NoticeStore {
   writeNotificationSettings(account: AccountId, device: DeviceId, settings: NotificationSettings): Promise<'written' | 'missing'>
 
   /** With what is to be delivered, in one transaction. A notice that the account knows by this id is left as it is. */
-  addNotice(account: AccountId, draft: NoticeDraft): Promise<'added' | 'known'>
+  addNotice(account: AccountId, draft: NoticeDraft, quotas?: Quotas): Promise<'added' | 'known'>
   /**
    * Ends the notices of a session, or the one of this id: what waits is settled, and what was shown on a channel of these
    * kinds is to be cleared there. One that is not known yet is remembered as settled, since its repeat may come later.
    */
   settleNotices(
     account: AccountId,
-    ask: { session: SessionId; id: string | undefined; clears: readonly ChannelKind[]; now: number }
+    ask: { session: SessionId; id: string | undefined; clears: readonly ChannelKind[]; now: number },
+    quotas?: Quotas
   ): Promise<{ settled: string[] }>
   /**
    * What is due on channels of this kind, the longest first, at most `ofAnAccount` of one account, held until `heldUntil`; an

@@ -5,6 +5,8 @@ export interface Quotas {
   messages: number
   /** Of the sealed text of all messages, of attachments with unfinished ones, and of artifacts. */
   bytes: number
+  /** Of everything else: metadata and states, settings, values under keys, access keys, usage reports, notices and named tokens. */
+  stateBytes: number
   machines: number
   artifacts: number
   /** The one that was not used for longest gives way to another. */
@@ -13,6 +15,7 @@ export interface Quotas {
   /** Keys once written count, also when their value was removed. */
   kvKeys: number
   kvValueBytes: number
+  usageReports: number
 }
 
 const gib = 1024 ** 3
@@ -21,12 +24,14 @@ export const defaultQuotas: Quotas = {
   sessions: 10_000,
   messages: 5_000_000,
   bytes: 20 * gib,
+  stateBytes: 4 * gib,
   machines: 256,
   artifacts: 10_000,
   devices: 64,
   pushTokens: 16,
   kvKeys: 10_000,
-  kvValueBytes: 64 * 1024
+  kvValueBytes: 64 * 1024,
+  usageReports: 20_000
 }
 
 const all = Number.POSITIVE_INFINITY
@@ -34,12 +39,14 @@ export const noQuotas: Quotas = {
   sessions: all,
   messages: all,
   bytes: all,
+  stateBytes: all,
   machines: all,
   artifacts: all,
   devices: all,
   pushTokens: all,
   kvKeys: all,
-  kvValueBytes: all
+  kvValueBytes: all,
+  usageReports: all
 }
 
 /** A write the store refused because the account would keep more than it may; nothing of it was kept. */

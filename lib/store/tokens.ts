@@ -1,5 +1,6 @@
 import type { AccountId, DeviceId, TokenId } from '../protocol/wire/ids.ts'
 import type { DeviceRow } from './devices.ts'
+import type { Quotas } from './quotas.ts'
 import type { Bearer, TokenDraft, TokenRow } from './rows.ts'
 
 /** How much goes when the tokens that have expired do: with them devices that nobody used for long, and what those are notified by. */
@@ -30,7 +31,7 @@ export interface TokenStore {
   /** The named ones, the newest first. */
   listTokens(account: AccountId): Promise<TokenRow[]>
   /** A named token, for a program of the person's own. */
-  addToken(account: AccountId, draft: TokenDraft): Promise<void>
+  addToken(account: AccountId, draft: TokenDraft, quotas?: Quotas): Promise<void>
   /** From the moment this resolves the token's hash is unknown. */
   revokeToken(account: AccountId, token: TokenId): Promise<'revoked' | 'missing'>
   /** Last-used times, coarse and best effort. */

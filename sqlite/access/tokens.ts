@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../../lib/protocol/wire/ids.ts'
 import type { Scope } from '../../lib/protocol/wire/scopes.ts'
+import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Bearer, DeviceDraft, TokenDraft, TokenRow } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
+import { stateQuota } from '../engine/quotas.ts'
 import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -11,6 +13,9 @@ const dayMs = 24 * 60 * 60 * 1000
 const recentMs = 10 * 60 * 1000
 /** A device that did not renew its tokens for so long has to sign in anew. */
 const deviceIdleMs = 180 * dayMs
+
+/** About what a token takes. */
+const tokenBytes = 300
 
 /** The scopes are words with a blank between in the database. */
 type Kept<Row> = Omit<Row, 'scopes'> & { scopes: string }
@@ -60,6 +65,7 @@ export function tokens({
   const forgetIdleDevices = database.prepare<[number]>('DELETE FROM device WHERE public_key IS NOT NULL AND last_used_at < ?')
   const forgetRevocations = database.prepare<[]>(`DELETE FROM revocation WHERE at < ${storeTime} - ${dayMs}`)
   const storeToken = insertToken(database)
+  const within = stateQuota(database)
   const noteRevoked = insertRevocation(database)
 
   function revokeOne(account: AccountId, token: TokenId): 'revoked' | 'missing' {
@@ -94,10 +100,8 @@ export function tokens({
           markDeviceUsed.run(Math.floor(at), from, token)
         }
       }),
-    addToken: (account, draft) =>
-      queue.write(() => {
-        storeToken(account, draft)
-      }),
+    addToken: (account, draft, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => void storeToken(account, draft)), { bytes: tokenBytes }),
     recentRevocations: () => queue.read(() => recent.all()),
     countExpired: now =>
       queue.read(() => {

@@ -5,7 +5,7 @@ import { OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 /** Whether an account has that many rows already: a walk over an index that ends there, for tables that seldom grow. */
 export function rowQuota(
   database: Database,
-  table: 'session' | 'machine' | 'artifact' | 'kv'
+  table: 'session' | 'machine' | 'artifact' | 'kv' | 'usage_report'
 ): (account: AccountId, most: number) => boolean {
   const last = database.prepare<[AccountId, number]>(
     `SELECT 1 FROM ${table} WHERE account = (SELECT key FROM account WHERE id = ?) LIMIT 1 OFFSET ?`
@@ -18,5 +18,20 @@ export function byteQuota(database: Database): (account: AccountId, added: numbe
   const held = database.prepare<[AccountId], number>('SELECT bytes + attachment_bytes + artifact_bytes FROM account WHERE id = ?').pluck()
   return (account, added, { bytes: most }) => {
     if (added > 0 && Number.isFinite(most) && (held.get(account) ?? 0) + added > most) throw new OverQuota('bytes')
+  }
+}
+
+/** A write as part of a member, which throws, and so undoes it, when the account would then hold more state than it may, and more than before. */
+export type StateWrite = <T>(account: AccountId, quotas: Pick<Quotas, 'stateBytes'>, write: () => T) => T
+
+export function stateQuota(database: Database): StateWrite {
+  const held = database.prepare<[AccountId], number>('SELECT state_bytes FROM account WHERE id = ?').pluck()
+  return (account, { stateBytes: most }, write) => {
+    if (!Number.isFinite(most)) return write()
+    const before = held.get(account) ?? 0
+    const written = write()
+    const now = held.get(account) ?? 0
+    if (now > before && now > most) throw new OverQuota('stateBytes')
+    return written
   }
 }

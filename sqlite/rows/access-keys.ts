@@ -1,7 +1,9 @@
 import type { AccountId, MachineId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
 import type { AccessKeyRef, AccessKeyRow, AccessKeyStore } from '../../lib/store/machines.ts'
+import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Conflict } from '../../lib/store/rows.ts'
 import type { Deps } from '../engine/deps.ts'
+import { stateQuota } from '../engine/quotas.ts'
 
 interface Place {
   session: number
@@ -26,6 +28,8 @@ export function accessKeys({ database, queue }: Deps): AccessKeyStore {
   const write = database.prepare<[Sealed, number, AccountId, number, number]>(
     `UPDATE access_key SET data = ?, data_version = data_version + 1, updated_at = ? WHERE account = ${accountKey} AND session = ? AND machine = ?`
   )
+
+  const within = stateQuota(database)
 
   function look(account: AccountId, of: AccessKeyRef): { place: Place; row: AccessKeyRow | undefined } | undefined {
     const place = findPlace.get(account, of.session, account, of.machine)
@@ -56,9 +60,10 @@ export function accessKeys({ database, queue }: Deps): AccessKeyStore {
         const seen = look(account, of)
         return seen ? (seen.row ?? 'none') : 'missing'
       }),
-    addAccessKey: (account, of, data, now) => queue.write(() => addAt(account, of, data, now), { bytes: data.length }),
-    writeAccessKey: (account, of, expected, data, now) =>
-      queue.write(() => writeAt(account, of, expected, data, now), { bytes: data.length })
+    addAccessKey: (account, of, data, now, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => addAt(account, of, data, now)), { bytes: data.length }),
+    writeAccessKey: (account, of, expected, data, now, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => writeAt(account, of, expected, data, now)), { bytes: data.length })
   }
 }
 

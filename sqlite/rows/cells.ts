@@ -1,10 +1,12 @@
 import type { Statement } from 'better-sqlite3'
 import type { AccountId, Sealed } from '../../lib/protocol/wire/ids.ts'
+import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Cell, CellRef, Conflict, Written } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { checksumOf } from '../engine/checksum.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
+import { stateQuota } from '../engine/quotas.ts'
 
 /** How one kind of cell is read, written over an expected version, and its row marked as changed. */
 interface CellStatements {
@@ -50,6 +52,7 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
      SET settings = excluded.settings, settings_version = settings_version + 1, settings_clock = excluded.settings_clock, crc = excluded.crc`
   )
   const clock = accountClock(database)
+  const within = stateQuota(database)
 
   function write(account: AccountId, cell: CellRef, expected: number, value: Sealed | null, now: number): Written | Conflict | 'missing' {
     switch (cell.of) {
@@ -84,7 +87,7 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
 
   return {
     readSettings: account => queue.read(() => readSettings.get(account) ?? emptyCell),
-    writeCell: (account, cell, expected, value, now) =>
-      queue.write(() => write(account, cell, expected, value, now), { bytes: value?.length ?? 0 })
+    writeCell: (account, cell, expected, value, now, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => write(account, cell, expected, value, now)), { bytes: value?.length ?? 0 })
   }
 }

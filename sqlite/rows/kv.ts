@@ -5,7 +5,7 @@ import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { within } from '../engine/list-size.ts'
-import { rowQuota } from '../engine/quotas.ts'
+import { rowQuota, stateQuota } from '../engine/quotas.ts'
 import { endOfPrefix } from '../engine/text-order.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -24,6 +24,7 @@ export function kv({ database, queue }: Deps): KvStore {
   )
   const clock = accountClock(database)
   const hasRows = rowQuota(database, 'kv')
+  const withinState = stateQuota(database)
 
   function mayKeep(account: AccountId, changes: readonly KvChange[], quotas: Quotas): void {
     if (changes.some(({ value }) => (value?.length ?? 0) > quotas.kvValueBytes)) throw new OverQuota('kvValueBytes')
@@ -47,7 +48,9 @@ export function kv({ database, queue }: Deps): KvStore {
     readKv: (account, keys) => queue.read(() => keys.flatMap(key => find(account, key) ?? []).filter(isPresent)),
     listKv: (account, { prefix, limit }) => queue.read(() => within(list.iterate(account, prefix, endOfPrefix(prefix), limit))),
     mutateKv: (account, changes, now, quotas = noQuotas) =>
-      queue.write(() => mutate(account, changes, now, quotas), { bytes: changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) })
+      queue.write(() => withinState(account, quotas, () => mutate(account, changes, now, quotas)), {
+        bytes: changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+      })
   }
 }
 

@@ -7,7 +7,7 @@ import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { freeKey } from '../engine/leftovers.ts'
 import { within } from '../engine/list-size.ts'
-import { rowQuota } from '../engine/quotas.ts'
+import { rowQuota, stateQuota } from '../engine/quotas.ts'
 
 type Draft = Parameters<Store['openMachine']>[1]
 
@@ -37,6 +37,7 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
   )
   const clock = accountClock(database)
   const hasRows = rowQuota(database, 'machine')
+  const withinState = stateQuota(database)
 
   function open(account: AccountId, draft: Draft, quotas: Quotas) {
     const known = find(account, draft.id)
@@ -51,7 +52,9 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
 
   return {
     openMachine: (account, draft, quotas = noQuotas) =>
-      queue.write(() => open(account, draft, quotas), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
+      queue.write(() => withinState(account, quotas, () => open(account, draft, quotas)), {
+        bytes: draft.metadata.length + (draft.daemonState?.length ?? 0)
+      }),
     listMachines: account => queue.read(() => within(list.iterate(account)).map(inflate)),
     findMachine: (account, machine) => queue.read(() => find(account, machine) ?? 'missing')
   }

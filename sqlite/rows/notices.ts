@@ -9,7 +9,9 @@ import type {
   NoticeDraft,
   NoticeStore
 } from '../../lib/store/notices.ts'
+import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Deps } from '../engine/deps.ts'
+import { stateQuota } from '../engine/quotas.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 /** Nothing is ever put off for longer than a day and an hour. */
@@ -25,14 +27,16 @@ export function notices({ database, queue }: Deps): NoticeStore {
   const claim = openClaims(database)
   const end = openEnds(database)
   const rows = openRows(database)
+  const within = stateQuota(database)
 
   return {
     listChannels: account => queue.read(() => channels.list(account)),
     removeChannel: (account, id) => queue.write(() => channels.remove(account, id)),
     readNotificationSettings: (account, device) => queue.read(() => channels.readSettings(account, device)),
     writeNotificationSettings: (account, device, settings) => queue.write(() => channels.writeSettings(account, device, settings)),
-    addNotice: (account, draft) => queue.write(() => add(account, draft), { bytes: bytesOf(draft) }),
-    settleNotices: (account, ask) => queue.write(() => settle(account, ask)),
+    addNotice: (account, draft, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => add(account, draft)), { bytes: bytesOf(draft) }),
+    settleNotices: (account, ask, quotas = noQuotas) => queue.write(() => within(account, quotas, () => settle(account, ask))),
     claimDeliveries: ask => queue.write(() => claim(ask)),
     endDeliveries: (results, clears) =>
       queue.write(() => {

@@ -7,7 +7,7 @@ import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { freeKey } from '../engine/leftovers.ts'
 import { within } from '../engine/list-size.ts'
-import { rowQuota } from '../engine/quotas.ts'
+import { rowQuota, stateQuota } from '../engine/quotas.ts'
 import { afterAllText } from '../engine/text-order.ts'
 
 type Draft = Parameters<Store['openSession']>[1]
@@ -60,6 +60,7 @@ export function sessions({
      SELECT key, account, ?, ?, 0, ?, 0 FROM session WHERE ${inAccount} AND id = ?`
   )
   const isFull = rowQuota(database, 'session')
+  const withinState = stateQuota(database)
   const clock = accountClock(database)
 
   function open(account: AccountId, draft: Draft, quotas: Quotas) {
@@ -75,7 +76,9 @@ export function sessions({
 
   return {
     openSession: (account, draft, quotas = noQuotas) =>
-      queue.write(() => open(account, draft, quotas), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
+      queue.write(() => withinState(account, quotas, () => open(account, draft, quotas)), {
+        bytes: draft.metadata.length + (draft.agentState?.length ?? 0)
+      }),
     listSessions: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflate)),
     listActiveSessions: (account, { since, limit }) => queue.read(() => within(listActive.iterate(account, since, limit)).map(inflate)),
     pageSessions: (account, { before = afterAllText, changedSince, limit }) =>

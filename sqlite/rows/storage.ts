@@ -11,15 +11,11 @@ interface Stored {
   state: number
 }
 
-/** How much an account keeps. SQLite finds the length of a text without reading the text. */
+/** How much an account keeps, by the counters that every write moves. */
 export function storage({ database, queue }: Deps): StorageStore {
   const measure = database.prepare<[AccountId], Stored>(
-    `SELECT messages, bytes AS messageBytes, attachment_bytes AS attachmentBytes, artifact_bytes AS artifactBytes,
-       (SELECT count(*) FROM session WHERE session.account = account.key) AS sessions,
-       ${stateBytes
-         .map(({ of, columns }) => `(SELECT ifnull(sum(${columns.map(lengthOf).join(' + ')}), 0) FROM ${of} = account.key)`)
-         .join(' + ')} AS state
-     FROM account WHERE id = ?`
+    `SELECT messages, bytes AS messageBytes, attachment_bytes AS attachmentBytes, artifact_bytes AS artifactBytes, state_bytes AS state,
+       (SELECT count(*) FROM session WHERE session.account = account.key) AS sessions FROM account WHERE id = ?`
   )
   // The counters of the sessions themselves: no message is looked at.
   const sizes = database.prepare<[AccountId], SessionSize>(
@@ -37,18 +33,4 @@ export function storage({ database, queue }: Deps): StorageStore {
         return { sessions, messages, bytes: { messages: messageBytes, attachments: attachmentBytes, artifacts: artifactBytes, state } }
       })
   }
-}
-
-const stateBytes = [
-  {
-    of: 'session CROSS JOIN session_cells ON session_cells.session = session.key WHERE session.account',
-    columns: ['data_key', 'metadata', 'agent_state']
-  },
-  { of: 'machine WHERE machine.account', columns: ['data_key', 'metadata', 'daemon_state'] },
-  { of: 'account_cells WHERE account_cells.account', columns: ['settings'] },
-  { of: 'kv WHERE kv.account', columns: ['value'] }
-]
-
-function lengthOf(column: string): string {
-  return `ifnull(octet_length(${column}), 0)`
 }

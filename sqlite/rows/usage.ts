@@ -1,6 +1,12 @@
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { Amounts, UsageBucket, UsageStore } from '../../lib/store/usage.ts'
 import type { Deps } from '../engine/deps.ts'
+import { mostListBytes } from '../engine/list-size.ts'
+import { rowQuota, stateQuota } from '../engine/quotas.ts'
+
+type Ask = Parameters<UsageStore['readUsage']>[1]
+type Draft = Parameters<UsageStore['putUsageReport']>[1]
 
 interface Stored {
   id: string
@@ -8,6 +14,7 @@ interface Stored {
   updatedAt: number
 }
 interface Amount {
+  row: number
   tokens: string
   cost: string
   createdAt: number
@@ -20,66 +27,122 @@ interface Sum {
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const noSession = 0
+/** Summed in one go: some milliseconds, however many names each has. */
+const reportsAtOnce = 200
 
 /** What agents say they used. */
 export function usage({ database, queue }: Deps): UsageStore {
   const findSession = database
     .prepare<[AccountId, SessionId], number>(`SELECT key FROM session WHERE account = ${accountKey} AND id = ?`)
     .pluck()
+  const find = database.prepare<[AccountId, number, string]>(
+    `SELECT 1 FROM usage_report WHERE account = ${accountKey} AND session = ? AND name = ?`
+  )
   const put = database.prepare<[AccountId, number, string, string, number, number, string, string], Stored>(
     `INSERT INTO usage_report (account, session, name, id, created_at, updated_at, tokens, cost) VALUES (${accountKey}, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (account, session, name) DO UPDATE SET updated_at = excluded.updated_at, tokens = excluded.tokens, cost = excluded.cost
      RETURNING id, created_at AS createdAt, updated_at AS updatedAt`
   )
-  const select = `SELECT tokens, cost, created_at AS createdAt FROM usage_report WHERE account = ${accountKey} AND created_at BETWEEN ? AND ?`
   // Those of a removed session count no more, also while they are still there.
-  const ofAccount = database.prepare<[AccountId, number, number], Amount>(
-    `${select} AND NOT EXISTS (SELECT 1 FROM leftover WHERE kind = 'session' AND key = session) ORDER BY created_at`
+  const next = database.prepare<[AccountId, number, number, number, number | null, number | null], Amount>(
+    `SELECT rowid AS row, tokens, cost, created_at AS createdAt FROM usage_report
+     WHERE account = ${accountKey} AND (created_at, rowid) > (?, ?) AND created_at <= ? AND (? IS NULL OR session = ?)
+       AND NOT EXISTS (SELECT 1 FROM leftover WHERE kind = 'session' AND key = session)
+     ORDER BY created_at, rowid LIMIT ${reportsAtOnce}`
   )
-  const ofSession = database.prepare<[AccountId, number, number, number], Amount>(`${select} AND session = ? ORDER BY created_at`)
+  const isFull = rowQuota(database, 'usage_report')
+  const within = stateQuota(database)
+  const reading = new Map<AccountId, Promise<unknown>>()
 
   function keyOf(account: AccountId, session: SessionId | null): number | undefined {
     return session === null ? noSession : findSession.get(account, session)
   }
 
+  function putReport(account: AccountId, { id, key, session, tokens, cost, now }: Draft, quotas: Quotas): Stored | 'missing' {
+    const sessionKey = keyOf(account, session)
+    if (sessionKey === undefined) return 'missing'
+    if (find.get(account, sessionKey, key) === undefined && isFull(account, quotas.usageReports)) throw new OverQuota('usageReports')
+    const stored = put.get(account, sessionKey, key, id, now, now, JSON.stringify(tokens), JSON.stringify(cost))
+    if (!stored) throw new Error('A usage report was not stored')
+    return stored
+  }
+
+  async function read(account: AccountId, { session, from, to, bucketMs }: Ask): Promise<UsageBucket[] | 'missing'> {
+    const sessionKey = await queue.read(() => keyOf(account, session))
+    if (sessionKey === undefined) return 'missing'
+    const only = session === null ? null : sessionKey
+    const sums = new Sums(bucketMs)
+    // A report that is replaced meanwhile stays where it is in this order, so each counts once.
+    let after: Pick<Amount, 'createdAt' | 'row'> = { createdAt: from, row: Number.MIN_SAFE_INTEGER }
+    for (;;) {
+      const rows = await queue.read(() => next.all(account, after.createdAt, after.row, to, only, only))
+      for (const row of rows) sums.add(row)
+      const last = rows.at(-1)
+      if (!last || rows.length < reportsAtOnce || sums.isFull) return sums.buckets
+      after = last
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+
   return {
-    putUsageReport: (account, { id, key, session, tokens, cost, now }) =>
-      queue.write(() => {
-        const sessionKey = keyOf(account, session)
-        if (sessionKey === undefined) return 'missing'
-        const stored = put.get(account, sessionKey, key, id, now, now, JSON.stringify(tokens), JSON.stringify(cost))
-        if (!stored) throw new Error('A usage report was not stored')
-        return stored
-      }),
-    readUsage: (account, { session, from, to, bucketMs }) =>
-      queue.read(() => {
-        const sessionKey = keyOf(account, session)
-        if (sessionKey === undefined) return 'missing'
-        // Row by row, so that however many there are only their sums are held.
-        const rows = session === null ? ofAccount.iterate(account, from, to) : ofSession.iterate(account, from, to, sessionKey)
-        return sumUp(rows, bucketMs)
-      })
+    putUsageReport: (account, report, quotas = noQuotas) =>
+      queue.write(() => within(account, quotas, () => putReport(account, report, quotas)), { bytes: report.key.length }),
+    // One at a time of each account, so that many at once are no longer way to keep others waiting.
+    readUsage(account, ask) {
+      const before = reading.get(account) ?? Promise.resolve()
+      const sums = before.then(() => read(account, ask))
+      const ended = sums.then(
+        () => {},
+        () => {}
+      )
+      reading.set(account, ended)
+      ended.then(() => reading.get(account) === ended && reading.delete(account))
+      return sums
+    }
   }
 }
 
-function sumUp(rows: Iterable<Amount>, bucketMs: number): UsageBucket[] {
-  const sums = new Map<number, Sum>()
-  for (const { tokens, cost, createdAt } of rows) {
-    const at = Math.floor(createdAt / bucketMs) * bucketMs
-    const sum = sums.get(at) ?? { tokens: new Map(), cost: new Map(), reports: 0 }
-    sums.set(at, sum)
-    add(sum.tokens, JSON.parse(tokens))
-    add(sum.cost, JSON.parse(cost))
+/** By the time each bucket begins. */
+class Sums {
+  private readonly bucketMs: number
+  private readonly sums = new Map<number, Sum>()
+  private bytes = 0
+
+  constructor(bucketMs: number) {
+    this.bucketMs = bucketMs
+  }
+
+  /** So many names of so many buckets that it ends early, as other lists do. */
+  get isFull(): boolean {
+    return this.bytes > mostListBytes
+  }
+
+  get buckets(): UsageBucket[] {
+    return Array.from(this.sums, ([at, { tokens, cost, reports }]) => ({
+      at,
+      tokens: Object.fromEntries(tokens),
+      cost: Object.fromEntries(cost),
+      reports
+    }))
+  }
+
+  add({ tokens, cost, createdAt }: Amount): void {
+    const at = Math.floor(createdAt / this.bucketMs) * this.bucketMs
+    const sum = this.sums.get(at) ?? { tokens: new Map(), cost: new Map(), reports: 0 }
+    this.sums.set(at, sum)
+    this.addTo(sum.tokens, JSON.parse(tokens))
+    this.addTo(sum.cost, JSON.parse(cost))
     sum.reports += 1
   }
-  return Array.from(sums, ([at, { tokens, cost, reports }]) => ({
-    at,
-    tokens: Object.fromEntries(tokens),
-    cost: Object.fromEntries(cost),
-    reports
-  }))
+
+  private addTo(sum: Map<string, number>, amounts: Amounts): void {
+    for (const [name, amount] of Object.entries(amounts)) {
+      const before = sum.get(name)
+      if (before === undefined) this.bytes += name.length + bytesOfAmount
+      sum.set(name, (before ?? 0) + amount)
+    }
+  }
 }
 
-function add(sum: Map<string, number>, amounts: Amounts): void {
-  for (const [name, amount] of Object.entries(amounts)) sum.set(name, (sum.get(name) ?? 0) + amount)
-}
+/** About what an amount takes in an answer besides its name. */
+const bytesOfAmount = 20

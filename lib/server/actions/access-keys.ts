@@ -11,24 +11,24 @@ export async function readAccessKey({ store }: Pick<Deps, 'store'>, caller: Call
 }
 
 export async function addAccessKey(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, now, quotas }: Pick<Deps, 'store' | 'now' | 'quotas'>,
   caller: Caller,
   of: AccessKeyRef,
   data: Sealed
 ): Promise<AccessKeyRow> {
-  const row = await store.addAccessKey(caller.account, of, data, now())
+  const row = await store.addAccessKey(caller.account, of, data, now(), quotas(caller.account))
   if (row === 'missing') throw failure('access-key-place-not-found')
   if (row === 'taken') throw failure('access-key-exists')
   return row
 }
 
 export async function writeAccessKey(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, now, quotas }: Pick<Deps, 'store' | 'now' | 'quotas'>,
   caller: Caller,
   of: AccessKeyRef,
   { data, expectedVersion }: { data: Sealed; expectedVersion: number }
 ): Promise<{ written: true; version: number } | Conflict> {
-  const outcome = await store.writeAccessKey(caller.account, of, expectedVersion, data, now())
+  const outcome = await store.writeAccessKey(caller.account, of, expectedVersion, data, now(), quotas(caller.account))
   if (outcome === 'missing') throw failure('access-key-place-not-found')
   if (outcome === 'none') throw failure('access-key-not-found')
   return outcome

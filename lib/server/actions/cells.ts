@@ -5,13 +5,13 @@ import { announce } from '../publish.ts'
 
 /** Replaces a versioned value over the expected version; a conflict returns what is there. */
 export async function writeCell(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   cell: CellRef,
   expected: number,
   value: Sealed | null
 ): Promise<Written | Conflict | 'missing'> {
-  const outcome = await deps.store.writeCell(caller.account, cell, expected, value, deps.now())
+  const outcome = await deps.store.writeCell(caller.account, cell, expected, value, deps.now(), deps.quotas(caller.account))
   if (outcome !== 'missing' && outcome.written) {
     announce(deps, caller, outcome.clock, { type: 'cell-written', cell, now: { version: outcome.version, value } })
   }

@@ -9,13 +9,13 @@ const endOfTime = 8.64e15
 
 /** Keeps the latest report of a session and key, and tells the apps when it is of a session. */
 export async function reportUsage(
-  { store, bus, now, newId }: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'>,
+  { store, bus, now, newId, quotas }: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'>,
   caller: Caller,
   { key, sessionId, tokens, cost }: PayloadOf<'usage-report'>
 ): Promise<{ id: string; createdAt: number; updatedAt: number }> {
   const session = sessionId ?? null
   const at = now()
-  const stored = await store.putUsageReport(caller.account, { id: newId(), key, session, tokens, cost, now: at })
+  const stored = await store.putUsageReport(caller.account, { id: newId(), key, session, tokens, cost, now: at }, quotas(caller.account))
   if (stored === 'missing') throw failure('session-not-found')
 
   if (session !== null) {

@@ -9,6 +9,7 @@ import {
   found,
   machineId,
   newAccount,
+  newMachine,
   newSession,
   openFor,
   type StorePlace,
@@ -101,6 +102,66 @@ export function quotaContract(t: Test, place: StorePlace): void {
     await store.mutateKv(ann, [change('a', '123'), change('b', '1')], 1, quotas)
     await t.rejects(store.mutateKv(ann, [change('c', '1')], 1, quotas), over('kvKeys'))
     t.match(await store.mutateKv(ann, [change('b', '2', 0)], 1, quotas), { written: true })
+  })
+
+  t.test('what is neither message nor file fills a quota of its own, may shrink beyond it, and comes back when it goes [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const [session, machine] = [await newSession(store, ann), machineId('laptop')]
+    await newMachine(store, ann, machine)
+    const held = async (account: AccountId) => found(await store.readStorage(account)).bytes.state
+    const used = { tokens: { total: 1 }, cost: { total: 1 } }
+    const notice = {
+      ...{ id: 'n', kind: 'done' as const, session, title: 'x'.repeat(100), body: '', preview: null },
+      ...{ now: 1, expiresAt: 9, deliveries: [] }
+    }
+    const large = sealed('x'.repeat(1_000))
+    const writes: Record<string, (quotas: Quotas) => Promise<unknown>> = {
+      session: quotas => store.openSession(ann, { ...newDraft('another'), metadata: large }, quotas),
+      machine: quotas =>
+        store.openMachine(ann, { ...newDraft('other'), id: machineId('other'), metadata: large, daemonState: null }, quotas),
+      metadata: quotas => store.writeCell(ann, { of: 'session', id: session, name: 'metadata' }, 0, large, 1, quotas),
+      'agent state': quotas => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, large, 1, quotas),
+      'daemon state': quotas => store.writeCell(ann, { of: 'machine', id: machine, name: 'daemonState' }, 1, large, 1, quotas),
+      settings: quotas => store.writeCell(ann, { of: 'account', name: 'settings' }, 0, large, 1, quotas),
+      value: quotas => store.mutateKv(ann, [{ key: kvKey.parse('k'), value: large, version: -1 }], 1, quotas),
+      'access key': quotas => store.addAccessKey(ann, { session, machine }, sealed('x'), 1, quotas),
+      'larger access key': quotas => store.writeAccessKey(ann, { session, machine }, 1, large, 1, quotas),
+      'usage report': quotas => store.putUsageReport(ann, { id: 'u', key: 'x'.repeat(100), session, ...used, now: 1 }, quotas),
+      notice: quotas => store.addNotice(ann, notice, quotas),
+      'settled notice': quotas => store.settleNotices(ann, { session, id: 'unknown', clears: [], now: 1 }, quotas),
+      'named token': quotas => store.addToken(ann, tokenDraft('named', 'a named token', 'backup'), quotas)
+    }
+    for (const [name, write] of Object.entries(writes)) {
+      const before = await held(ann)
+      await t.rejects(write(only({ stateBytes: before + 90 })), over('stateBytes'), name)
+      t.equal(await held(ann), before, `nothing of a refused ${name} is kept`)
+      await write(only({ stateBytes: before + 3_000 }))
+      t.ok((await held(ann)) > before, `${name} counts`)
+    }
+    const full = only({ stateBytes: 1 })
+    t.match(await store.writeCell(ann, { of: 'account', name: 'settings' }, 1, sealed('dark'), 2, full), { written: true }, 'less is taken')
+    await store.settleNotices(ann, { session, id: 'n', clears: [], now: 2 }, full)
+    t.equal(await held(bob), 0, 'others have their own')
+
+    for (const id of [session, sessionId('another')]) await store.remove(ann, { of: 'session', id })
+    for (const id of [machine, machineId('other')]) await store.remove(ann, { of: 'machine', id })
+    await store.mutateKv(ann, [{ key: kvKey.parse('k'), value: null, version: 0 }], 3)
+    await store.writeCell(ann, { of: 'account', name: 'settings' }, 2, null, 3)
+    for (const { id } of await store.listTokens(ann)) await store.revokeToken(ann, id)
+    while ((await store.sweepLeftovers(1)) === 'more');
+    t.equal(await held(ann), 0)
+  })
+
+  t.test('so many usage reports, and one that is there already may change [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const quotas = only({ usageReports: 2 })
+    const report = (account: AccountId, key: string) =>
+      store.putUsageReport(account, { id: key, key, session: null, tokens: { total: 1 }, cost: { total: 1 }, now: 1 }, quotas)
+    await report(ann, 'one')
+    await report(ann, 'two')
+    await t.rejects(report(ann, 'three'), over('usageReports'))
+    t.match(await report(ann, 'two'), { id: 'two' })
+    t.match(await report(bob, 'three'), { id: 'three' }, 'others have their own')
   })
 
   t.test('attachments, complete or not, and artifacts count with message bytes, and are returned on removal [I3, Q2]', async t => {

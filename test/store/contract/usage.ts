@@ -49,6 +49,32 @@ export function usageContract(t: Test, place: StorePlace): void {
     t.equal(await store.readUsage(ann, { ...everything, session }), 'missing')
   })
 
+  t.test('many reports are summed in pieces, each once, while others go on, and in turn for one account [B3]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const session = await newSession(store, ann)
+    const reports = Array.from({ length: 1_000 }, (_, number) => report(number % 2 === 0 ? session : null, `${number}`, number % 7, 4))
+    await Promise.all(reports.map(each => store.putUsageReport(ann, each)))
+    let turns = 0
+    let isOver = false
+    const turn = () => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const order: string[] = []
+    const [all, ofSession] = await Promise.all([
+      store.readUsage(ann, everything).finally(() => order.push('all')),
+      store.readUsage(ann, { ...everything, session, from: 1, to: 3 }).finally(() => order.push('session'))
+    ])
+    isOver = true
+    const sums = (reports: number) => [{ at: 0, tokens: { total: 4 * reports, input: 4 * reports }, cost: { total: reports }, reports }]
+    t.same(all, sums(1_000))
+    t.same(ofSession, sums(reports.filter(({ session: of, now }) => of === session && now >= 1 && now <= 3).length))
+    t.same(order, ['all', 'session'])
+    t.ok(turns >= 4, `${turns} turns`)
+  })
+
   t.test('a session of another account is missing, and the same key is another report [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]

@@ -30,7 +30,7 @@ export async function readSettings({ store }: Pick<Deps, 'store'>, caller: Calle
 }
 
 export async function writeSettings(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   settings: Sealed | null,
   expected: number

@@ -77,13 +77,13 @@ export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Pick<Ca
 
 /** Makes a named token; its text is told this once. Nobody hands out more than they may do themselves. */
 export async function createToken(
-  deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
+  deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'> & Partial<Pick<Deps, 'quotas'>>,
   caller: Pick<Caller, 'account' | 'scopes'>,
   { name, scopes, expiresAt }: BodyOf<'createToken'>
 ): Promise<{ id: TokenId; token: string }> {
   if (scopes.some(scope => !caller.scopes.includes(scope))) throw failure('scope-missing')
   const { text, draft } = mintToken(deps, caller.account, { kind: 'named', label: name, from: '', scopes, expiresAt: expiresAt ?? null })
-  await deps.store.addToken(caller.account, draft)
+  await deps.store.addToken(caller.account, draft, deps.quotas?.(caller.account))
   return { id: draft.id, token: text }
 }
 

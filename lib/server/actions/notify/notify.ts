@@ -17,7 +17,7 @@ const shortTurnMs = 30_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock' | 'newId'> {
+export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock' | 'newId' | 'quotas'> {
   /** The live connections. */
   hub: { isWatched(account: AccountId): boolean }
   deliveries: Pick<Deliveries, 'wake' | 'firstTry'>
@@ -39,9 +39,9 @@ export async function notify(deps: NotifyDeps, caller: Caller, session: SessionI
 }
 
 async function settle(deps: NotifyDeps, caller: Caller, session: SessionId, id: string | undefined): Promise<PushResult> {
-  const { store, now, providers, deliveries } = deps
+  const { store, now, quotas, providers, deliveries } = deps
   const clears = providers.filter(provider => provider.clears).map(provider => provider.kind)
-  const { settled } = await store.settleNotices(caller.account, { session, id, clears, now: now() })
+  const { settled } = await store.settleNotices(caller.account, { session, id, clears, now: now() }, quotas(caller.account))
   for (const notice of settled) tellApps(deps, caller, session, { type: 'notice', session, notice, kind: 'settled', at: now() })
   if (settled.length > 0) deliveries.wake()
   return { result: 'suppressed' }
@@ -76,7 +76,7 @@ async function ring(
   const tried = deps.deliveries.firstTry(caller.account, id, dueNow, firstTryWithinMs)
   // Without an id nothing is repeated and nothing settled: what goes nowhere leaves no trace.
   const isKept = drafts.length > 0 || noticeId !== undefined
-  const isNew = !isKept || (await deps.store.addNotice(caller.account, notice)) === 'added'
+  const isNew = !isKept || (await deps.store.addNotice(caller.account, notice, deps.quotas(caller.account))) === 'added'
   if (isNew) tell()
   if (why !== undefined) return { result: 'suppressed', reason: why }
   if (channels.length === 0) return { result: 'no_tokens' }
