@@ -36,7 +36,11 @@ export const limits = {
   /** Bytes of everything else that an account sends and reads over HTTP, counted alike. Of their own, so that who reads all messages anew can still do the rest. */
   otherBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
   /** Bytes of events that all sockets of an account send together. */
-  socketBytes: { by: 'account', burst: 128 * mib, perSecond: 12.8 * mib }
+  socketBytes: { by: 'account', burst: 128 * mib, perSecond: 12.8 * mib },
+  /** Bytes that events are answered with: documents, and what stands where another version was expected. */
+  socketAnswers: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
+  /** Sockets that come alive: each has a pace of its own, so that whoever comes back often would have many. */
+  connects: { by: 'account', burst: 256, perSecond: 4 }
 } as const satisfies Record<string, { by: string; burst: number; perSecond: number }>
 
 export type LimitName = keyof typeof limits

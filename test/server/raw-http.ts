@@ -6,7 +6,7 @@ import type { Untyped } from '../kit/person.ts'
 
 /** A TCP connection to the server, for what no HTTP client would send. `from` is an address of this machine, such as 127.0.0.2, and a network of its own to the server. */
 export async function openTcp(t: Pick<Test, 'teardown'>, { port, from = '127.0.0.1' }: { port: number; from?: string }): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from, noDelay: true })
   // What the server thinks of it shows in its answer; that it hangs up may reach us as a reset.
   socket.on('error', () => {})
   t.teardown(() => socket.destroy())

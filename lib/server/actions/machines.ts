@@ -38,7 +38,7 @@ export async function readMachine({ store }: Pick<Deps, 'store'>, caller: Caller
 
 /** A daemon that says how it is, is there. */
 export async function writeDaemonState(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Pick<Presence, 'alive'> },
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'> & { presence: Pick<Presence, 'alive'> },
   caller: Caller,
   { id, expected, value }: { id: MachineId; expected: number; value: Sealed | null }
 ): Promise<Written | Conflict | 'missing'> {

@@ -5,7 +5,7 @@ import { limits } from '../../../lib/server/limits.ts'
 import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
 import { type Person, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
-import { openAccepted, type RawWebSocket } from '../raw-websocket.ts'
+import { openAccepted, openWebSocket, type RawWebSocket } from '../raw-websocket.ts'
 
 const mib = 1024 * 1024
 
@@ -93,6 +93,15 @@ const cases: Record<string, Case> = {
       return () => statusOf(ada.call('GET', '/v1/sessions'))
     }
   },
+  'values that stand where another version was expected': {
+    bytes: 6 * mib,
+    async prepare(ada) {
+      const mutations = Array.from({ length: 96 }, (_, key) => ({ key: `${key}`, value: 'x'.repeat(64 * 1024), version: -1 }))
+      await ada.call('POST', '/v1/kv', { body: { mutations } })
+      const empty = mutations.map(({ key, version }) => ({ key, value: null, version }))
+      return () => statusOf(ada.call('POST', '/v1/kv', { body: { mutations: empty } }))
+    }
+  },
   'attachments sent': {
     bytes: 10 * mib,
     prepare: async (ada, server) => {
@@ -163,6 +172,47 @@ t.test('what all sockets of an account send counts together, and a little one is
   const sid = await bob.openSession()
   other.send(`420["message",${JSON.stringify({ sid, localId: 'a', message: 'x'.repeat(10_000) })}]`)
   t.ok(await acknowledged(other), 'of one account alone')
+})
+
+t.test('what events are answered with counts for all sockets of an account together [B5, Q1]', async t => {
+  const server = await startLimited(t)
+  const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+  const artifactId = crypto.randomUUID()
+  const document = { header: 'h', body: large(7), dataEncryptionKey: 'k' }
+  for (const person of [ada, bob]) await person.call('POST', '/v1/artifacts', { body: { id: artifactId, ...document } })
+  const sid = await ada.openSession()
+  const sockets = [await ada.connect(), await ada.connect()]
+  const read = (socket = sockets[0]) => socket?.emitWithAck('artifact-read', { artifactId })
+  const stale = () => sockets[1]?.emitWithAck('update-state', { sid, agentState: null, expectedVersion: 9 })
+  await sockets[0]?.emitWithAck('update-state', { sid, agentState: 'x'.repeat(mib / 2), expectedVersion: 0 })
+  let reads = 0
+  t.match(await stale(), { result: 'version-mismatch', version: 1 })
+  while ((await read()).result === 'success' && reads < 20) reads += 1
+  t.equal(reads, 9, 'of 7 MiB each')
+  t.match(await stale(), { result: 'error', status: 429 })
+  t.same(await sockets[1]?.emitWithAck('ping'), {})
+  t.match(await read(await bob.connect()), { result: 'success' }, 'of one account alone')
+  server.clock.advance(20_000)
+  t.match(await read(), { result: 'success' })
+})
+
+t.test('sockets of an account that come alive are counted, so that coming back gives no new pace [B5, Q1]', async t => {
+  const server = await startLimited(t)
+  const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+  const web = await openWebSocket(t, server)
+  await web.next()
+  const comeAlive = async () => {
+    web.send(`40${JSON.stringify({ token: ada.token })}`)
+    return web.next()
+  }
+  for (let count = 0; count < limits.connects.burst; count += 1) {
+    if (!(await comeAlive())?.startsWith('40')) t.fail(`${count} came alive`)
+    web.send('41')
+  }
+  t.equal(await comeAlive(), undefined, 'it is closed, and comes again later')
+  await openAccepted(t, server, { token: bob.token })
+  server.clock.advance(1_000)
+  await openAccepted(t, server, { token: ada.token })
 })
 
 /** What is too large for the socket ends it, and those that come after it may send as much. */

@@ -32,8 +32,8 @@ export interface Exchange {
   answer(reply: Reply, owner?: string): number
   /** Answers with bytes, or with the part of them that a `Range` header asks for. Returns how many. */
   answerBytes(bytes: BytesOut, range: string): number
-  /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
-  refuse(error: unknown): void
+  /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. Returns how long the answer is. */
+  refuse(error: unknown, owner?: string): number
   /** Aborts when the client has gone before it was answered. */
   gone(): AbortSignal
 }
@@ -123,10 +123,10 @@ export function openExchange(
     requestId ??= deps.newRequestId()
     deps.onError(error, { requestId, route })
   }
-  const refuse = (error: unknown) => {
+  const refuse = (error: unknown, owner = '') => {
     const known = failureOf(error)
     if (isWorthReport(error)) report(error)
-    answer(replyTo(known ?? failure('internal')))
+    return answer(replyTo(known ?? failure('internal')), owner)
   }
   return {
     client,

@@ -8,7 +8,7 @@ import { type Authenticator, type Bearer, mustAllow } from '../../actions/sign-i
 import { subnetOf, type TrustedProxies } from '../../address.ts'
 import type { Budget } from '../../budget.ts'
 import type { Caller } from '../../deps.ts'
-import { type LimitName, type Limits, limits, limitsOf } from '../../limits.ts'
+import { type LimitName, type Limits, leastBytes, limits, limitsOf } from '../../limits.ts'
 import type { OwnAddress } from '../listen/own-address.ts'
 import type { Routes } from '../listen/routes.ts'
 import type { Strangers } from '../listen/strangers.ts'
@@ -156,7 +156,10 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   function run(found: Bearer | undefined, body: Buffer): void {
     const work = handle(found, body)
     if (body.length > largeBytes) holdUntil(work, found, body.length)
-    work.then(reply => respond(found, reply), refuse)
+    work.then(
+      reply => respond(found, reply),
+      error => refuseAs(found, error)
+    )
   }
 
   // The bytes are given back, but what they say is in memory until it is stored.
@@ -187,6 +190,12 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     } finally {
       body.drop()
     }
+  }
+
+  // One that says what is there instead may be as long as any answer.
+  function refuseAs(found: Bearer | undefined, error: unknown): void {
+    const length = refuse(error, found?.account)
+    if (length > leastBytes) allowance.answered(found, length)
   }
 
   function respond(found: Bearer | undefined, reply: unknown): void {

@@ -16,6 +16,7 @@ import type { Presence } from '../../chores/presence.ts'
 import type { Deps } from '../../deps.ts'
 import { eventFrame } from '../../hub/frames.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { Limits } from '../../limits.ts'
 import { artifactRecordOf, cellAckOf, filled, namedDataOf } from '../../records.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Metrics } from '../../watch/metrics.ts'
@@ -24,6 +25,18 @@ import type { Accepted } from './accepted.ts'
 
 /** So many calls in a row that find no room are answered before their connection is closed. */
 const mostCallsRefused = 100
+
+/** Their acknowledgements carry what is stored, which may be large. */
+const answeredWithValues: ReadonlySet<ClientEvent> = new Set([
+  'update-metadata',
+  'update-state',
+  'machine-update-metadata',
+  'machine-update-state',
+  'artifact-read',
+  'artifact-create',
+  'artifact-update',
+  'access-key-get'
+])
 
 const done = Promise.resolve()
 
@@ -49,11 +62,12 @@ export function createEventHandlers(
     hub: Hub
     metrics: Pick<Metrics, 'eventTaken'>
     isLimited: boolean
+    limits: Pick<Limits, 'check'>
     underWay: Pick<UnderWay, 'begin'>
     onError: (error: unknown) => void
   }
 ): EventHandlers {
-  const { presence, calls, hub, metrics, isLimited, underWay, onError } = deps
+  const { presence, calls, hub, metrics, isLimited, limits, underWay, onError } = deps
 
   const handlers: Handlers = {
     async ping(from) {
@@ -155,6 +169,7 @@ export function createEventHandlers(
 
   async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
     mustAllow(from.sender, events[name].needs)
+    if (answeredWithValues.has(name)) limits.check('socketAnswers', from.account)
     const parsed = events[name].payload.safeParse(payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]

@@ -31,7 +31,7 @@ export interface SocketDeps {
   /** Of each account. */
   seats: Seats
   events: EventHandlers
-  limits: Pick<Limits, 'check' | 'charge'>
+  limits: Pick<Limits, 'check' | 'charge' | 'take'>
   /** Of all that has arrived and is not handled yet. */
   bodies: Budget
   underWay: Pick<UnderWay, 'begin' | 'isClosing'>
@@ -99,6 +99,15 @@ export class SocketConnection implements EngineHandler {
     }
     limits.charge('socketBytes', account, bytes)
     return true
+  }
+
+  private mayComeAlive(account: AccountId): boolean {
+    try {
+      this.deps.limits.take('connects', account)
+      return true
+    } catch {
+      return false
+    }
   }
 
   closed(): void {
@@ -172,7 +181,10 @@ export class SocketConnection implements EngineHandler {
 
   // Whoever signs in after it on the same line may use the same number.
   private acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
-    if (this.accepted === accepted) this.engine.send(ackFrame(ackId, body))
+    if (this.accepted !== accepted) return
+    const frame = ackFrame(ackId, body)
+    this.deps.limits.charge('socketAnswers', accepted.account, frame.length)
+    this.engine.send(frame)
   }
 
   private async connect(auth: unknown): Promise<void> {
@@ -184,7 +196,8 @@ export class SocketConnection implements EngineHandler {
     }
     if (this.state !== 'connecting') return
     // Not refused, which clients take for final: there may be room later.
-    if (!this.deps.seats.take(seatOf(shaken.bearer.account))) return this.engine.close('try-again')
+    if (!this.mayComeAlive(shaken.bearer.account) || !this.deps.seats.take(seatOf(shaken.bearer.account)))
+      return this.engine.close('try-again')
     this.seatedAt = shaken.bearer.account
     const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps)
     await this.deps.hub.attach(accepted)
