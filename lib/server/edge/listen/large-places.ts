@@ -1,28 +1,41 @@
 import type { Clock } from '../../../async/clock.ts'
+import type { Width } from './widths.ts'
 
-const mostInAll = 6
-const mostOfAccount = 3
+/** Sockets that somebody signed in on and that may send more than a stranger, of all accounts and of one. */
+const most = {
+  usual: { inAll: 128, ofAccount: 64 },
+  wide: { inAll: 6, ofAccount: 3 }
+} as const
 /** Who comes back for a place comes within this time. */
 const wantedForMs = 60_000
 const mostWanting = 1_000
 /** A place that nothing large came over for so long is given to who wants one. */
 const unusedMs = 20_000
+/** So is one that was held for so long, however it is used. */
+const heldMs = 120_000
 
-/** Of a socket that may send the largest packets, with somebody signed in on it. */
+type LargeWidth = Exclude<Width, 'narrow'>
+
+/** Of a socket that may send large packets, with somebody signed in on it. */
 export class LargePlace {
   readonly account: string
+  readonly width: LargeWidth
   /** Others need the place: the socket ends at once. */
   readonly makeRoom: () => void
-  usedAt = 0
+  readonly since: number
+  usedAt: number
   private readonly places: LargePlaces
 
-  constructor(account: string, makeRoom: () => void, places: LargePlaces) {
+  constructor({ account, width, makeRoom }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'>, now: number, places: LargePlaces) {
     this.account = account
+    this.width = width
     this.makeRoom = makeRoom
+    this.since = now
+    this.usedAt = now
     this.places = places
   }
 
-  /** A large packet came over it. */
+  /** A packet came over it that is too large for who has none. */
   use(): void {
     this.places.use(this)
   }
@@ -34,16 +47,17 @@ export class LargePlace {
 }
 
 /**
- * Who may send the largest packets after the sign-in. Most sockets never do, and each that may can have one begun that
- * never ends: so a socket gets a place once one of its network ended over a packet that was too large for it.
+ * Who may send large packets after the sign-in, and how large. Each that may can have one begun that never ends, and most
+ * never do. So few get places for the largest, once one of their network ended over a packet that was too large for it; and
+ * where all accounts together have many sockets, those that come then get the usual ones in the same way.
  */
 export class LargePlaces {
   private readonly clock: Pick<Clock, 'now'>
   private readonly isOff: boolean
   /** The one unused for the longest first. */
-  private readonly held = new Set<LargePlace>()
-  /** Until when a network counts as having somebody who wants a place. */
-  private readonly wantedUntil = new Map<string, number>()
+  private readonly held: Record<LargeWidth, Set<LargePlace>> = { usual: new Set(), wide: new Set() }
+  /** What somebody of a network wants, and until when that counts. */
+  private readonly wanted = new Map<string, { width: LargeWidth; until: number }>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Pick<Clock, 'now'> }) {
     this.clock = clock
@@ -51,53 +65,74 @@ export class LargePlaces {
   }
 
   /** Somebody signed in there sent a packet that was too large for their socket. */
-  want(network: string): void {
-    this.wantedUntil.delete(network)
-    this.wantedUntil.set(network, this.clock.now() + wantedForMs)
-    if (this.wantedUntil.size <= mostWanting) return
-    for (const oldest of this.wantedUntil.keys()) {
-      this.wantedUntil.delete(oldest)
+  want(network: string, width: LargeWidth): void {
+    this.wanted.delete(network)
+    this.wanted.set(network, { width, until: this.clock.now() + wantedForMs })
+    if (this.wanted.size <= mostWanting) return
+    for (const oldest of this.wanted.keys()) {
+      this.wanted.delete(oldest)
       return
     }
   }
 
-  isWanted(network: string): boolean {
-    return this.isOff || (this.wantedUntil.get(network) ?? Number.NEGATIVE_INFINITY) > this.clock.now()
+  /** How large packets a socket from there begins with, once somebody has signed in. */
+  widthFor(network: string): Width {
+    if (this.isOff) return 'wide'
+    const wanted = this.wanted.get(network)
+    if (wanted && wanted.until > this.clock.now()) return wanted.width
+    return this.held.usual.size < most.usual.inAll ? 'usual' : 'narrow'
   }
 
   /** Undefined when all that the account may have are in use: then nobody of the network begins with one for now. */
-  take(account: string, network: string, makeRoom: () => void): LargePlace | undefined {
-    const place = new LargePlace(account, makeRoom, this)
-    if (!this.hasRoom(account)) {
-      this.wantedUntil.delete(network)
+  take({ network, ...who }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'> & { network: string }): LargePlace | undefined {
+    if (!this.hasRoom(who)) {
+      this.wanted.delete(network)
       return undefined
     }
-    this.use(place)
+    const place = new LargePlace(who, this.clock.now(), this)
+    this.held[who.width].add(place)
     return place
   }
 
   use(place: LargePlace): void {
     place.usedAt = this.clock.now()
-    this.held.delete(place)
-    this.held.add(place)
+    // One that left is not to come back.
+    if (this.held[place.width].delete(place)) this.held[place.width].add(place)
   }
 
   leave(place: LargePlace): void {
-    this.held.delete(place)
+    this.held[place.width].delete(place)
   }
 
-  private hasRoom(account: string): boolean {
-    const own = [...this.held].filter(place => place.account === account)
-    return this.isOff || (this.frees(own, mostOfAccount) && this.frees([...this.held], mostInAll))
+  private hasRoom({ account, width }: Pick<LargePlace, 'account' | 'width'>): boolean {
+    if (this.isOff) return true
+    const all = [...this.held[width]]
+    const own = all.filter(place => place.account === account)
+    if (own.length >= most[width].ofAccount) return this.frees(own, own.length)
+    return all.length < most[width].inAll || this.frees(all, own.length)
   }
 
-  /** Whether fewer than `most` are held; one unused for long is given up for it. */
-  private frees(held: readonly LargePlace[], most: number): boolean {
+  /** Whether one is given up: one unused for long, or of the account with the most, or one that was held for long. */
+  private frees(held: readonly LargePlace[], own: number): boolean {
+    const now = this.clock.now()
     const [first] = held
-    if (!first || held.length < most) return true
-    if (this.clock.now() - first.usedAt < unusedMs) return false
-    this.leave(first)
-    first.makeRoom()
+    const found =
+      first && now - first.usedAt >= unusedMs ? first : (ofLargest(held, own + 1) ?? held.find(({ since }) => now - since >= heldMs))
+    if (!found) return false
+    this.leave(found)
+    found.makeRoom()
     return true
   }
+}
+
+/** The first of the account with the most, when that is more than so many. */
+function ofLargest(held: readonly LargePlace[], than: number): LargePlace | undefined {
+  const counts = new Map<string, number>()
+  for (const { account } of held) counts.set(account, (counts.get(account) ?? 0) + 1)
+  let largest: string | undefined
+  let count = than
+  for (const [account, of] of counts) {
+    if (of > count) [largest, count] = [account, of]
+  }
+  return held.find(({ account }) => account === largest)
 }

@@ -12,7 +12,7 @@ export interface VisitsDeps {
   isProxy: TrustedProxies
   hint: ProxyHint
   widePlaces: WidePlaces
-  largePlaces: Pick<LargePlaces, 'isWanted'>
+  largePlaces: Pick<LargePlaces, 'widthFor'>
   corsOrigin: string
   publicUrl?: string | undefined
 }
@@ -31,11 +31,12 @@ export class Visits {
   widen(visit: Visit, ready: (width: Width) => void): () => void {
     const { strangers, widePlaces, largePlaces } = this.deps
     const from = subnetOf(visit.address)
-    if (!strangers.mayBeWide(from)) {
+    const width = largePlaces.widthFor(visit.network)
+    if (width === 'narrow' || !strangers.mayBeWide(from)) {
       ready('narrow')
       return () => {}
     }
-    return widePlaces.enter(from, largePlaces.isWanted(visit.network) ? 'wide' : 'usual', place => {
+    return widePlaces.enter(from, width, place => {
       visit.widePlace = place
       place?.whenLate(() => {
         strangers.bar(from)

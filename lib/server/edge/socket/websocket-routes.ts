@@ -67,7 +67,7 @@ export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserD
 /** Of who comes from polling, and was let in there. */
 function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Width {
   if (!connection.isSignedIn) return 'narrow'
-  return largePlaces.isWanted(connection.network) ? 'wide' : 'usual'
+  return largePlaces.widthFor(connection.network)
 }
 
 function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {

@@ -65,8 +65,9 @@ export class WebSocketTransport implements Transport, Behind {
 
   signedIn(account: string): boolean {
     this.isSignedIn = true
-    if (this.width !== 'wide') return true
-    this.largePlace ??= this.deps.largePlaces.take(account, this.network, () => this.evict())
+    const { width, network } = this
+    if (width === 'narrow') return true
+    this.largePlace ??= this.deps.largePlaces.take({ account, width, network, makeRoom: () => this.evict() })
     return this.largePlace !== undefined
   }
 
@@ -142,7 +143,8 @@ export class WebSocketTransport implements Transport, Behind {
   /** The WebSocket is no more. */
   closed(why: string): void {
     this.isClosed = true
-    if (why === tooLarge && this.isSignedIn && this.width === 'usual') this.deps.largePlaces.want(this.network)
+    if (why === tooLarge && this.isSignedIn && this.width !== 'wide')
+      this.deps.largePlaces.want(this.network, this.width === 'usual' ? 'wide' : 'usual')
     this.largePlace?.leave()
     this.cancelLinger?.()
     this.unread?.clear()
@@ -152,7 +154,7 @@ export class WebSocketTransport implements Transport, Behind {
 
   /** A message of so many bytes has come whole. */
   took(bytes: number): void {
-    if (bytes > widths.usual) this.largePlace?.use()
+    if (bytes > (this.width === 'wide' ? widths.usual : widths.narrow)) this.largePlace?.use()
   }
 
   private hangUp(reason: CloseReason): void {

@@ -86,31 +86,78 @@ t.test('who leaves the namespace on a socket for more than a stranger may send h
   t.equal(await wide.ended(), 1000)
 })
 
-t.test('six sockets of all accounts may send the largest packets', t => {
+t.test('where all accounts together have many sockets, the next begin as a stranger’s, and get 1 MiB once they need it [N2]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { limits, clock })
+  const people = [await knownPerson(t, server), await knownPerson(t, server)]
+  const crowd = []
+  for (const { token } of people) for (let count = 0; count < 64; count += 1) crowd.push(await openAccepted(t, server, { token }))
+  const ada = await signUp(t, server)
+  const open = () => openAccepted(t, server, { token: ada.token })
+  const usual = `42["message",${JSON.stringify({ sid: 'none', message: 'x'.repeat(100_000) })}]`
+  const narrow = await open()
+  narrow.send(usual)
+  t.equal(await narrow.ended(), undefined)
+  const wanted = await open()
+  wanted.send(usual)
+  wanted.send('421["ping"]')
+  t.equal(await wanted.next(), '431[{}]')
+  t.equal(await crowd[0]?.ended(), undefined, 'one of the account with the most makes room')
+  crowd[1]?.send('421["ping"]')
+  t.equal(await crowd[1]?.next(), '431[{}]', 'and no other')
+})
+
+/** Takes places of a width for accounts of a network each, and notes whose were given up. */
+function takingOf(width: 'usual' | 'wide') {
   const clock = manualClock()
   const places = new LargePlaces({ limits }, { clock })
   const gone: string[] = []
-  const take = (account: string) => places.take(account, 'network', () => void gone.push(account))
+  const take = (account: string) => places.take({ account, width, network: account, makeRoom: () => void gone.push(account) })
+  return { clock, places, gone, take }
+}
+
+t.test('six sockets of all accounts may send the largest packets; the account with the most makes room [N2]', t => {
+  const { clock, gone, take } = takingOf('wide')
   const held = ['a', 'a', 'a', 'b', 'b', 'c'].map(take)
-  t.notOk(take('d'))
-  held[3]?.leave()
+  t.notOk(take('a'), 'three of an account')
   t.ok(take('d'))
+  t.same(gone, ['a'])
+  t.notOk(take('b'), 'who has as many as anybody waits')
+  held[5]?.leave()
+  held[5]?.use()
+  t.ok(take('e'), 'who has left takes no place')
   clock.advance(20_000)
-  held[0]?.use()
-  t.ok(take('e'))
-  t.same(gone, ['a'], 'then the one that was unused for the longest')
+  for (const place of [held[1], held[3], held[4]]) place?.use()
+  t.ok(take('f'))
+  t.same(gone, ['a', 'a'], 'then the one that was unused for the longest')
+  t.end()
+})
+
+t.test('a place that is used all the time makes room after two minutes, where each account has one [N2]', t => {
+  const { clock, gone, take } = takingOf('wide')
+  const held = ['a', 'b', 'c', 'd', 'e', 'f'].map(take)
+  for (let passed = 0; passed < 119; passed += 1) {
+    clock.advance(1_000)
+    for (const place of held) place?.use()
+  }
+  t.notOk(take('g'))
+  clock.advance(1_000)
+  t.ok(take('g'))
+  t.same(gone, ['a'])
   t.end()
 })
 
 t.test('a network counts as wanting for a minute, and few do at once', t => {
-  const clock = manualClock()
-  const places = new LargePlaces({ limits }, { clock })
-  places.want('a')
-  t.ok(places.isWanted('a'))
+  const { clock, places, take } = takingOf('usual')
+  t.equal(places.widthFor('a'), 'usual')
+  places.want('a', 'wide')
+  t.equal(places.widthFor('a'), 'wide')
   clock.advance(60_000)
-  t.notOk(places.isWanted('a'))
-  for (let count = 0; count <= 1_000; count += 1) places.want(`network ${count}`)
-  t.notOk(places.isWanted('network 0'))
-  t.ok(places.isWanted('network 1'))
+  t.equal(places.widthFor('a'), 'usual')
+  for (let count = 0; count < 128; count += 1) take(`account ${count % 2}`)
+  t.equal(places.widthFor('a'), 'narrow')
+  for (let count = 0; count <= 1_000; count += 1) places.want(`network ${count}`, 'usual')
+  t.equal(places.widthFor('network 0'), 'narrow')
+  t.equal(places.widthFor('network 1'), 'usual')
   t.end()
 })
