@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { Budget } from '../../lib/server/budget.ts'
+import { manualClock } from '../kit/manual-clock.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcp, readAnswer } from './raw-http.ts'
@@ -32,6 +33,50 @@ t.test('one account has half of a budget, however many requests it makes [N2]', 
   ofAda[0]?.giveBack()
   t.ok(ofAda[9]?.take(10), 'what was given back can be had again')
   t.notOk(ofAda[8]?.take(10))
+})
+
+t.test('what was lent for long is asked back when others find no room, the largest first, and never for its owner [N2]', async t => {
+  const clock = manualClock()
+  const budget = new Budget(100)
+  const asked: string[] = []
+  const lend = (owner: string, bytes: number) => {
+    const share = budget.share(owner)
+    share.lend(clock, () => {
+      asked.push(`${bytes} of ${owner}`)
+      share.giveBack()
+    })
+    t.ok(share.take(bytes), `${bytes} of ${owner}`)
+  }
+  for (const [owner, bytes] of [
+    ['a', 20],
+    ['a', 30],
+    ['b', 10],
+    ['b', 40]
+  ] as const)
+    lend(owner, bytes)
+  const other = budget.share('c')
+  t.notOk(other.take(45), 'none is old')
+  clock.advance(10_000)
+  t.notOk(budget.share('a').take(10), 'who has half asks nobody else')
+  t.ok(other.take(45))
+  t.same(asked, ['40 of b', '30 of a'])
+})
+
+t.test('a body that arrives for long makes room for others where they find none [N2]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock })
+  const [ada, eve, bob] = [await signUp(t, server), await signUp(t, server), await signUp(t, server)]
+  const held = []
+  for (const person of [eve, bob]) {
+    const path = `/v3/sessions/${await person.openSession()}/messages`
+    held.push(await sendAlmost(t, server, { token: person.token, path, size: 46 * mib }))
+  }
+  const session = await ada.openSession()
+  const post = async (localId: string) => (await ada.send(session, { localId, content: 'x'.repeat(8 * mib) })).status
+  t.equal(await post('at once'), 503)
+  clock.advance(10_000)
+  t.equal(await post('later'), 200)
+  t.match(await Promise.race(held.map(({ answered }) => answered)), /^HTTP\/1.1 503 /)
 })
 
 /** A request whose body stops one byte before its end. */

@@ -97,7 +97,6 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 
   // Until it is known who they are, all who ask count as one.
-  const chunksBy = copied.isChunked ? deps.clock : undefined
   const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
   if (binding.body === bytesIn) {
     const body = new BodyStream(response, { limit, share, clock: deps.clock, isChunked: copied.isChunked })
@@ -105,7 +104,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     handleStream(caller, body).catch(refuse)
     return
   }
-  const dropBody = readBody(response, { limit, share, chunksBy }, body => {
+  const dropBody = readBody(response, { limit, share, clock: deps.clock, isChunked: copied.isChunked }, body => {
     try {
       if (body instanceof Failure) throw body
       if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)

@@ -102,18 +102,18 @@ const smallBytes = 16 * 1024
 /**
  * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
  * is what it ends with when all bodies together are too large.
- * With `chunksBy`, the clock for a body in chunks, `body-too-slow` is what it ends with when nothing comes for long.
+ * One that arrives for long ends with it too when others find no room. `body-too-slow` is what one in chunks ends with when nothing comes for long.
  * What `done` is given is only lent, until it returns. The returned function forgets what came: `done` is not called any more.
  */
 export function readBody(
   response: HttpResponse,
-  { limit, share, chunksBy }: { limit: number; share: Share; chunksBy?: Clock | undefined },
+  { limit, share, clock, isChunked }: { limit: number; share: Share; clock: Clock; isChunked: boolean },
   done: (body: Buffer | Failure) => void
 ): () => void {
   let gathered: Gathered | undefined
   let length = 0
   let isOver = false
-  const silence = chunksBy && new Silence(chunksBy, () => end(failure('body-too-slow')))
+  const silence = isChunked ? new Silence(clock, () => end(failure('body-too-slow'))) : undefined
 
   response.onData((chunk, isLast) => {
     if (isOver) return
@@ -124,7 +124,10 @@ export function readBody(
     else if (length > limit) end(failure('body-too-large'))
     else if (length > smallBytes && !share.take(chunk.byteLength)) end(failure('busy'))
     else {
-      gathered ??= new Gathered(limit)
+      if (!gathered) {
+        gathered = new Gathered(limit)
+        share.lend(clock, () => end(failure('busy')))
+      }
       gathered.add(chunk)
       if (isLast) end(gathered.bytes)
     }

@@ -221,7 +221,7 @@ function post(
     exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
-  const forget = readBody(response, { limit, share: bodies.share(connection.network), chunksBy: isChunked ? clock : undefined }, body => {
+  const forget = readBody(response, { limit, share: bodies.share(connection.network), clock, isChunked }, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
     else exchange.refuse(engineRefusals.badRequest, !(body instanceof Failure) ? undefined : statusLine(failures[body.code].status))
