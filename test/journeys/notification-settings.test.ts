@@ -141,7 +141,7 @@ t.test('several are told of what nobody answers one after the other, in an order
   await rows.nth(1).getByRole('checkbox').check()
   await device.see('After 10 min')
   const [first, second] = await rows.allInnerTexts()
-  await page.getByRole('button', { name: /^Tell .* sooner/ }).click()
+  await page.getByRole('button', { name: /^Notify .* sooner/ }).click()
   await rows
     .nth(0)
     .filter({ hasText: second?.split('\n')[0] ?? '' })

@@ -20,7 +20,7 @@ t.test('a message that does not open is passed over in words, and all around it 
   await say(id, other.cipher, text('Nobody reads this.'))
   await device.see('This message cannot be decrypted with the keys on this device.')
   await say(id, other.cipher, text('Nor this.'))
-  await device.see('2 messages cannot be opened with the keys on this device.')
+  await device.see('2 messages cannot be decrypted with the keys on this device.')
   // Two may have been spoiled on their way: that shuts nothing.
   t.equal(await device.page.getByRole('textbox', { name: /message/i }).count(), 1)
   await say(id, key.cipher, text('The second row is pruned.'))

@@ -79,7 +79,7 @@ t.test('whoever refuses on the desktop ends the waiting of the computer at once'
   await desk.visit('/scan')
   await desk.write('Paste a link', 'https://example.net/start')
   await desk.press('Continue')
-  await desk.see('This address at example.net asks for nothing.')
+  await desk.see('This address at example.net contains no request.')
   // As a terminal breaks it, and under another name of the same server.
   const otherName = link.replace('127.0.0.1', 'localhost')
   await desk.write('Paste a link', `  ${otherName.slice(0, 60)}  ${otherName.slice(60)} `)
