@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
 import { findDamaged } from '../../lib/wrapper/home/session-folder.ts'
-import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/session/leftovers.ts'
+import { recoverSessions, takeFromOthers } from '../../lib/wrapper/session/recovery.ts'
 import { note, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { fetch } from '../../lib/wrapper/uplink/network.ts'
 import { readServerOption, wholeNumber } from '../wrapper-line.ts'
@@ -14,7 +14,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { home, terminal } = readServerOption(args)
   await cryptoReady()
   await takeFromOthers(home.path)
-  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble: note })
+  const { found, delivered } = await recoverSessions({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble: note })
   const damaged = findDamaged(home.path)
   if (found === 0 && damaged.length === 0) tell(terminal, 'Nothing to deliver: all messages of earlier sessions were sent.')
   if (found > 0) tell(terminal, `Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.`)

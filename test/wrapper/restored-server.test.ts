@@ -4,7 +4,7 @@ import { makeBackup } from '../../lib/backup/make.ts'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import { openHome } from '../../lib/wrapper/home/credentials.ts'
 import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
-import { deliverLeftovers } from '../../lib/wrapper/session/leftovers.ts'
+import { recoverSessions } from '../../lib/wrapper/session/recovery.ts'
 import { fetch } from '../../lib/wrapper/uplink/network.ts'
 import { call } from '../kit/person.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
@@ -70,7 +70,7 @@ t.test('what an ended session left behind reaches a restored server that does no
   await wrapper.says(/no link/)
   await wrapper.kill()
   await putBack()
-  t.match(await deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 }), { found: 1, delivered: 1 })
+  t.match(await recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 }), { found: 1, delivered: 1 })
   const after = await (await startPhone(t, server, phone.secret)).session()
   await after.until(session => turnsEnded(session) === 1)
 })
@@ -91,7 +91,7 @@ t.test('what a session left behind that was deleted meanwhile makes no session a
   session.close()
   await wrapper.kill()
   await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
-  await deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 })
+  await recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 })
   t.strictSame(await phone.sessions(), [])
   t.strictSame(listSessions(home), [])
 })

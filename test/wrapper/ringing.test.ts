@@ -5,7 +5,7 @@ import { openPreview } from '../../lib/client/sealed/previews.ts'
 import { accountVault } from '../../lib/client/sealed/vault.ts'
 import { openHome } from '../../lib/wrapper/home/credentials.ts'
 import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
-import { deliverLeftovers } from '../../lib/wrapper/session/leftovers.ts'
+import { recoverSessions } from '../../lib/wrapper/session/recovery.ts'
 import { fetch } from '../../lib/wrapper/uplink/network.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
@@ -67,7 +67,7 @@ t.test('a wrapper that is killed while it asks is told of once, and its question
   await wrapper.kill()
   await line.openPort()
   const own = openHome({ AFIELD_HOME: home })
-  for (const expected of [1, 0]) t.match(await deliverLeftovers({ home: own, fetch, withinMs: 30_000 }), { found: expected })
+  for (const expected of [1, 0]) t.match(await recoverSessions({ home: own, fetch, withinMs: 30_000 }), { found: expected })
   await watch.came(1)
   t.same(rang(), ['A session stopped'])
 })
@@ -116,7 +116,7 @@ t.test('a wrapper that is killed after it rang settles that, and says that the s
   await session.say('SCRIPT: tool write {"path":"old.txt","content":"x"}')
   await watch.came(1)
   await wrapper.kill()
-  await deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 30_000 })
+  await recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 30_000 })
   await watch.came(3)
   t.same(rang().toSorted(), ['A session stopped', 'Your agent needs a decision', 'cleared'])
 })

@@ -13,7 +13,7 @@ import type { SessionRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import { readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../home/session-folder.ts'
-import { deliverLeftovers, sayInEnded } from '../session/leftovers.ts'
+import { recoverSessions, sayInEnded } from '../session/recovery.ts'
 import { openEndedSessions } from './ended-sessions.ts'
 import type { Resumer } from './resuming.ts'
 import { createWaking, type Sleeper, type WakeNotes } from './waking.ts'
@@ -126,7 +126,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
 
   async function look(): Promise<number> {
     if (feed.state.type !== 'live') return lookEveryMs
-    if (findLeftovers(home.path).length > 0) await deliverLeftovers({ home, fetch, withinMs: leftoverWithinMs, signal, server })
+    if (findLeftovers(home.path).length > 0) await recoverSessions({ home, fetch, withinMs: leftoverWithinMs, signal, server })
     const isAnyEnding = listOpenSessions(home.path).some(({ pid, notes }) => pid !== undefined && notes.isEnding)
     const again = await waking.look(sleepers())
     if (isAnyEnding) return soonMs

@@ -4,7 +4,7 @@ import { type Credentials, deviceToken, type Home } from '../home/credentials.ts
 import { spareMemory } from '../home/own-process.ts'
 import { endOrphans } from '../home/ownership.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
-import { keepDelivering } from '../session/leftovers.ts'
+import { recoverUntilDone } from '../session/recovery.ts'
 import { agentsByName } from './agents-here.ts'
 import { openCatchUp } from './catch-up.ts'
 import { openDaemonControl } from './control.ts'
@@ -79,7 +79,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     tell
   )
   const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
-  const leftovers = keepDelivering({ home, fetch, signal: stopped.signal, onTrouble: tell }).catch(error =>
+  const leftovers = recoverUntilDone({ home, fetch, signal: stopped.signal, onTrouble: tell }).catch(error =>
     tell(`leftovers: ${error instanceof Error ? error.message : String(error)}`)
   )
 

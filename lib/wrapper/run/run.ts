@@ -72,7 +72,7 @@ async function run(options: RunOptions): Promise<number> {
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   terminal.write(`Starting ${kind.title} …\n`)
   const toldUpTo = earlier?.notes.toldUpTo ?? undefined
-  const leftUntold = earlier && (await import('../session/recount.ts')).readUntold(earlier.notes)
+  const leftUntold = earlier && (await import('../session/cursor.ts')).readUntold(earlier.notes)
   const past = earlier ? undefined : await readPast(options)
   const isUntold = !earlier && resume !== undefined && !past
   const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUntold, toldUpTo }
@@ -248,9 +248,9 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       const { findLeftovers } = await import('../home/session-folder.ts')
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
-        const [{ keepDelivering }, { fetch }] = await Promise.all([import('../session/leftovers.ts'), import('../uplink/network.ts')])
+        const [{ recoverUntilDone }, { fetch }] = await Promise.all([import('../session/recovery.ts'), import('../uplink/network.ts')])
         // What cannot be delivered is left to the next process, and ends no session.
-        await keepDelivering({ home, fetch, signal }).catch(() => {})
+        await recoverUntilDone({ home, fetch, signal }).catch(() => {})
       }
       leftovers = 0
       block.redraw()

@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts'
 
 /** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
-  const { agent, folder, narrator, approvals, requests, choices, goals, notices, modelWaits } = parts
+  const { agent, cursor, narrator, approvals, requests, choices, goals, notices, modelWaits } = parts
 
   const decide = (asked: PermissionAsk) => {
     const choice = requests.askPermission(asked)
@@ -39,10 +39,9 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return turns.hearTerminal(event)
       case 'told':
         await narrator.settle()
-        return turns.note({ toldUpTo: event.upTo })
+        return cursor.told(event.upTo)
       case 'controlled':
-        // With the phone it is told as it comes, and not from what it writes down.
-        if (event.by === 'phone') folder.note({ toldUpTo: null })
+        if (event.by === 'phone') cursor.toPhone()
         return parts.uplink?.setControl(event.by)
       case 'settings':
         // Claude Code with two sides tells them, and lets none be set.
@@ -74,7 +73,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return turns.end(event)
       default:
         // It is told whole.
-        if (event.type === 'text' && event.isCut && (await turns.readBack()).some(text => text.startsWith(event.text))) return
+        if (event.type === 'text' && event.isCut && (await cursor.retell()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-started' && event.step.name === questionTool) formCalls.add(event.step.call)
         if (event.type === 'step-updated') requests.update(event.step)
         if (event.type === 'step-ended') {

@@ -1,3 +1,4 @@
+import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { AgentState } from '../../protocol/sealed/session.ts'
 import type { Agent } from '../agents/agent.ts'
 import { type Attachments, createAttachments } from '../agents/attachments.ts'
@@ -8,16 +9,18 @@ import type { SessionFolder } from '../home/session-folder.ts'
 import { previewOf } from '../uplink/preview.ts'
 import type { Uplink } from '../uplink/uplink.ts'
 import { type Choices, createChoices } from './choices.ts'
+import { type Cursor, createCursor } from './cursor.ts'
 import { createGoals, type Goals } from './goals.ts'
-import { createKeeping, type Keeping } from './keeping.ts'
 import { createModelWaits, type ModelWaits } from './model-waits.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
+import { createQueue, type Queue } from './queue.ts'
 import { type AutoDeny, createAutoDeny } from './requests/auto-deny.ts'
 import { createRequests, type Requests, type RequestsDeps } from './requests/requests.ts'
 import { createSealFaults, type SealFaults } from './seal-faults.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -25,7 +28,9 @@ export interface SessionParts {
   readonly folder: SessionFolder
   /** Undefined until it was opened. */
   readonly uplink: Uplink | undefined
-  readonly keeping: Keeping
+  readonly writer: Writer
+  readonly queue: Queue
+  readonly cursor: Cursor
   readonly narrator: Narrator
   readonly approvals: Approvals
   readonly requests: Requests
@@ -64,17 +69,20 @@ export function createParts(
   { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
   uplink: () => Uplink | undefined
 ): SessionParts {
-  const keeping = createKeeping({
+  const writer = createWriter({
     put: async (...said) => uplink()?.put(...said),
     publish: change => uplink()?.changeState(change),
     onChange
   })
-  folder.onWaiting(keeping.notesWait)
+  folder.onWaiting(writer.notesWait)
+  const put = (body: MessageBody, localId?: string) => writer.write(body, localId)
   const narrator = createNarrator({
-    put: (body, localId) => keeping.keep(body, localId),
+    put,
     showPartial: frame => uplink()?.showPartial(frame) ?? false
   })
   const tell = (sentence: string) => narrator.say(sentence)
+  const queue = createQueue({ folder, write: put, uplink, onChange })
+  const cursor = createCursor({ agent, folder, queue, put })
   const approvals = createApprovals({
     home: home.path,
     folder: folder.notes.metadata.path,
@@ -86,11 +94,11 @@ export function createParts(
     const request = ask === null ? undefined : requests.request(ask)
     return previewOf(folder.notes, ask !== null && request ? { ask, request } : undefined)
   }
-  const queue = createNoticeQueue(
+  const noticeQueue = createNoticeQueue(
     folder,
     (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no link'))
   )
-  const notices = createNotices({ queue, open: () => requests.open.map(({ ask }) => ask) })
+  const notices = createNotices({ queue: noticeQueue, open: () => requests.open.map(({ ask }) => ask) })
   const publish = (change: (state: AgentState) => AgentState) => {
     uplink()?.changeState(change)
     notices.review()
@@ -109,7 +117,9 @@ export function createParts(
     get uplink() {
       return uplink()
     },
-    keeping,
+    writer,
+    queue,
+    cursor,
     narrator,
     approvals,
     requests,
@@ -129,7 +139,7 @@ export function createParts(
     autoDeny,
     modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
     watchers: createWatchers(onChange),
-    sealFaults: createSealFaults(body => keeping.keep(body), onChange),
+    sealFaults: createSealFaults(body => writer.write(body), onChange),
     onChange
   }
 }

@@ -9,11 +9,11 @@ import type { SessionFolder } from '../home/session-folder.ts'
 import type { LinkState } from '../uplink/link.ts'
 import { openUplink, type Uplink } from '../uplink/uplink.ts'
 import { agentEndOf } from './agent-end.ts'
+import { recount } from './cursor.ts'
 import { followAgent } from './events.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { createParts, type SessionParts } from './parts.ts'
-import { recount } from './recount.ts'
 import { cancelAll, type OpenRequest } from './requests/requests.ts'
 import { cutText } from './requests/shorten.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -118,7 +118,7 @@ class WrappedSession implements Session {
   }
 
   get status(): SessionStatus {
-    const { keeping, watchers, sealFaults } = this.#parts
+    const { writer, queue, watchers, sealFaults } = this.#parts
     return {
       session: this.#uplink?.session,
       link: this.#uplink?.link ?? { type: 'connecting' },
@@ -128,16 +128,16 @@ class WrappedSession implements Session {
       modelWait: this.#parts.modelWaits.current,
       questions: this.#parts.requests.open,
       lastingYes: this.#parts.requests.lastingYes,
-      queued: this.#turns.queued,
+      queued: queue.length,
       watching: watchers.count,
-      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
+      trouble: writer.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
       note: this.#note
     }
   }
 
   async open(): Promise<void> {
     const { home, credentials, folder, untold, metadata: ownMetadata, env, fetch } = this.#options
-    const { keeping } = this.#parts
+    const { writer } = this.#parts
     const handlers = sessionMethods(this.#parts, {
       turns: this.#turns,
       home,
@@ -161,7 +161,7 @@ class WrappedSession implements Session {
         this.#heardUpTo = 0
         this.#turns.forgetNumbers()
       },
-      onDropped: count => keeping.dropped(count),
+      onDropped: count => writer.dropped(count),
       onChange: () => this.#followLink()
     })
     // Of a process that was cut off: nobody waits for an answer any more.
@@ -169,21 +169,21 @@ class WrappedSession implements Session {
     this.#uplink.changeState(state => ({
       ...cancelAll(state, now),
       modelWait: undefined,
-      diskTrouble: keeping.diskTrouble
+      diskTrouble: writer.diskTrouble
     }))
     this.#parts.notices.review()
     this.#parts.autoDeny.begin(async (id, reason) => handlers.permission?.({ id, approved: false, reason, answeredBy: nobody }))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
-    if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))
+    if (untold) this.#recounting = recount(untold, folder, (body, localId) => writer.write(body, localId))
     await this.#recounting
     void this.#listen()
     void this.#turns.serve(folder.notes.cursor)
   }
 
   prompt(text: string): Promise<void> {
-    return this.#turns.say(text)
+    return this.#parts.queue.say(text)
   }
 
   get handover(): Handover | undefined {
@@ -214,14 +214,14 @@ class WrappedSession implements Session {
 
   #hear(message: OpenedMessage, about: { seq: number; localId: string | null }): void {
     this.#noteHeard(about)
-    if (message.ok) this.#turns.hear(message.body, about)
+    if (message.ok) this.#parts.queue.hear(message.body, about)
     else this.#leftOut.add(message.reason, about.seq)
   }
 
   /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
   #leaveOut(about: { seq: number; localId: string | null }): void {
     this.#noteHeard(about)
-    this.#turns.leaveOut(about)
+    this.#parts.queue.drop(about)
   }
 
   #tellUnseen(why: string): void {
@@ -255,7 +255,7 @@ class WrappedSession implements Session {
   #followLink(): void {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
     if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server no longer has this session.')
-    if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
+    if (this.#uplink?.waiting === 0) this.#parts.writer.drained()
     if (this.#uplink?.link.type === 'live') this.#parts.notices.lineIsUp()
     this.#options.onChange()
   }
@@ -268,7 +268,7 @@ class WrappedSession implements Session {
   }
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
-    const { keeping, requests, attachments, approvals, watchers, notices } = this.#parts
+    const { writer, requests, attachments, approvals, watchers, notices } = this.#parts
     const { folder } = this.#options
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
@@ -288,11 +288,11 @@ class WrappedSession implements Session {
     if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
     await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
     await this.#parts.pictures.finish(flushWithinMs)
-    await keeping.finish()
+    await writer.finish()
     await withDeadline(flushWithinMs, () => notices.settled()).catch(() => {})
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
     await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})
-    keeping.abandon()
+    writer.abandon()
     if (this.#uplink?.link.type === 'gone') folder.remove()
     else if (delivered) folder.retire()
     return { how, delivered }

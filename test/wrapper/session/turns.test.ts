@@ -2,19 +2,22 @@ import t from 'tap'
 import { envelopeOf, newEnvelope } from '../../../lib/client/sealed/messages.ts'
 import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import type { AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
+import type { SessionNotes } from '../../../lib/wrapper/home/session-notes.ts'
+import { createCursor } from '../../../lib/wrapper/session/cursor.ts'
 import type { SessionParts } from '../../../lib/wrapper/session/parts.ts'
-import { createTurns, type Turns } from '../../../lib/wrapper/session/turns.ts'
+import { createQueue, type Queue } from '../../../lib/wrapper/session/queue.ts'
+import { createTurns } from '../../../lib/wrapper/session/turns.ts'
 
 t.test('a message that the agent could not be given ends its turn with a sentence, and comes first with the next', async t => {
-  const { turns, given, told, notes } = turnsOf(n => n > 1)
+  const { turns, queue, given, told, notes } = turnsOf(n => n > 1)
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => told.length === 1)
   t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message/ }])
-  t.equal(turns.queued, 1)
+  t.equal(queue.length, 1)
   t.match(notes(), { turn: null, cursor: 0 }, 'a next run would give it to the agent')
 
-  write(turns, 2, 'two')
+  write(queue, 2, 'two')
   await until(() => given.length === 2)
   await turns.end({ type: 'turn-ended', reason: 'done' })
   await until(() => given.length === 3)
@@ -27,13 +30,13 @@ t.test('a message that the agent could not be given ends its turn with a sentenc
 
 t.test('while what is noted is not on disk the agent is given nothing', async t => {
   const disk = Promise.withResolvers<void>()
-  const { turns, given, notes } = turnsOf(
+  const { turns, queue, given, notes } = turnsOf(
     () => true,
     () => disk.promise
   )
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
-  await until(() => notes()['turn'] !== null)
+  write(queue, 1, 'one')
+  await until(() => notes().turn !== null)
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(given, [])
   disk.resolve()
@@ -51,14 +54,14 @@ t.test('a message that could not be given because something broke is told of, an
       if (times++ > 0) return works[broken](text) as never
       throw new Error('no space left on device')
     }
-    const { turns, given, told, notes } = turnsOf(() => true, undefined, { ...works, [broken]: fails })
+    const { turns, queue, given, told, notes } = turnsOf(() => true, undefined, { ...works, [broken]: fails })
     const serving = turns.serve(0)
-    write(turns, 1, 'one')
+    write(queue, 1, 'one')
     await until(() => told.length === 1)
     t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message: no space left on device\./ }], broken)
     t.match(notes(), { turn: null, cursor: 0 })
-    write(turns, 2, 'two')
-    await until(() => given.at(-1) === 'one' && turns.queued === 1)
+    write(queue, 2, 'two')
+    await until(() => given.at(-1) === 'one' && queue.length === 1)
     await turns.end({ type: 'turn-ended', reason: 'done' })
     await until(() => given.at(-1) === 'two')
     turns.close()
@@ -68,16 +71,16 @@ t.test('a message that could not be given because something broke is told of, an
 })
 
 t.test('a message that the agent has written down after all is not given to it again', async t => {
-  const { turns, given, told, notes } = turnsOf(n => n > 1, undefined, { writesDown: true })
+  const { turns, queue, cursor, given, told, notes } = turnsOf(n => n > 1, undefined, { writesDown: true })
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => told.length === 1)
   await turns.hearTerminal({ type: 'prompted', text: 'one', isOurs: true })
-  turns.note({})
+  cursor.told(null)
   t.match(notes(), { cursor: 1 })
-  t.equal(turns.queued, 0)
+  t.equal(queue.length, 0)
   await turns.end({ type: 'turn-ended', reason: 'done' })
-  write(turns, 2, 'two')
+  write(queue, 2, 'two')
   await until(() => given.length === 2)
   t.strictSame(given, ['one', 'two'])
   turns.close()
@@ -87,10 +90,10 @@ t.test('a message that the agent has written down after all is not given to it a
 
 t.test('a session that ends while a message is handed over leaves it to the next process', async t => {
   const prompted = Promise.withResolvers<boolean>()
-  const { turns, given, told, notes } = turnsOf(() => true, undefined, { prompt: () => prompted.promise })
+  const { turns, queue, given, told, notes } = turnsOf(() => true, undefined, { prompt: () => prompted.promise })
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
-  write(turns, 2, 'two')
+  write(queue, 1, 'one')
+  write(queue, 2, 'two')
   await until(() => given.length === 1)
   turns.close()
   prompted.resolve(false)
@@ -102,12 +105,12 @@ t.test('a session that ends while a message is handed over leaves it to the next
 
 t.test('what is settled behind a message that is being handed over is not counted before it', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
-  const { turns, joined, given, notes } = turnsOf(() => true, undefined, { join: () => joining.promise })
+  const { turns, queue, joined, given, notes } = turnsOf(() => true, undefined, { join: () => joining.promise })
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => joined.length === 1)
-  write(turns, 2, 'two')
-  tell(turns, { t: 'withdraw', localId: 'local-2' })
+  write(queue, 2, 'two')
+  tell(queue, { t: 'withdraw', localId: 'local-2' })
   t.match(notes(), { cursor: 0, settled: [2] }, 'a process that dies now leaves the first one to the next')
   joining.resolve({ text: 'one', images: [] })
   await until(() => given.length === 1)
@@ -121,21 +124,21 @@ t.test('a message that is withdrawn while its files come is not handed over, and
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
   const noted = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const disk = [...noted]
-  const { turns, joined, given, told, kept, notes } = turnsOf(
+  const { turns, queue, joined, given, told, kept, notes } = turnsOf(
     () => true,
     async () => disk.shift()?.promise,
     { join: async text => (text === 'one' ? joining.promise : { text, images: [] }) }
   )
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => joined.length === 1)
-  tell(turns, { t: 'withdraw', localId: 'local-1' })
-  write(turns, 2, 'two')
+  tell(queue, { t: 'withdraw', localId: 'local-1' })
+  write(queue, 2, 'two')
   joining.resolve({ text: 'one', images: [] })
-  await until(() => notes()['turn'] !== null)
+  await until(() => notes().turn !== null)
   t.match(notes(), { cursor: 1 })
   t.strictSame(told, [], 'and nothing is told of its turn')
-  tell(turns, { t: 'withdraw', localId: 'local-2' })
+  tell(queue, { t: 'withdraw', localId: 'local-2' })
   t.strictSame(kept(), [], 'not known yet')
   noted[0]?.resolve()
   await until(() => kept().length === 1)
@@ -148,18 +151,18 @@ t.test('a message that is withdrawn while its files come is not handed over, and
 
 t.test('a stop that comes before the agent has the message keeps it from it, for good [W14]', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
-  const { turns, joined, given, told, notes } = turnsOf(() => true, undefined, {
+  const { turns, queue, joined, given, told, notes } = turnsOf(() => true, undefined, {
     join: async text => (text === 'one' ? joining.promise : { text, images: [] })
   })
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => joined.length === 1)
   await turns.stop()
   joining.resolve({ text: 'one', images: [] })
   await until(() => told.length === 1)
   t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
   t.match(notes(), { turn: null, cursor: 1, handing: null })
-  write(turns, 2, 'two')
+  write(queue, 2, 'two')
   await until(() => given.length === 1)
   t.strictSame(given, ['two'], 'one stop stops one message')
   turns.close()
@@ -168,8 +171,8 @@ t.test('a stop that comes before the agent has the message keeps it from it, for
 })
 
 t.test('a stop that comes with the message, before its turn, counts for that [W14]', async t => {
-  const { turns, given, told } = turnsOf(() => true)
-  write(turns, 1, 'one')
+  const { turns, queue, given, told } = turnsOf(() => true)
+  write(queue, 1, 'one')
   await turns.stop()
   const serving = turns.serve(0)
   await until(() => told.length === 1)
@@ -182,9 +185,9 @@ t.test('a stop that comes with the message, before its turn, counts for that [W1
 t.test('an agent that is just taking a message is stopped once it has it [W14]', async t => {
   for (const isTaken of [true, false]) {
     const taking = Promise.withResolvers<boolean>()
-    const { turns, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
+    const { turns, queue, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
     const serving = turns.serve(0)
-    write(turns, 1, 'one')
+    write(queue, 1, 'one')
     await until(() => given.length === 1)
     await turns.stop()
     const before = cancelled()
@@ -194,17 +197,30 @@ t.test('an agent that is just taking a message is stopped once it has it [W14]',
       await turns.end({ type: 'turn-ended', reason: 'cancelled' })
     } else await until(() => told.length === 1)
     t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }], `taken: ${isTaken}`)
-    t.equal(turns.queued, 0)
+    t.equal(queue.length, 0)
     turns.close()
     await serving
   }
 })
 
+t.test('what an agent was stopped at before it had written it down is not handed over again [W14]', async t => {
+  const { turns, queue, notes } = turnsOf(() => true, undefined, { writesDown: true })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => notes().handing != null && !queue.hasNext)
+  t.match(notes(), { cursor: 0, handing: { seq: 1 } })
+  await turns.stop()
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  t.match(notes(), { cursor: 1, handing: null })
+  turns.close()
+  await serving
+})
+
 t.test('a stop when nothing runs or waits stops nothing later [W14]', async () => {
-  const { turns, given } = turnsOf(() => true)
+  const { turns, queue, given } = turnsOf(() => true)
   const serving = turns.serve(0)
   await turns.stop()
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => given.length === 1)
   turns.close()
   await turns.end({ type: 'turn-ended', reason: 'done' })
@@ -212,18 +228,18 @@ t.test('a stop when nothing runs or waits stops nothing later [W14]', async () =
 })
 
 t.test('a file for the next message is not given with one that the turn does not take in', async t => {
-  const { turns, given, joined, steered, cancelled } = turnsOf(() => true)
+  const { turns, queue, given, joined, steered, cancelled } = turnsOf(() => true)
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => given.length === 1)
-  write(turns, 2, 'two', { steer: true })
+  write(queue, 2, 'two', { steer: true })
   await until(() => steered.length === 1)
-  tell(turns, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
+  tell(queue, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
   steered[0]?.resolve(false)
   await until(() => cancelled() === 1)
   await turns.end({ type: 'turn-ended', reason: 'cancelled' })
   await until(() => given.length === 2)
-  write(turns, 3, 'three')
+  write(queue, 3, 'three')
   await turns.end({ type: 'turn-ended', reason: 'done' })
   await until(() => given.length === 3)
   t.strictSame(given, ['one', 'two', 'three'])
@@ -234,16 +250,16 @@ t.test('a file for the next message is not given with one that the turn does not
 })
 
 t.test('a message that steers keeps its file until the agent has it', async t => {
-  const { turns, given, joined, cancelled } = turnsOf(n => n !== 2)
+  const { turns, queue, given, joined, cancelled } = turnsOf(n => n !== 2)
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => given.length === 1)
-  tell(turns, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
-  write(turns, 2, 'two', { steer: true })
+  tell(queue, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
+  write(queue, 2, 'two', { steer: true })
   await until(() => cancelled() === 1)
   await turns.end({ type: 'turn-ended', reason: 'cancelled' })
   await until(() => given.length === 2)
-  write(turns, 3, 'three')
+  write(queue, 3, 'three')
   await until(() => given.length === 3)
   t.strictSame(given, ['one', 'two', 'two'])
   t.match(joined, [[], [{ name: 'a.png' }], [{ name: 'a.png' }]])
@@ -253,12 +269,12 @@ t.test('a message that steers keeps its file until the agent has it', async t =>
 })
 
 t.test('nothing is handed over before it is clear whether the turn took in what steers, which then comes first', async t => {
-  const { turns, given, steered, notes } = turnsOf(() => true)
+  const { turns, queue, given, steered, notes } = turnsOf(() => true)
   const serving = turns.serve(0)
-  write(turns, 1, 'one')
+  write(queue, 1, 'one')
   await until(() => given.length === 1)
-  write(turns, 2, 'waits')
-  write(turns, 3, 'steers', { steer: true })
+  write(queue, 2, 'waits')
+  write(queue, 3, 'steers', { steer: true })
   await until(() => steered.length === 1)
   await turns.end({ type: 'turn-ended', reason: 'done' })
   await new Promise(resolve => setImmediate(resolve))
@@ -275,17 +291,17 @@ t.test('nothing is handed over before it is clear whether the turn took in what 
 t.test(
   'a message that steers and is withdrawn before the turn refuses it is not handed over; a refusal that breaks is one too',
   async t => {
-    const { turns, given, steered, cancelled, notes } = turnsOf(() => true)
+    const { turns, queue, given, steered, cancelled, notes } = turnsOf(() => true)
     const serving = turns.serve(0)
-    write(turns, 1, 'one')
+    write(queue, 1, 'one')
     await until(() => given.length === 1)
-    write(turns, 2, 'unwanted', { steer: true })
+    write(queue, 2, 'unwanted', { steer: true })
     await until(() => steered.length === 1)
-    tell(turns, { t: 'withdraw', localId: 'local-2' })
+    tell(queue, { t: 'withdraw', localId: 'local-2' })
     steered[0]?.resolve(false)
-    await until(() => notes()['cursor'] === 2)
+    await until(() => notes().cursor === 2)
     t.equal(cancelled(), 0, 'the turn goes on')
-    write(turns, 3, 'three', { steer: true })
+    write(queue, 3, 'three', { steer: true })
     await until(() => steered.length === 2)
     steered[1]?.reject(new Error('the line is closed'))
     await until(() => cancelled() === 1)
@@ -312,33 +328,40 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
   const bodies: MessageBody[] = []
   const steered: PromiseWithResolvers<boolean>[] = []
   let cancelled = 0
-  let notes: Record<string, unknown> = { cursor: 0, settled: [], turn: null }
+  let notes: SessionNotes = { tag: 't', server: '', key: null, metadata: { path: '', host: '' }, cursor: 0, settled: [], turn: null }
   const nothing = () => {}
+  const agent = {
+    writesDown,
+    async prompt(text: string) {
+      given.push(text)
+      return prompt ? prompt() : takes(given.length)
+    },
+    steer() {
+      steered.push(Promise.withResolvers<boolean>())
+      return steered.at(-1)?.promise
+    },
+    async cancel() {
+      cancelled++
+    },
+    setMode: async () => true
+  }
+  const folder = {
+    get notes() {
+      return notes
+    },
+    note(changes: Partial<SessionNotes>) {
+      notes = { ...notes, ...changes }
+    },
+    noted
+  }
+  const put = async (body: MessageBody) => void bodies.push(body)
+  const queue = createQueue({ folder, write: put, uplink: () => undefined, onChange: nothing })
+  const cursor = createCursor({ agent, folder, queue, put })
   const parts = {
-    agent: {
-      writesDown,
-      async prompt(text: string) {
-        given.push(text)
-        return prompt ? prompt() : takes(given.length)
-      },
-      steer() {
-        steered.push(Promise.withResolvers<boolean>())
-        return steered.at(-1)?.promise
-      },
-      async cancel() {
-        cancelled++
-      },
-      setMode: async () => true
-    },
-    folder: {
-      get notes() {
-        return notes
-      },
-      note(changes: object) {
-        notes = { ...notes, ...changes }
-      },
-      noted
-    },
+    agent,
+    folder,
+    queue,
+    cursor,
     narrator: { beginTurn: async () => 'turn', tell: async (event: AgentEvent) => void told.push(event) },
     notices: { turnBegan: nothing, turnEnded: nothing },
     modelWaits: { turnBegan: nothing, turnEnded: nothing },
@@ -349,12 +372,13 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
         return join ? join(text) : { text, images: [] }
       }
     },
-    keeping: { keep: async (body: MessageBody) => void bodies.push(body) },
     requests: { open: [] },
     onChange: nothing
   }
   return {
     turns: createTurns(parts as unknown as SessionParts),
+    queue,
+    cursor,
     given,
     joined,
     told,
@@ -365,12 +389,12 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
   }
 }
 
-function write(turns: Turns, seq: number, text: string, meta: MessageMeta = {}): void {
-  turns.hear({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', ...meta } }, { seq, localId: `local-${seq}` })
+function write(queue: Queue, seq: number, text: string, meta: MessageMeta = {}): void {
+  queue.hear({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', ...meta } }, { seq, localId: `local-${seq}` })
 }
 
-function tell(turns: Turns, ev: SessionEvent): void {
-  turns.hear({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } }, { seq: 100, localId: null })
+function tell(queue: Queue, ev: SessionEvent): void {
+  queue.hear({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } }, { seq: 100, localId: null })
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Fetch } from '../../../lib/client/link/rest.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { findLeftovers, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { deliverLeftovers, keepDelivering, sayInEnded } from '../../../lib/wrapper/session/leftovers.ts'
+import { recoverSessions, recoverUntilDone, sayInEnded } from '../../../lib/wrapper/session/recovery.ts'
 import { fetch } from '../../../lib/wrapper/uplink/network.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
@@ -21,10 +21,10 @@ t.test('what could not be delivered in time is there for the next try, and arriv
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
   const own = openHome({ AFIELD_HOME: home })
-  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.strictSame(await recoverSessions({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
   t.equal(findLeftovers(home).length, 1)
-  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
-  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  t.strictSame(await recoverSessions({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.strictSame(await recoverSessions({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
   t.match(listSessions(home), [{ pid: undefined, notes: { turn: null } }])
   const session = await phone.session()
   await session.until(session => said(session).length > 0)
@@ -38,7 +38,7 @@ t.test('one that cannot be read keeps no other from being delivered, and stays',
   await leaveBehind(home, another(), 'of another')
   const own = openHome({ AFIELD_HOME: home })
   const said: string[] = []
-  const result = await deliverLeftovers({ home: own, fetch, withinMs: long, onTrouble: sentence => said.push(sentence) })
+  const result = await recoverSessions({ home: own, fetch, withinMs: long, onTrouble: sentence => said.push(sentence) })
   t.strictSame(result, { found: 2, delivered: 1 })
   t.match(said, [/not delivered: EISDIR/])
   t.equal(findLeftovers(home).length, 1)
@@ -53,7 +53,7 @@ t.test('what cannot be read is told once and tried seldom, until it can', async 
   const clock = manualClock()
   const told: string[] = []
   const end = new AbortController()
-  const isOver = keepDelivering({
+  const isOver = recoverUntilDone({
     home: openHome({ AFIELD_HOME: home }),
     fetch,
     signal: end.signal,
@@ -84,7 +84,7 @@ t.test('what cannot be read is told once and tried seldom, until it can', async 
 t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
-  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  const delivering = recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
   await until(() => listSessions(home)[0]?.deliverer === process.pid)
   t.match(listSessions(home), [{ pid: undefined }])
 
@@ -102,7 +102,7 @@ t.test('a session that is being delivered runs in no process, and is left to who
 t.test('who delivers by hand gets what another process cannot deliver', async t => {
   const { home, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
-  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  const delivering = recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
   await until(() => listSessions(home)[0]?.deliverer === process.pid)
   const flush = runWrapper(t, { home, args: ['flush'] })
   t.equal(await flush.ended, 0)
@@ -119,7 +119,7 @@ t.test('what is said in an ended session without a link is delivered later, and 
   const own = openHome({ AFIELD_HOME: home })
   await sayInEnded(known, 'It did not start.', { home: own, fetch: down, withinMs: soon })
   t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
-  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  t.strictSame(await recoverSessions({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
   const session = await phone.session()
   await session.until(session => session.events().some(event => event.t === 'service' && event.text === 'It did not start.'))
   t.match(listSessions(home), [{ notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
@@ -133,7 +133,7 @@ t.test('a message that the server never takes is set aside and told of once, and
       ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
       : fetch(url, init)
   const own = openHome({ AFIELD_HOME: home })
-  t.strictSame(await deliverLeftovers({ home: own, fetch: picky, withinMs: long }), { found: 1, delivered: 1 })
+  t.strictSame(await recoverSessions({ home: own, fetch: picky, withinMs: long }), { found: 1, delivered: 1 })
   const session = await phone.session()
   const told = () => session.events().flatMap(event => (event.t === 'service' && /did not take/.test(event.text) ? event.text : []))
   await session.until(() => told().length > 0)

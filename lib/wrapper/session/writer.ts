@@ -6,7 +6,7 @@ import { ownWords } from '../uplink/outbox.ts'
 import type { Uplink } from '../uplink/uplink.ts'
 
 /** Puts on disk what a session has to say. */
-export interface Keeping {
+export interface Writer {
   /** Why something could not be kept, while that is so. */
   readonly trouble: string | undefined
   /** What devices are told of the disk. */
@@ -15,7 +15,7 @@ export interface Keeping {
    * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost, and
    * devices are told by the agent's state, which needs no disk here; when more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
    */
-  keep(body: MessageBody, localId?: string): Promise<void>
+  write(body: MessageBody, localId?: string): Promise<void>
   /** What the session notes of itself waits for the disk, and for which reason; undefined once it is there. Nothing is handed to the agent meanwhile. */
   notesWait(why: unknown): void
   /** Some of it was left out after all. */
@@ -28,7 +28,7 @@ export interface Keeping {
   abandon(): void
 }
 
-export interface KeepingDeps {
+export interface WriterDeps {
   put: Uplink['put']
   publish(change: (state: AgentState) => AgentState): void
   onChange(): void
@@ -40,7 +40,7 @@ const retryDiskMs = 1000
 const tooMuch = 'too much waited for the server'
 const fullSentence = 'The disk is full, so the output of the agent waits: free some space.'
 
-export function createKeeping({ put, publish, onChange, now = Date.now }: KeepingDeps): Keeping {
+export function createWriter({ put, publish, onChange, now = Date.now }: WriterDeps): Writer {
   const end = new AbortController()
   let ofDisk: string | undefined
   /** How many messages wait for the disk, whether notes do, and what devices are told meanwhile. */
@@ -78,7 +78,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     const next = didWordsWait ? 'Output from the meantime follows now.' : 'The session goes on.'
     const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
     didWordsWait = false
-    await keep(ownWords(sentence))
+    await write(ownWords(sentence))
   }
   const wordsFreed = () => {
     stuck -= 1
@@ -98,7 +98,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
     if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (leftOut += count))
   }
-  const keep: Keeping['keep'] = async (body, localId) => {
+  const write: Writer['write'] = async (body, localId) => {
     let isStuck = false
     for (;;) {
       try {
@@ -128,7 +128,7 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     get diskTrouble() {
       return diskTrouble
     },
-    keep,
+    write,
     notesWait(why) {
       const wereStuck = areNotesStuck
       areNotesStuck = why !== undefined

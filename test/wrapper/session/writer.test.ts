@@ -2,61 +2,61 @@ import t from 'tap'
 import { OutboxFull } from '../../../lib/client/outbox/outbox.ts'
 import { envelopeOf, newUserText } from '../../../lib/client/sealed/messages.ts'
 import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
-import { createKeeping } from '../../../lib/wrapper/session/keeping.ts'
+import { createWriter } from '../../../lib/wrapper/session/writer.ts'
 
 t.test('that thoughts were left out is shown until the server has everything, and is then said in the history once [W3]', async t => {
-  const { keeping, kept, room } = outbox()
+  const { writer, kept, room } = outbox()
   room.dropsThoughts = true
-  await keeping.keep(newUserText('one'))
+  await writer.write(newUserText('one'))
   room.dropsThoughts = false
-  await keeping.keep(newUserText('two'))
-  t.match(keeping.trouble, /the oldest thoughts and plans are dropped/)
-  keeping.drained()
-  t.equal(keeping.trouble, undefined)
-  keeping.drained()
-  await keeping.keep(newUserText('three'))
+  await writer.write(newUserText('two'))
+  t.match(writer.trouble, /the oldest thoughts and plans are dropped/)
+  writer.drained()
+  t.equal(writer.trouble, undefined)
+  writer.drained()
+  await writer.write(newUserText('three'))
   t.match(kept(), ['one', 'two', /^Before this 1 thought or plan was left out/, 'three'])
 })
 
 t.test('where words of the agent are missing the history says so at once, before what follows [W3]', async t => {
-  const { keeping, kept, room } = outbox()
-  await keeping.keep(newUserText('one'))
+  const { writer, kept, room } = outbox()
+  await writer.write(newUserText('one'))
   room.isFull = true
-  await keeping.keep(newUserText('lost'))
-  await keeping.keep(newUserText('lost too'))
-  t.match(keeping.trouble, /new agent output is not stored/)
+  await writer.write(newUserText('lost'))
+  await writer.write(newUserText('lost too'))
+  t.match(writer.trouble, /new agent output is not stored/)
   t.match(kept(), ['one', missing], 'also when nothing follows, because this process dies')
   room.isFull = false
-  await keeping.keep(newUserText('two'))
+  await writer.write(newUserText('two'))
   room.isFull = true
-  await keeping.keep(newUserText('lost again'))
+  await writer.write(newUserText('lost again'))
   t.match(kept(), ['one', missing, 'two', missing])
   room.isFull = false
-  keeping.drained()
-  t.equal(keeping.trouble, undefined)
+  writer.drained()
+  t.equal(writer.trouble, undefined)
   t.equal(kept().length, 4, 'once for each gap')
 })
 
 t.test('thoughts that were left out are told of when the session ends, also while the server is away [W3]', async t => {
-  const { keeping, kept, room } = outbox()
+  const { writer, kept, room } = outbox()
   room.dropsThoughts = true
-  await keeping.keep(newUserText('one'))
+  await writer.write(newUserText('one'))
   room.isFull = true
-  await keeping.finish()
+  await writer.finish()
   t.match(kept(), ['one', /^Before this 1 thought or plan was left out/])
 })
 
 t.test('devices are told of the disk while what a session notes of itself waits, and once that it is over [W16]', async t => {
-  const { keeping, kept, state } = outbox()
-  keeping.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
-  keeping.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  const { writer, kept, state } = outbox()
+  writer.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  writer.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
   t.match(state().diskTrouble, { why: 'full' })
-  t.match(keeping.trouble, /disk is full/)
-  await keeping.keep(newUserText('a small one'))
+  t.match(writer.trouble, /disk is full/)
+  await writer.write(newUserText('a small one'))
   t.match(state().diskTrouble, { why: 'full' }, 'also when what is smaller finds room')
-  keeping.notesWait(undefined)
+  writer.notesWait(undefined)
   t.equal(state().diskTrouble, undefined)
-  t.equal(keeping.trouble, undefined)
+  t.equal(writer.trouble, undefined)
   t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session goes on\.$/])
 })
 
@@ -67,10 +67,10 @@ function outbox() {
   const room = { isFull: false, dropsThoughts: false }
   const texts: string[] = []
   let state: AgentState = {}
-  const keeping = createKeeping({
+  const writer = createWriter({
     async put(body, _, how) {
       if (room.isFull && !how?.beyondLimit) throw new OutboxFull('full')
-      if (room.dropsThoughts) keeping.dropped(1)
+      if (room.dropsThoughts) writer.dropped(1)
       const ev = envelopeOf(body)?.ev
       texts.push(ev?.t === 'service' ? ev.text : body.role === 'user' ? body.content.text : '')
     },
@@ -79,5 +79,5 @@ function outbox() {
     },
     onChange: () => {}
   })
-  return { keeping, room, kept: () => texts, state: () => state }
+  return { writer, room, kept: () => texts, state: () => state }
 }

@@ -1,12 +1,204 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
+import { envelopeOf, newEnvelope } from '../../../lib/client/sealed/messages.ts'
+import type { MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { readNotes } from '../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../lib/wrapper/home/session-notes.ts'
+import { createQueue, type Prompt, type Queue } from '../../../lib/wrapper/session/queue.ts'
 import { startServer } from '../../kit/server.ts'
 import { onePixel } from '../agents/contract.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
+
+const file = { ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 }
+
+/** One without an agent, and what is noted and told of it. */
+function open(noted: Partial<SessionNotes> = {}) {
+  const told: unknown[] = []
+  let notes: SessionNotes = { tag: 't', server: '', key: null, metadata: { path: '', host: '' }, cursor: 0, turn: null, ...noted }
+  const folder = {
+    get notes() {
+      return notes
+    },
+    note(changes: Partial<SessionNotes>) {
+      notes = { ...notes, ...changes }
+    }
+  }
+  const queue = createQueue({
+    folder,
+    write: async body => void told.push(envelopeOf(body)?.ev ?? body),
+    uplink: () => undefined,
+    onChange() {}
+  })
+  return { queue, told, notes: () => notes }
+}
+
+function say(queue: Queue, seq: number, meta: MessageMeta = {}, text = `number ${seq}`): void {
+  queue.hear({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', ...meta } }, { seq, localId: `local-${seq}` })
+}
+
+function tell(queue: Queue, ev: SessionEvent): void {
+  queue.hear({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } }, { seq: 100, localId: null })
+}
+
+const withdraw = (queue: Queue, seq: number) => tell(queue, { t: 'withdraw', localId: `local-${seq}` })
+const promptsOf = (queue: Queue, readUpTo = 0) => queue.prompts({ ready: async () => {}, readUpTo })
+
+async function all(queue: Queue, readUpTo?: number): Promise<Prompt[]> {
+  const taken: Prompt[] = []
+  for await (const prompt of promptsOf(queue, readUpTo)) {
+    taken.push(prompt)
+    if (queue.length === 0) queue.close()
+  }
+  return taken
+}
+
+t.test('one that steers comes before those that wait, and after those that steered before', async t => {
+  const { queue } = open()
+  for (const seq of [1, 2, 3, 4]) say(queue, seq, { steer: seq % 2 === 0 })
+  t.equal(queue.isUrgent, true)
+  t.strictSame(
+    (await all(queue)).map(({ seq }) => seq),
+    [2, 4, 1, 3]
+  )
+})
+
+t.test('reasons come before all that waits, the oldest first', async t => {
+  const { queue, notes } = open({ reasons: [{ localId: 'left', text: 'left' }] })
+  say(queue, 1)
+  for (const reason of ['first', 'second']) queue.sayReason(queue.noteReason({ title: 'this', reason }, { stops: false }))
+  const taken = await all(queue)
+  t.match(
+    taken.map(({ text }) => text),
+    [/first/, /second/, 'left', 'number 1']
+  )
+  t.equal(notes().reasons?.length, 3, 'kept until the agent has them')
+  for (const prompt of taken) queue.read(prompt)
+  t.strictSame(notes().reasons, [])
+})
+
+t.test('what waited is not lost behind one that came before it', t => {
+  const { queue, notes } = open({ cursor: 6 })
+  for (const seq of [7, 8, 9]) say(queue, seq, { steer: seq === 9 })
+  const steered = queue.takeUrgent()
+  t.equal(steered?.seq, 9)
+  if (steered) queue.read(steered)
+  t.match(notes(), { cursor: 6, settled: [9] }, 'a later process begins with the first that waits')
+  withdraw(queue, 7)
+  t.match(notes(), { cursor: 7, settled: [9] })
+  withdraw(queue, 8)
+  t.strictSame([notes().cursor, notes().settled], [9, []])
+  t.end()
+})
+
+t.test('what an earlier process settled is not handed over again, nor what was sent with it', async t => {
+  const { queue } = open({ settled: [8] })
+  tell(queue, { t: 'file', ...file })
+  say(queue, 8)
+  say(queue, 9)
+  t.match(await all(queue), [{ seq: 9, attachments: [] }])
+})
+
+t.test('a message that waits is withdrawn by its local id, and another stays', async t => {
+  const { queue, notes } = open()
+  say(queue, 1)
+  say(queue, 2)
+  withdraw(queue, 1)
+  t.equal(queue.length, 1)
+  withdraw(queue, 1)
+  t.match(await all(queue), [{ seq: 2 }])
+  t.equal(notes().cursor, 1)
+})
+
+t.test('words that are replaced keep the place and the name of the message, and are settled with it', async t => {
+  const { queue, notes, told } = open()
+  for (const seq of [1, 2, 3]) say(queue, seq)
+  tell(queue, { t: 'file', ...file })
+  say(queue, 4, { replaces: 'local-2', model: 'quick' }, 'better')
+  say(queue, 5, { replaces: 'local-2' }, 'best')
+  say(queue, 6, { replaces: 'local-9' })
+  t.strictSame(told, [{ t: 'apart', localId: 'local-6' }], 'one that does not wait cannot be replaced')
+  const taken = await all(queue)
+  t.match(taken, [
+    { seq: 1 },
+    { seq: 2, localId: 'local-2', text: 'best', attachments: [], meta: { model: 'quick' } },
+    { seq: 3 },
+    { seq: 6 }
+  ])
+  t.match(taken[1]?.edits, [{ seq: 4 }, { seq: 5 }])
+  for (const prompt of taken.slice(0, 3)) queue.read(prompt)
+  t.strictSame([notes().cursor, notes().settled], [5, []])
+})
+
+t.test('one that waits is moved before another, and nothing is when one of them waits no more', async t => {
+  const { queue } = open()
+  for (const seq of [1, 2, 3, 4]) say(queue, seq)
+  tell(queue, { t: 'move', localId: 'local-4', before: 'local-2' })
+  tell(queue, { t: 'move', localId: 'local-9', before: 'local-1' })
+  tell(queue, { t: 'move', localId: 'local-3', before: 'local-9' })
+  t.strictSame(
+    (await all(queue)).map(({ seq }) => seq),
+    [1, 4, 2, 3]
+  )
+})
+
+t.test('what was sent before a text belongs to it, and not to what is written at the terminal', async t => {
+  const { queue } = open()
+  tell(queue, { t: 'file', ...file })
+  await queue.say('here')
+  say(queue, 1)
+  say(queue, 2)
+  t.match(
+    (await all(queue)).map(({ attachments }) => attachments),
+    [[], [file], []]
+  )
+})
+
+t.test('one that the agent could not be given is tried again before the next that is said, and not without', async t => {
+  const { queue } = open()
+  for (const seq of [1, 2]) say(queue, seq)
+  const taken: number[] = []
+  let isPutBack = false
+  const reading = (async () => {
+    for await (const prompt of promptsOf(queue)) {
+      taken.push(prompt.seq ?? 0)
+      if (!isPutBack) queue.putBack(prompt)
+      isPutBack = true
+    }
+  })()
+  while (!isPutBack) await Promise.resolve()
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(taken, [1])
+  t.equal(queue.length, 2)
+  say(queue, 3)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(taken, [1, 1, 2, 3])
+  queue.close()
+  await reading
+})
+
+t.test('what waits behind one that the agent could not be given is handed over when that one is withdrawn', async t => {
+  const { queue } = open()
+  for (const seq of [1, 2]) say(queue, seq)
+  const taken = promptsOf(queue)[Symbol.asyncIterator]()
+  queue.putBack((await taken.next()).value)
+  const next = taken.next()
+  await new Promise(resolve => setImmediate(resolve))
+  withdraw(queue, 1)
+  t.match(await next, { value: { seq: 2 } })
+  queue.close()
+})
+
+t.test('what the agent is known to have is not handed over, but what replaced its words since is', async t => {
+  const { queue, told } = open({ cursor: 1 })
+  say(queue, 1)
+  say(queue, 2)
+  say(queue, 3, { replaces: 'local-1' }, 'better')
+  t.match(await all(queue, 1), [{ seq: 2 }, { seq: 3, text: 'better' }])
+  t.strictSame(told, [{ t: 'apart', localId: 'local-3' }])
+})
 
 const long = `SCRIPT: slow 60000 ${'word '.repeat(300)}`
 

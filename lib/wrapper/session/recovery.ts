@@ -9,10 +9,10 @@ import { findLeftovers, type KnownSession, listSessions, readNotes, type Session
 import { ownWords } from '../uplink/outbox.ts'
 import { previewOf } from '../uplink/preview.ts'
 import { openUplink, type Uplink } from '../uplink/uplink.ts'
-import { readUntold, recount } from './recount.ts'
+import { readUntold, recount } from './cursor.ts'
 import { cancelAll } from './requests/requests.ts'
 
-export interface LeftoverOptions {
+export interface RecoveryOptions {
   home: Home
   fetch: Fetch
   /** For each session, the time it may take. */
@@ -29,7 +29,7 @@ export interface LeftoverOptions {
  * they had on disk, closes the turn and the questions they left open, and archives them. Tells how many there were
  * and how many of them are delivered now.
  */
-export async function deliverLeftovers(options: LeftoverOptions): Promise<{ found: number; delivered: number }> {
+export async function recoverSessions(options: RecoveryOptions): Promise<{ found: number; delivered: number }> {
   const { home, signal } = options
   await endOrphans(home.path)
   let found = 0
@@ -47,12 +47,12 @@ export async function deliverLeftovers(options: LeftoverOptions): Promise<{ foun
   return { found, delivered }
 }
 
-function noteTrouble(error: unknown, { onTrouble }: LeftoverOptions): false {
+function noteTrouble(error: unknown, { onTrouble }: RecoveryOptions): false {
   onTrouble?.(`What a session left behind was not delivered: ${error instanceof Error ? error.message : String(error)}`)
   return false
 }
 
-async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise<boolean> {
+async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise<boolean> {
   return bringAway(folder, options, async (uplink, notices) => {
     await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
     const now = Date.now()
@@ -67,7 +67,7 @@ async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise
 }
 
 /** Tells something in an ended session, which stays ended. Kept on disk when it cannot be delivered now. */
-export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: LeftoverOptions): Promise<void> {
+export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: RecoveryOptions): Promise<void> {
   const folder = takeOver(path)
   if (!folder) return
   await bringAway(folder, options, uplink => uplink.put(ownWords(text)))
@@ -76,7 +76,7 @@ export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: str
 /** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
 async function bringAway(
   folder: SessionFolder,
-  options: LeftoverOptions,
+  options: RecoveryOptions,
   tell: (uplink: Uplink, notices: NoticeQueue) => Promise<void>
 ): Promise<boolean> {
   const { home, fetch, withinMs, signal } = options
@@ -114,8 +114,8 @@ const freeWithinMs = 5_000
 const tellWithinMs = 5_000
 
 /** The same again and again, until nothing is left that this process may deliver. The same trouble is told once. */
-export async function keepDelivering(
-  options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
+export async function recoverUntilDone(
+  options: Omit<RecoveryOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
 ): Promise<void> {
   const { signal, clock } = options
   const told = new Set<string>()
@@ -126,7 +126,7 @@ export async function keepDelivering(
       if (!told.has(sentence)) options.onTrouble?.(sentence)
       told.add(sentence)
     }
-    const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs, onTrouble })
+    const { found, delivered } = await recoverSessions({ ...options, withinMs: eachMs, onTrouble })
     if (found === delivered) return
     await pause(isTroubled ? troubledRestMs : restMs, { signal, clock }).catch(() => {})
   }
