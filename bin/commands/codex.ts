@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { codexKind } from '../../lib/wrapper/agents/codex/codex.ts'
-import { takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
+import { removeSignIn } from '../../lib/wrapper/agents/codex/sign-in.ts'
 import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
@@ -14,5 +14,5 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
   const kind = codexKind(claudeOptions(args, options))
   const running = runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') || options.prompt })
-  process.exit(await running.finally(() => takeTokenBack(options.home.path, options.tag)))
+  process.exit(await running.finally(() => removeSignIn(options.home.path, options.tag)))
 }

@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
-import { givenHome, takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
+import { removeSignIn, signInHome } from '../../lib/wrapper/agents/codex/sign-in.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
@@ -47,9 +47,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     model: options.model ?? metadata.currentModelCode ?? undefined,
     effort: options.effort ?? metadata.currentThoughtLevelCode ?? undefined
   }
-  const own = { ...env, ...givenHome(home.path, tag) }
+  const own = { ...env, ...signInHome(home.path, tag) }
   const running = runAgent({ ...options, ...goOn, env: own, directory: metadata.path, kind, earlier })
-  process.exit(await running.finally(() => takeTokenBack(home.path, tag)))
+  process.exit(await running.finally(() => removeSignIn(home.path, tag)))
 }
 
 /** The session with this number in the list of `sessions`, when the number is the only word. */

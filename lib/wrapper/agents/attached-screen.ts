@@ -1,4 +1,4 @@
-import type { Console } from '../terminal/console.ts'
+import { type Console, withWrite } from '../terminal/console.ts'
 import type { AgentScreen, OwnScreen } from './agent.ts'
 import { controlsOf, howEnded, openPty, type Pty } from './pty.ts'
 
@@ -63,26 +63,16 @@ const ownPage = { entered: '\x1b[?1049h', left: '\x1b[?1049l' }
 /** Once it has left its own page, a program says how to go on by itself: here any key does that. */
 function withoutLastWords(console: Console): Console {
   let isOver = false
-  return {
-    get columns() {
-      return console.columns
-    },
-    get rows() {
-      return console.rows
-    },
-    takeKeys: console.takeKeys,
-    onResize: console.onResize,
-    write(bytes) {
-      const text = Buffer.from(bytes).toString()
-      const left = text.lastIndexOf(ownPage.left)
-      const isEntered = text.lastIndexOf(ownPage.entered) > left
-      if (isEntered) isOver = false
-      else if (left >= 0) {
-        console.write(text.slice(0, left) + controlsOf(text.slice(left)))
-        isOver = true
-        return
-      }
-      console.write(isOver ? controlsOf(text) : bytes)
+  return withWrite(console, bytes => {
+    const text = Buffer.from(bytes).toString()
+    const left = text.lastIndexOf(ownPage.left)
+    const isEntered = text.lastIndexOf(ownPage.entered) > left
+    if (isEntered) isOver = false
+    else if (left >= 0) {
+      console.write(text.slice(0, left) + controlsOf(text.slice(left)))
+      isOver = true
+      return
     }
-  }
+    console.write(isOver ? controlsOf(text) : bytes)
+  })
 }

@@ -40,7 +40,7 @@ const words: Readonly<Record<string, string>> = {
   bypassPermissions: 'Full auto'
 }
 
-// Wishes for nothing but what an agent begins in without one.
+// PendingOptions for nothing but what an agent begins in without one.
 const justAsking = ['default', 'ask', 'manual', 'normal', 'build']
 
 const asking = ['default', 'ask', 'manual', 'workspace-write', 'read-only', 'normal']

@@ -5,9 +5,7 @@ import { Readable, Writable } from 'node:stream'
 import { CannotStart } from '../../exit.ts'
 import { type LeaseNotes, lease } from '../home/ownership.ts'
 import { hasGroups, signalGroup } from '../home/processes.ts'
-import { findProgram } from './find-program.ts'
-import { withoutTraces } from './last-lines.ts'
-import { startable } from './windows-script.ts'
+import { findProgram, startable } from './programs.ts'
 
 export interface AgentProcess {
   readonly input: WritableStream<Uint8Array>
@@ -100,3 +98,18 @@ function whyNot(command: string, error: Error & { code?: string }): CannotStart 
       return new CannotStart(`${name} could not be started: ${error.message}`)
   }
 }
+
+/** Of what a program wrote to its error output, the lines that help a person: without the steps it traces and the stacks of its errors. */
+export function withoutTraces(text: string): string {
+  return text
+    .replace(thrownFrom, '')
+    .split('\n')
+    .map(line => line.replace(traced, '').trimEnd())
+    .filter(line => line !== '' && !isNoise.test(line))
+    .join('\n')
+}
+
+// Where Node.js found an error that nobody caught: the file, its line, and a mark below it.
+const thrownFrom = /^\S+:\d+\n.*\n[ \t]*\^+[ \t]*$/gm
+const traced = /^\[\w+\/\w+\] /
+const isNoise = /^\w+=\S+( \w+=\S+)*$|^\s+at .+(:\d+:\d+|<anonymous>|native|index \d+)\)?( \{)?$|^Node\.js v\d+/

@@ -4,8 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
 import { configFolder } from '../agents/claude/transcript/transcript.ts'
-import { findProgram, isProgram } from '../agents/find-program.ts'
-import { comparedToTested } from '../agents/tested-versions.ts'
+import { comparedToTested, findProgram, isProgram } from '../agents/programs.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

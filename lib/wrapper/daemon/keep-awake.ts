@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
-import { findProgram } from '../agents/find-program.ts'
+import { findProgram } from '../agents/programs.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
-import { giveToken } from '../agents/codex/given-token.ts'
+import { saveSignIn } from '../agents/codex/sign-in.ts'
 import { refuseOpen } from '../histories/open-elsewhere.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { isFolder, makeFolder, refuseFile } from '../session/methods/folders.ts'
@@ -103,5 +103,5 @@ function signedInWith(
   if (!token) return {}
   if (agent === 'claude') return { CLAUDE_CODE_OAUTH_TOKEN: token }
   if (agent !== 'codex') throw new Error('A token can be given to Claude Code and to Codex alone.')
-  return giveToken(home, tag, token)
+  return saveSignIn(home, tag, token)
 }

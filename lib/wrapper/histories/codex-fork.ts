@@ -1,10 +1,9 @@
 import { withDeadline } from '../../async/deadline.ts'
 import type { CodexRewindPoint } from '../../protocol/sealed/machine-work.ts'
 import { turnsAfter } from '../agents/codex/history.ts'
-import { greet, type Line } from '../agents/codex/line.ts'
-import { findCodex, howToGet } from '../agents/codex/program.ts'
-import { startCodexServer } from '../agents/codex/server.ts'
+import { greet, type Line, startCodexServer } from '../agents/codex/server.ts'
 import { openedThread, type Turn } from '../agents/codex/shapes.ts'
+import { findCodex, howToGetCodex } from '../agents/programs.ts'
 import { codexBeginning, codexHistories } from './codex-histories.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -52,7 +51,7 @@ const endWithinMs = 500
 async function asking<Answer>({ home, env }: { home: string; env: Env }, ask: (line: Line) => Promise<Answer>): Promise<Answer> {
   if (process.platform === 'win32') throw new Error('Afield cannot reach the app server of Codex on Windows yet.')
   const codex = findCodex(env)
-  if (codex === undefined) throw new Error(`There is no command codex here. ${howToGet}`)
+  if (codex === undefined) throw new Error(`There is no command codex here. ${howToGetCodex}`)
   const handlers = { onNotification() {}, onRequest() {} }
   const server = await startCodexServer({ home, codex, directory: home, env, handlers })
   try {

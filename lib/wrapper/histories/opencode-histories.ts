@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { findOpencode } from '../agents/opencode/program.ts'
+import { findOpencode } from '../agents/programs.ts'
 import { type History, parse, type Saying, type ToldHistory } from './history.ts'
 
 type Env = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import type { AgentEvent, Untold } from '../agents/agent.ts'
-import { readSince } from '../agents/claude/transcript/untold.ts'
-import { lastTurns } from '../agents/last-turns.ts'
+import { readSince } from '../agents/claude/transcript/history.ts'
+import { lastTurns } from '../agents/history.ts'
 import { claudeHistories } from './claude-histories.ts'
 import { codexHistories, codexLines, codexSayings } from './codex-histories.ts'
 

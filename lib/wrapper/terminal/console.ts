@@ -36,3 +36,18 @@ export function processConsole(): Console | undefined {
     }
   }
 }
+
+/** The same terminal with another way to write to it. */
+export function withWrite(console: Console, write: Console['write']): Console {
+  return {
+    get columns() {
+      return console.columns
+    },
+    get rows() {
+      return console.rows
+    },
+    takeKeys: console.takeKeys,
+    onResize: console.onResize,
+    write
+  }
+}

@@ -5,19 +5,13 @@ import { CannotStart } from '../../../exit.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from '../agent.ts'
 import { chooseMode, findMode, noSuchMode } from '../modes.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
-import { createAsking } from './asking.ts'
-import { blocksOf } from './blocks.ts'
-import { createChoosing } from './choosing.ts'
-import { openLine } from './line.ts'
-import { type Initialized, openedSession, promptEnded, steered, type Update } from './messages.ts'
-import { isGone, openConversation, sayHello, whyNotOpened } from './opening.ts'
-import { createOptions } from './options.ts'
-import { listenToPast } from './past.ts'
-import { createTold, placeOf, readPlace, type Told } from './places.ts'
-import { createPrompting, type LostEnd } from './prompting.ts'
+import { createTold, listenForMissed, listenToHistory, placeOf, readPlace, type Told } from './history.ts'
+import { blocksOf, type Initialized, openedSession, promptEnded, steered, type Update } from './messages.ts'
+import { createOptionChanges, createOptions } from './options.ts'
 import { endOfTurn, explain } from './refusals.ts'
-import { listenForRest } from './rest.ts'
-import { createTurns } from './turns.ts'
+import { createRequests } from './requests.ts'
+import { isGone, openConversation, openLine, sayHello, whyNotOpened } from './server.ts'
+import { createPrompting, createTurns, type LostEnd } from './turns.ts'
 
 export interface AcpProgram {
   command: string
@@ -66,9 +60,9 @@ class AcpAgent implements Agent {
   readonly #directory: string
   readonly #connection: ClientConnection
   readonly #turns = createTurns(event => this.#emit(event))
-  readonly #asking = createAsking(event => this.#emit(event))
+  readonly #requests = createRequests(event => this.#emit(event))
   readonly #options = createOptions(event => this.#emit(event))
-  readonly #choosing = createChoosing({
+  readonly #choosing = createOptionChanges({
     options: this.#options,
     ask: ({ method, params }) => this.#connection.agent.request(method, { sessionId: this.conversation, ...params }),
     openAgain: async () => this.#isReady && (await this.#reopen()) && this.#tellAgain()
@@ -84,7 +78,7 @@ class AcpAgent implements Agent {
   })
   /** Undefined for an agent that does not repeat what it said, or that is heard again in another way. */
   #told: Told | undefined
-  #past: ReturnType<typeof listenToPast | typeof listenForRest> | undefined
+  #past: ReturnType<typeof listenToHistory | typeof listenForMissed> | undefined
   #hello: Initialized | undefined
   #isReady = false
   /** The agent can begin its conversation again. */
@@ -103,10 +97,10 @@ class AcpAgent implements Agent {
       onPermission: (question, signal) => {
         this.#prompting.hear()
         const asked = this.#turns.ask(question, this.#helperOf(question.sessionId))
-        return this.#asking.permission(asked, signal)
+        return this.#requests.permission(asked, signal)
       },
-      onQuestion: (question, signal) => this.#asking.question(question, signal),
-      onLinkDone: id => this.#asking.linkDone(id),
+      onQuestion: (question, signal) => this.#requests.question(question, signal),
+      onLinkDone: id => this.#requests.linkDone(id),
       onUpdate: (session, update) => this.#hear(session, update),
       onMore: (method, params) => {
         const event = this.#program.more?.read(method, params)
@@ -141,7 +135,7 @@ class AcpAgent implements Agent {
     this.#told?.begin(text)
     this.#tellPlace()
     this.#turn = this.#prompting.run(text, images).then(({ isLost, ...end }) => {
-      this.#asking.closeAll()
+      this.#requests.closeAll()
       if (!isLost && end.reason !== 'failed') this.#isWrittenDown = true
       this.#turns.end(end, isLost)
     })
@@ -149,13 +143,13 @@ class AcpAgent implements Agent {
   }
 
   answer(ask: string, choice: string): boolean {
-    const answered = this.#asking.answer(ask, choice)
+    const answered = this.#requests.answer(ask, choice)
     if (answered?.isNo) this.#turns.deny(answered.call)
     return answered !== undefined
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
-    return this.#asking.answerQuestion(ask, answers)
+    return this.#requests.answerQuestion(ask, answers)
   }
 
   async setMode(wish: string): Promise<boolean> {
@@ -177,7 +171,7 @@ class AcpAgent implements Agent {
   }
 
   async cancel(): Promise<void> {
-    this.#asking.closeAll()
+    this.#requests.closeAll()
     this.#prompting.cancel()
     if (this.#connection.signal.aborted) return
     await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.conversation }).catch(() => {})
@@ -185,7 +179,7 @@ class AcpAgent implements Agent {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#asking.closeAll()
+    this.#requests.closeAll()
     await this.#child.end()
     await this.#turn
   }
@@ -197,8 +191,8 @@ class AcpAgent implements Agent {
     this.#hello = hello
     this.#noteAbilities(hello)
     const place = how.toldUpTo && readPlace(how.toldUpTo)
-    if (this.#told && place && place.conversation === how.resume) this.#past = listenForRest(place)
-    else if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
+    if (this.#told && place && place.conversation === how.resume) this.#past = listenForMissed(place)
+    else if (how.isUntold && how.resume !== undefined) this.#past = listenToHistory(how.resume)
     const isOpen = this.#past !== undefined && place?.isEnded !== true
     const { opened, isRepeated } = await openConversation(
       agent,
@@ -354,7 +348,7 @@ class AcpAgent implements Agent {
 
   async #finish(ended: string): Promise<void> {
     await this.#turn
-    this.#asking.closeAll()
+    this.#requests.closeAll()
     if (this.#isStopping) this.events.close()
     else this.events.fail(new AgentDied(this.#brokenBy ?? ended, this.#child.lastLines()))
   }

@@ -1,11 +1,12 @@
 import { methods } from '@agentclientprotocol/sdk'
 import type { AgentEvent, Options, Setting } from '../agent.ts'
-import type { OpenedSession } from './messages.ts'
+import { type OpenedSession, openedSession } from './messages.ts'
+import { isGone } from './server.ts'
 
-export type OptionKind = 'mode' | 'model' | 'effort'
+type OptionKind = 'mode' | 'model' | 'effort'
 
 /** What makes a choice another, but for its session. */
-export interface OptionRequest {
+interface OptionRequest {
   method: string
   params: Record<string, string | boolean>
 }
@@ -167,3 +168,52 @@ const onOff = [
   { id: 'true', name: 'On', description: undefined },
   { id: 'false', name: 'Off', description: undefined }
 ]
+
+type KnownOptions = ReturnType<typeof createOptions>
+
+/** Asks an ACP agent to choose otherwise, as people want it. */
+export function createOptionChanges({
+  options,
+  ask,
+  openAgain
+}: {
+  options: KnownOptions
+  ask(request: OptionRequest): Promise<unknown>
+  /** The agent does not know its conversation any more. Resolves to whether it has it again. */
+  openAgain(): Promise<boolean>
+}) {
+  const set = async (request: OptionRequest): Promise<true> => {
+    const { data } = openedSession.safeParse(await ask(request))
+    // With another model there may be other levels of thought.
+    if (data) options.take(data)
+    return true
+  }
+  const trySet = async (request: OptionRequest | undefined, note: () => void): Promise<boolean> => {
+    if (!request) return false
+    const isSet = await set(request).catch(async error => isGone(error) && (await openAgain()) && (await set(request).catch(() => false)))
+    if (isSet) note()
+    return isSet
+  }
+  /** Set even when it is said to be the current one: an agent may begin in another than it tells. */
+  const choose = (kind: OptionKind, id: string) => trySet(options.request(kind, id), () => options.note(kind, id))
+  const chooseSetting = (id: string, value: string) => trySet(options.settingRequest(id, value), () => options.noteSetting(id, value))
+
+  return {
+    choose,
+    chooseSetting,
+
+    /** Asked for what is so already: that its program has ended, an agent may say only of what comes after that. */
+    async isGone(): Promise<boolean> {
+      const mode = options.of('mode')?.current
+      const request = mode === undefined ? undefined : options.request('mode', mode)
+      return request !== undefined && (await set(request).then(() => false, isGone))
+    },
+
+    /** As it was chosen before, all but the mode. */
+    async restore({ model, effort, settings }: KnownOptions['chosen']): Promise<void> {
+      if (model !== undefined) await choose('model', model)
+      if (effort !== undefined) await choose('effort', effort)
+      for (const [id, value] of settings) await chooseSetting(id, value)
+    }
+  }
+}

@@ -1,7 +1,6 @@
 import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
 import type { Step } from '../agent.ts'
-import { textOf } from './blocks.ts'
-import type { StepUpdate } from './messages.ts'
+import { type StepUpdate, textOf } from './messages.ts'
 
 /** The step with what an update says about it; what the update leaves out stays. */
 export function mergeStep(step: Step | undefined, update: StepUpdate): Step {

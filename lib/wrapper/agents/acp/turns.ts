@@ -2,11 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../../async/clock.ts'
 import type { PlanEntry } from '../../../protocol/sealed/messages.ts'
 import type { PermissionChoice, UsageWindow } from '../../../protocol/sealed/session.ts'
-import type { AgentEvent, PermissionAsk, Step, TurnEnd } from '../agent.ts'
-import { claudeWindows } from '../claude/usage-windows.ts'
-import { pictureOf, textOf } from './blocks.ts'
-import { createHelpers } from './helpers.ts'
-import type { ContentBlock, PermissionOption, PermissionQuestion, StepUpdate, Update } from './messages.ts'
+import type { AgentEvent, Image, PermissionAsk, Step, TurnEnd } from '../agent.ts'
+import { claudeWindows } from '../claude/usage.ts'
+import {
+  type ContentBlock,
+  type PermissionOption,
+  type PermissionQuestion,
+  pictureOf,
+  type StepUpdate,
+  textOf,
+  type Update
+} from './messages.ts'
+import { explain, signInFirst } from './refusals.ts'
+import { isGone, isSignedOut } from './server.ts'
 import { endOf, mergeStep } from './steps.ts'
 
 interface Block {
@@ -252,3 +260,86 @@ function choiceOf({ optionId, name, kind }: PermissionOption): PermissionChoice 
 const meansEdits = /^(Yes, allow all edits during this session|Always allow edits)$/
 
 const startsAnew = /^exit-plan-clear-/
+
+/**
+ * The helpers that an agent has at work. They come in two ways: as sessions of their own, or by what they do naming the step that
+ * called them; the id is that of the session or step.
+ */
+export function createHelpers(emit: (event: AgentEvent) => void) {
+  const known = new Set<string>()
+  const working = new Set<string>()
+
+  const stop = (subagent: string) => {
+    if (working.delete(subagent)) emit({ type: 'subagent-stopped', subagent })
+  }
+
+  return {
+    has: (subagent: string) => known.has(subagent),
+    start(subagent: string, title: string | undefined): void {
+      if (working.has(subagent)) return
+      known.add(subagent)
+      working.add(subagent)
+      emit({ type: 'subagent-started', subagent, title })
+    },
+    stop,
+    stopAll(): void {
+      for (const subagent of [...working]) stop(subagent)
+    }
+  }
+}
+
+/** `isLost`: the agent ended in it, and may have written down more than it said. */
+export type LostEnd = TurnEnd & { isLost?: boolean }
+
+/**
+ * Gives an ACP agent its prompts. What the agent drives may end while the agent itself lives; then the conversation is begun again, and
+ * a prompt of which nothing was heard is given once more. One that was begun is not: nobody wants it done twice.
+ */
+export function createPrompting(agent: {
+  title(): string
+  /** Rejects when the agent does not take it, or cannot go on. */
+  say(text: string, images: readonly Image[]): Promise<TurnEnd>
+  /** Whether the agent itself has ended. */
+  isCut(): boolean
+  /** How the turn ends with the agent. */
+  end(): Promise<LostEnd>
+  /** Whether its conversation is gone. */
+  isGone(): Promise<boolean>
+  /** Resolves to whether it has the conversation again. */
+  openAgain(): Promise<boolean>
+  tellAgain(): void
+}) {
+  let isCancelled = false
+  let wasHeard = false
+
+  const endWith = async (error: unknown): Promise<LostEnd> =>
+    agent.isCut() ? agent.end() : { reason: 'failed', error: isSignedOut(error) ? signInFirst(agent.title()) : explain(error) }
+
+  return {
+    /** Something of the turn was told. */
+    hear(): void {
+      wasHeard = true
+    },
+    cancel(): void {
+      isCancelled = true
+    },
+    /** Resolves when its turn is over. */
+    async run(text: string, images: readonly Image[]): Promise<LostEnd> {
+      isCancelled = false
+      wasHeard = false
+      try {
+        return await agent.say(text, images)
+      } catch (error) {
+        if (agent.isCut() || !(isGone(error) || (await agent.isGone()))) return endWith(error)
+      }
+      if (!(await agent.openAgain())) return agent.end()
+      if (isCancelled) return { reason: 'cancelled', isLost: wasHeard }
+      const title = agent.title()
+      if (wasHeard) {
+        return { reason: 'failed', error: `${title} ended by itself in the middle of this. It runs again: say how to go on.`, isLost: true }
+      }
+      agent.tellAgain()
+      return agent.say(text, images).catch(endWith)
+    }
+  }
+}

@@ -1,12 +1,11 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isSingleFile } from '../../../assets.ts'
 import { CannotStart } from '../../../exit.ts'
 import { ownProgram } from '../../home/own-process.ts'
 import type { Agent, AgentKind, StartAgent } from '../agent.ts'
-import { findProgram, isProgram } from '../find-program.ts'
+import { findClaude, findProgram, screenIfAny } from '../programs.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './adapter.ts'
-import { tellGoals } from './remote-goals.ts'
+import { tellGoals } from './remote.ts'
 import { handedOn, readRetry } from './terminal/retries.ts'
 import { goalCommand } from './transcript/goals.ts'
 import { endOfTranscript, hasTranscript } from './transcript/transcript.ts'
@@ -53,16 +52,13 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         const changeGoal = async (objective: string | undefined) => goalCommand(objective)
         return Object.assign(agent, { writesAt: () => placeOf(agent), changeGoal })
       }
-      if (!how.screen) return startRemote(how)
-      if (!(options.hasPty ?? (await import('../pty.ts')).hasPty)) {
-        options.tell('There is no terminal for Claude Code’s own screen on this kind of computer yet, so your phone drives it.')
-        return startRemote(how)
-      }
+      const screen = await screenIfAny(how.screen, { ...options, whose: 'Claude Code’s own screen' })
+      if (!screen) return startRemote(how)
       const [{ startTwoModes }, { unknownVersion, versionOf }] = await Promise.all([import('./two-modes.ts'), import('./version.ts')])
       const warning = unknownVersion(await versionOf(claude, options.home, how.env))
       if (warning !== undefined) options.tell(warning)
       try {
-        const agent = await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
+        const agent = await startTwoModes({ home: options.home, claude, screen, how, warning, startRemote })
         if (!isSingleFile()) setTimeout(() => loadAcp().catch(() => {}), afterStartMs).unref()
         return agent
       } catch (error) {
@@ -82,17 +78,6 @@ function loadAcp() {
 // A session lives on when its program is replaced by a newer one from npm, which takes away the files that were not loaded yet.
 // When they are gone already it goes on at its own screen.
 const afterStartMs = 5_000
-
-/** Also where its own installers put it, which a PATH of a non-interactive shell may lack. */
-function findClaude(env: ClaudeOptions['env']): string | undefined {
-  const named = env['CLAUDE_CODE_EXECUTABLE'] || env['CLAUDE_BIN']
-  if (named) {
-    if (isProgram(named)) return named
-    throw new CannotStart(`CLAUDE_CODE_EXECUTABLE names ${named}, which is no program.`)
-  }
-  const installed = [join(homedir(), '.local', 'bin', 'claude'), join(homedir(), '.claude', 'local', 'claude')]
-  return findProgram('claude', env) ?? installed.find(isProgram)
-}
 
 async function fetchWithLeave(options: ClaudeOptions): Promise<string> {
   const { name, version } = claudeAdapter

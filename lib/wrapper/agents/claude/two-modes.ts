@@ -1,7 +1,22 @@
-import type { BoundedQueue } from '../../../async/queue.ts'
-import type { Agent, AgentEvent, Answers, Handover, Image, ToldUpTo } from '../agent.ts'
-import { endOfTranscript } from './transcript/transcript.ts'
-import { type TwoModesOptions, TwoSides } from './two-sides.ts'
+import { randomUUID } from 'node:crypto'
+import { BoundedQueue } from '../../../async/queue.ts'
+import {
+  type Agent,
+  AgentDied,
+  type AgentEvent,
+  type AgentScreen,
+  type Answers,
+  type Handover,
+  type Image,
+  type StartAgent,
+  type ToldUpTo
+} from '../agent.ts'
+import { createInquiry, type Inquiry } from './inquiry.ts'
+import { modesAt } from './modes.ts'
+import type { TerminalEnd } from './terminal/screen.ts'
+import { startTerminalClaude, type TerminalClaude } from './terminal/terminal.ts'
+import { type Missing, withoutIt } from './terminal/turn.ts'
+import { endOfTranscript, hasTranscript } from './transcript/transcript.ts'
 
 /**
  * One conversation with Claude Code that is at the terminal or with the phone, and changes over as people want. At the
@@ -75,26 +90,26 @@ class TwoModes implements Agent {
 
   async setMode(mode: string): Promise<boolean> {
     await this.#sides.settled
-    const { remote, terminal, wishes } = this.#sides
+    const { remote, terminal, pending } = this.#sides
     if (remote) return remote.setMode(mode)
     // At the terminal only the keys there change it, and which of them does is up to the person and the version.
-    wishes.note({ mode })
+    pending.note({ mode })
     return mode === terminal?.mode
   }
 
   async setModel(model: string): Promise<boolean | 'later'> {
     await this.#sides.settled
-    const { remote, wishes } = this.#sides
+    const { remote, pending } = this.#sides
     if (remote) return (await remote.setModel?.(model)) ?? false
-    wishes.note({ model })
+    pending.note({ model })
     return 'later'
   }
 
   async setEffort(effort: string): Promise<boolean | 'later'> {
     await this.#sides.settled
-    const { remote, wishes } = this.#sides
+    const { remote, pending } = this.#sides
     if (remote) return (await remote.setEffort?.(effort)) ?? false
-    wishes.note({ effort })
+    pending.note({ effort })
     return 'later'
   }
 
@@ -122,4 +137,259 @@ class TwoModes implements Agent {
   stop(): Promise<void> {
     return this.#sides.close()
   }
+}
+
+interface TwoModesOptions {
+  home: string
+  claude: string
+  screen: AgentScreen
+  how: StartAgent
+  /** What both sides shall know from the start. */
+  warning?: string | undefined
+  /** Claude Code behind its ACP adapter, for when the phone drives. */
+  startRemote(how: StartAgent): Promise<Agent>
+}
+
+/** The terminal and the phone: one conversation is at one of them, and goes over to the other. */
+class TwoSides implements Handover {
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly pending = createPendingOptions(event => this.emit(event))
+  conversation: string
+  /** At most one of the two is there. */
+  terminal: TerminalClaude | undefined
+  remote: Agent | undefined
+  readonly #options: TwoModesOptions
+  readonly #missed = new Set<Missing>()
+  readonly #inquiry: Inquiry
+  #hasHistory: boolean
+  #mode: string
+  #listening: Promise<void> = Promise.resolve()
+  /** One change at a time. */
+  #changing: Promise<void> = Promise.resolve()
+  #isStopping = false
+
+  constructor(options: TwoModesOptions) {
+    const { resume, mode, env, directory } = options.how
+    this.#options = options
+    this.#inquiry = createInquiry({ claude: options.claude, directory, env })
+    this.conversation = resume ?? randomUUID()
+    this.#hasHistory = resume !== undefined && hasTranscript(env, resume)
+    this.#mode = mode ?? 'default'
+  }
+
+  get by(): 'terminal' | 'phone' {
+    return this.terminal ? 'terminal' : 'phone'
+  }
+
+  /** Resolves when no change is under way. */
+  get settled(): Promise<void> {
+    return this.#changing
+  }
+
+  async open(): Promise<void> {
+    await this.#openTerminal(this.#options.screen.prompt)
+    this.emit({ type: 'modes', modes: modesAt(this.#mode) })
+    const { warning } = this.#options
+    if (warning !== undefined) this.emit({ type: 'notice', text: warning })
+  }
+
+  async close(): Promise<void> {
+    this.#isStopping = true
+    await this.#changing
+    await this.#closeTerminal()
+    await this.#closeRemote()
+    this.events.close()
+  }
+
+  emit(event: AgentEvent): void {
+    this.events.offer(event)
+  }
+
+  toPhone(): Promise<void> {
+    return this.#change(async () => {
+      if (!this.terminal) return
+      await this.#closeTerminal()
+      try {
+        await this.#openRemote()
+      } catch (error) {
+        this.emit({ type: 'notice', text: `It could not go over to the phone and stays at its terminal. ${sentenceOf(error)}` })
+        await this.#openTerminal()
+      }
+    })
+  }
+
+  toTerminal(): Promise<void> {
+    return this.#change(async () => {
+      if (this.terminal) return
+      await this.#closeRemote()
+      await this.#openTerminal()
+    })
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    const changed = this.#changing.then(() => (this.#isStopping ? undefined : work()))
+    this.#changing = changed.catch(error => this.events.fail(new AgentDied(sentenceOf(error), '')))
+    return this.#changing
+  }
+
+  async #openTerminal(prompt?: string): Promise<void> {
+    const { home, claude, screen, how } = this.#options
+    screen.onDrawing(true)
+    this.emit({ type: 'controlled', by: 'terminal' })
+    const terminal = await startTerminalClaude({
+      home,
+      claude,
+      console: screen.console,
+      announcement: screen.announcement,
+      directory: how.directory,
+      env: how.env,
+      conversation: { id: this.conversation, isOld: this.#hasHistory },
+      mode: this.#mode,
+      prompt,
+      inquiry: this.#inquiry,
+      emit: event => this.#pass(event),
+      onMissing: missing => this.#fallBack(missing)
+    })
+    this.terminal = terminal
+    // When it ends for the phone, it is not this one any more.
+    void terminal.ended.then(end => {
+      if (this.terminal !== terminal) return
+      this.#noteTerminal(terminal)
+      this.#follow(end, prompt)
+    })
+  }
+
+  #follow(end: TerminalEnd, prompt: string | undefined): void {
+    switch (end.type) {
+      case 'left':
+        // Its person left it: that ends the session.
+        this.events.close()
+        return
+      case 'died':
+        this.events.fail(new AgentDied(end.how, ''))
+        return
+      case 'refused':
+        // A version that we do not know may not take what we tell it; its adapter knows it better.
+        void this.#change(async () => {
+          await this.#openRemote()
+          const sentence = `Claude Code did not start at its terminal (${end.how}), so your phone drives it.`
+          this.emit({ type: 'notice', text: `${sentence} Its version may be one that Afield does not know yet.` })
+          if (!prompt) return
+          this.emit({ type: 'prompted', text: prompt, isOurs: false })
+          await this.remote?.prompt(prompt)
+        })
+    }
+  }
+
+  /** Once: who brings the screen back then wants it as it is. */
+  #fallBack(missing: Missing): void {
+    if (this.#missed.has(missing)) return
+    this.#missed.add(missing)
+    this.emit({ type: 'notice', text: withoutIt[missing] })
+    void this.toPhone()
+  }
+
+  async #closeTerminal(): Promise<void> {
+    const terminal = this.terminal
+    if (!terminal) return
+    this.terminal = undefined
+    await terminal.end()
+    this.#noteTerminal(terminal)
+  }
+
+  #noteTerminal(terminal: TerminalClaude): void {
+    this.terminal = undefined
+    this.conversation = terminal.conversation
+    this.#hasHistory = terminal.hasHistory
+    this.#mode = terminal.mode
+    this.#options.screen.onDrawing(false)
+  }
+
+  async #openRemote(): Promise<void> {
+    const { how, startRemote } = this.#options
+    this.emit({ type: 'controlled', by: 'phone' })
+    const wish = this.pending.take()
+    const resume = this.#hasHistory ? this.conversation : undefined
+    const remote = await startRemote({ ...how, isUntold: false, mode: wish.mode ?? this.#mode, resume })
+    this.remote = remote
+    if (remote.conversation !== this.conversation) {
+      this.conversation = remote.conversation
+      this.emit({ type: 'conversation', id: remote.conversation })
+    }
+    this.#listening = this.#listen(remote)
+    await this.pending.fulfil(wish, remote)
+  }
+
+  async #closeRemote(): Promise<void> {
+    const remote = this.remote
+    if (!remote) return
+    this.remote = undefined
+    await remote.cancel()
+    await remote.stop()
+    await this.#listening
+  }
+
+  async #listen(remote: Agent): Promise<void> {
+    try {
+      for await (const event of remote.events) this.#pass(event)
+    } catch (error) {
+      if (this.remote === remote) this.events.fail(error)
+    }
+  }
+
+  #pass(event: AgentEvent): void {
+    if (event.type === 'modes') {
+      this.#mode = event.modes.current
+      this.pending.forgetMode()
+    }
+    if (event.type === 'text' || event.type === 'prompted') this.#hasHistory = true
+    this.emit(event)
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** By the agent's own ids. */
+interface Wish {
+  mode?: string
+  model?: string
+  effort?: string
+}
+
+/** What the phone wants of Claude Code while that is at its terminal, where only the keys there choose: it comes true once the phone drives. */
+interface PendingOptions {
+  note(wish: Wish): void
+  /** Another mode was chosen at the terminal since. */
+  forgetMode(): void
+  /** All of it, once. */
+  take(): Wish
+  /** The model and the level of thought; the mode is given to the agent as it starts. */
+  fulfil(wish: Wish, agent: Agent): Promise<void>
+}
+
+function createPendingOptions(emit: (event: AgentEvent) => void): PendingOptions {
+  let wished: Wish = {}
+  return {
+    note(wish) {
+      wished = { ...wished, ...wish }
+    },
+    forgetMode() {
+      delete wished.mode
+    },
+    take() {
+      const wish = wished
+      wished = {}
+      return wish
+    },
+    async fulfil({ model, effort }, agent) {
+      if (model !== undefined && (await agent.setModel?.(model)) !== true) emit(notThere(`model ${model}`))
+      if (effort !== undefined && (await agent.setEffort?.(effort)) !== true) emit(notThere(`level of thought ${effort}`))
+    }
+  }
+}
+
+function notThere(what: string): AgentEvent {
+  return { type: 'notice', text: `The agent has no ${what}; it goes on as it was.` }
 }

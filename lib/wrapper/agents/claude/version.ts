@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
-import { comparedToTested, newestTested } from '../tested-versions.ts'
+import { comparedToTested, newestTested } from '../programs.ts'
 
 const oldestTested = '2.1'
 

@@ -3,8 +3,7 @@ import { promisify } from 'node:util'
 import { CannotStart } from '../../../exit.ts'
 import { startAcp } from '../acp/acp.ts'
 import type { Agent, AgentKind, StartAgent } from '../agent.ts'
-import { findProgram } from '../find-program.ts'
-import { findCodex, howToGet } from './program.ts'
+import { findCodex, findProgram, howToGetCodex, screenIfAny } from '../programs.ts'
 
 interface CodexOptions {
   /** The wrapper's home. */
@@ -27,7 +26,7 @@ export function codexKind(options: CodexOptions): AgentKind {
     hasOwnScreen: true,
     async start(how) {
       const codex = findCodex(options.env)
-      if (codex === undefined) return startAdapter(options, how, `There is no command codex here. ${howToGet}`)
+      if (codex === undefined) return startAdapter(options, how, `There is no command codex here. ${howToGetCodex}`)
       const version = await versionOf(codex, how)
       const isOld = version === undefined || isBefore(version, oldestKnown)
       if (isOld || process.platform === 'win32') {
@@ -36,7 +35,7 @@ export function codexKind(options: CodexOptions): AgentKind {
           : 'Afield cannot reach the app server of Codex on Windows yet.'
         return startAdapter(options, how, why, codex)
       }
-      const screen = how.screen && (await screenIfAny(options, how.screen))
+      const screen = await screenIfAny(how.screen, { ...options, whose: 'Codex’s own screen' })
       const { startSharedCodex } = await import('./shared-codex.ts')
       try {
         return await startSharedCodex({ home: options.home, codex, version: version.text, how: { ...how, screen } })
@@ -74,12 +73,6 @@ async function versionOf(codex: string, { env }: StartAgent): Promise<Version | 
 function isBefore({ numbers }: Version, other: readonly number[]): boolean {
   const differs = other.findIndex((number, index) => number !== numbers[index])
   return differs >= 0 && (numbers[differs] ?? 0) < (other[differs] ?? 0)
-}
-
-async function screenIfAny({ hasPty, tell }: CodexOptions, screen: StartAgent['screen']): Promise<StartAgent['screen']> {
-  if (hasPty ?? (await import('../pty.ts')).hasPty) return screen
-  tell('There is no terminal for Codex’s own screen on this kind of computer yet, so your phone drives it.')
-  return undefined
 }
 
 /** Says why, and drives Codex through its adapter if that is here. */

@@ -1,20 +1,44 @@
-import type { AgentEvent, Untold } from '../agent.ts'
-import type { Line } from './line.ts'
-import { type Place, placeOf } from './places.ts'
-import { type Turn, turnsPage } from './shapes.ts'
-import { createTelling } from './telling.ts'
+import type { AgentEvent, Step, ToldUpTo, Untold } from '../agent.ts'
+import type { Line } from './server.ts'
+import { type Item, type Turn, turnsPage } from './shapes.ts'
+import { endOf, stepOf } from './steps.ts'
+
+// A place in a thread, as it is kept where others keep a place in a file: Codex alone can read its threads.
+const scheme = 'codex:'
+const end = '/end'
+const cut = '/cut'
+
+export interface Place {
+  thread: string
+  /** Undefined before the first turn. */
+  turn: string | undefined
+  /** Whether the turn was told as well. */
+  isTold: boolean
+  /** The turn was ended because Codex was gone: what Codex has of it after all was perhaps not heard. */
+  isCut?: boolean
+}
+
+export function placeOf({ thread, turn = '', isTold, isCut = false }: Place): ToldUpTo {
+  return { file: `${scheme}${thread}/${turn}${isTold ? end : isCut ? cut : ''}`, offset: 0 }
+}
+
+export function readPlace({ file }: ToldUpTo): Place | undefined {
+  const [, thread, turn, told] = /^codex:([^/]+)\/([^/]*)(\/end|\/cut)?$/.exec(file) ?? []
+  if (thread === undefined) return undefined
+  return { thread, turn: turn || undefined, isTold: told === end, isCut: told === cut }
+}
 
 /** What Codex wrote down of a thread after a place. */
 export async function readUntoldOf(line: Line, place: Place, isOurs: (clientId: string | undefined) => boolean): Promise<Untold> {
   const events: AgentEvent[] = []
-  const telling = createTelling({ emit: event => events.push(event), isOurs })
+  const translator = createTranslator({ emit: event => events.push(event), isOurs })
   const turns = await turnsAfter(line, place)
   for (const turn of turns) {
-    telling.begin(turn.id)
+    translator.begin(turn.id)
     // Of one that was ended without Codex, its beginning and its end were told.
     const isCut = place.isCut === true && turn.id === place.turn
-    for (const item of turn.items) if (item && !(isCut && item.type === 'userMessage')) telling.completed(item)
-    if (!isCut) telling.end({ ...turn, status: turn.status === 'inProgress' ? 'interrupted' : turn.status })
+    for (const item of turn.items) if (item && !(isCut && item.type === 'userMessage')) translator.completed(item)
+    if (!isCut) translator.end({ ...turn, status: turn.status === 'inProgress' ? 'interrupted' : turn.status })
   }
   const last = turns.at(-1)
   return { events, upTo: placeOf(last ? { thread: place.thread, turn: last.id, isTold: true } : place) }
@@ -45,4 +69,114 @@ export async function turnsAfter(line: Line, { thread, turn, isTold }: Place): P
 
 async function page(line: Line, params: { threadId: string; limit: number; cursor?: string | null }) {
   return turnsPage.parse(await line.request('thread/turns/list', { ...params, sortDirection: 'desc', itemsView: 'full' }))
+}
+
+export interface Translator {
+  /** The items that follow belong to it. */
+  begin(turn: string): void
+  started(item: Item): void
+  /** The item is whole; told once. */
+  completed(item: Item): void
+  grew(id: string, delta: string, thinking: boolean): void
+  /** What is known of a step that goes on. */
+  step(call: string): Step | undefined
+  /** What is still open ends with its turn. `isLost`: Codex is gone, and does not have what was not whole. */
+  end(turn: Pick<Turn, 'status' | 'error'>, isLost?: boolean): void
+}
+
+/**
+ * Makes agent events of the items of a thread. Each is named after its turn and its item, so that one told by two processes
+ * is the same. `isOurs` says whether a message is one that we handed over.
+ */
+export function createTranslator({
+  emit,
+  isOurs
+}: {
+  emit(event: AgentEvent): void
+  isOurs(clientId: string | undefined): boolean
+}): Translator {
+  let turn = ''
+  const told = new Set<string>()
+  const steps = new Map<string, Step>()
+  const growing = new Map<string, { text: string; thinking: boolean }>()
+
+  const row = (id: string) => `${turn} ${id}`
+  const say = (id: string, text: string, thinking = false, { isLost = false, isStopped = false } = {}) => {
+    // Should Codex have it whole after all, that is another text.
+    const named = isLost ? { isCut: true, row: row(`${id} cut`) } : { row: row(id), ...(isStopped && { isStopped }) }
+    if (text.trim() !== '') emit({ type: 'text', block: id, text, thinking, ...named })
+  }
+  const beginStep = (step: Step) => {
+    const isKnown = steps.has(step.call)
+    steps.set(step.call, step)
+    if (isKnown) emit({ type: 'step-updated', step })
+    else emit({ type: 'step-started', step, row: row(`${step.call} begins`) })
+  }
+  const endStep = (step: Step, status: ReturnType<typeof endOf>) => {
+    if (!steps.has(step.call)) beginStep(step)
+    steps.delete(step.call)
+    emit({ type: 'step-ended', step, status, row: row(`${step.call} ends`) })
+  }
+
+  return {
+    begin(name) {
+      if (name === turn) return
+      turn = name
+      told.clear()
+      steps.clear()
+      growing.clear()
+    },
+
+    started(item) {
+      if (told.has(item.id)) return
+      const step = stepOf(item)
+      if (step) beginStep(step)
+    },
+
+    completed(item) {
+      if (told.has(item.id)) return
+      told.add(item.id)
+      growing.delete(item.id)
+      switch (item.type) {
+        case 'userMessage': {
+          const text = item.content.map(part => part.text ?? `[${part.type}]`).join('\n')
+          emit({ type: 'prompted', text, isOurs: isOurs(item.clientId ?? undefined), row: row(item.id) })
+          return
+        }
+        case 'agentMessage':
+        case 'plan':
+          return say(item.id, item.text)
+        case 'reasoning':
+          return say(item.id, item.summary.join('\n\n') || item.content.join('\n\n'), true)
+        case 'exitedReviewMode':
+          return say(item.id, item.review)
+        case 'enteredReviewMode':
+          return emit({ type: 'notice', text: `Codex reviews ${item.review}.` })
+        case 'contextCompaction':
+          return emit({ type: 'notice', text: 'Codex compacted the conversation.' })
+        default: {
+          const step = stepOf(item)
+          if (step) endStep(step, endOf(item))
+        }
+      }
+    },
+
+    grew(id, delta, thinking) {
+      if (told.has(id)) return
+      const { text } = growing.get(id) ?? { text: '' }
+      growing.set(id, { text: text + delta, thinking })
+      emit({ type: 'text-grew', block: id, text: text + delta, thinking })
+    },
+
+    step: call => steps.get(call),
+
+    end({ status, error }, isLost = false) {
+      // What was interrupted stays on the screens it was on, and is marked; what Codex began anew, it took back itself.
+      if (status !== 'completed') for (const [id, { text, thinking }] of growing) say(id, text, thinking, { isLost, isStopped: !isLost })
+      growing.clear()
+      for (const step of steps.values()) endStep(step, status === 'completed' ? 'completed' : 'cancelled')
+      if (status === 'failed') emit({ type: 'turn-ended', reason: 'failed', error: error?.message ?? 'Codex could not continue.' })
+      else emit({ type: 'turn-ended', reason: status === 'completed' ? 'done' : 'cancelled' })
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { UsageWindow } from '../../../protocol/sealed/session.ts'
 
 // What is read of the app server's protocol (version 2, as `codex app-server generate-ts` prints it). Every shape is loose
 // and takes what it does not know as absent: the protocol grows with each release.
@@ -126,7 +127,7 @@ const rateLimits = z.object({
   rateLimitReachedType: optionalText
 })
 export const readRateLimits = z.object({ rateLimits })
-export type RateLimits = z.infer<typeof rateLimits>
+type RateLimits = z.infer<typeof rateLimits>
 
 const inThread = { threadId: text }
 const inTurn = { ...inThread, turnId: text }
@@ -198,3 +199,20 @@ export const requests = {
   'mcpServer/elicitation/request': z.looseObject({ ...inThread, serverName: text, mode: text, message: text })
 }
 export type Asked<Name extends keyof typeof requests> = z.infer<(typeof requests)[Name]>
+
+/** The windows of the account that Codex works with. It counts some models apart, and names those. */
+export function codexWindows({ limitId, limitName, primary, secondary, rateLimitReachedType }: RateLimits): UsageWindow[] {
+  const of = limitId == null || limitId === 'codex' ? undefined : (limitName ?? limitId)
+  return [primary, secondary].flatMap(window => {
+    if (!window?.windowDurationMins) return []
+    const { windowDurationMins: minutes, usedPercent, resetsAt } = window
+    return {
+      minutes,
+      ...(of !== undefined && { of }),
+      usedPercent: Math.round(usedPercent),
+      ...(resetsAt != null && { resetsAt: resetsAt * 1000 }),
+      // It says that one is reached, and not which.
+      isReached: usedPercent >= 100 && rateLimitReachedType != null
+    }
+  })
+}

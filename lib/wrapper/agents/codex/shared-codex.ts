@@ -4,17 +4,14 @@ import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode, noSuchMode } from '../modes.ts'
-import { newerThanTested } from '../tested-versions.ts'
-import { type Asking, createAsking } from './asking.ts'
-import { greet, type Line, Refused, type RequestId } from './line.ts'
-import { cautious, modesAt } from './modes.ts'
-import { type CodexServer, startCodexServer } from './server.ts'
-import { createSettings, type Settings } from './settings.ts'
-import { modelList, notification, readRateLimits, turnStarted } from './shapes.ts'
-import { createTelling } from './telling.ts'
+import { newerThanTested } from '../programs.ts'
+import { createTranslator } from './history.ts'
+import { cautious, createSettings, modesAt, type Settings } from './options.ts'
+import { createRequests, type Requests } from './requests.ts'
+import { type CodexServer, greet, type Line, Refused, type RequestId, startCodexServer } from './server.ts'
+import { codexWindows, modelList, notification, readRateLimits, turnStarted } from './shapes.ts'
 import { createThreads, type Threads } from './threads.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { codexWindows } from './usage-windows.ts'
 
 interface SharedCodexOptions {
   home: string
@@ -67,7 +64,7 @@ class SharedCodex implements Agent {
   readonly writesDown = true
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly ownScreen?: AttachedScreen
-  readonly asking: Asking
+  readonly requests: Requests
   untold?: Untold
   readonly #how: StartAgent
   readonly #server: CodexServer
@@ -83,12 +80,12 @@ class SharedCodex implements Agent {
     this.#server = server
     this.#line = server.line
     const emit = (event: AgentEvent) => this.#emit(event)
-    const telling = createTelling({ emit, isOurs })
-    this.asking = createAsking({ emit, reply: (id, result) => server.line.reply(id, result), step: call => telling.step(call) })
+    const translator = createTranslator({ emit, isOurs })
+    this.requests = createRequests({ emit, reply: (id, result) => server.line.reply(id, result), step: call => translator.step(call) })
     this.#turns = createTurns({
       emit,
-      telling,
-      asking: this.asking,
+      translator,
+      requests: this.requests,
       onSettings: settings => this.#settings?.changed(settings),
       onEnd: () => this.#threads.goOn()
     })
@@ -96,7 +93,7 @@ class SharedCodex implements Agent {
       line: server.line,
       how,
       turns: this.#turns,
-      asking: this.asking,
+      requests: this.requests,
       settings: () => this.#settings,
       screen: () => this.ownScreen,
       emit,
@@ -171,11 +168,11 @@ class SharedCodex implements Agent {
   }
 
   answer(ask: string, choice: string): boolean {
-    return this.asking.answer(ask, choice)
+    return this.requests.answer(ask, choice)
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
-    return this.asking.answerQuestion(ask, answers)
+    return this.requests.answerQuestion(ask, answers)
   }
 
   async setMode(mode: string): Promise<boolean> {
@@ -217,7 +214,7 @@ class SharedCodex implements Agent {
   }
 
   hearAsked(id: RequestId, method: string, params: unknown): void {
-    this.#threads.hearAsked(() => this.asking.ask(id, method, params))
+    this.#threads.hearAsked(() => this.requests.ask(id, method, params))
   }
 
   #screenArguments(): string[] {
@@ -258,7 +255,7 @@ class SharedCodex implements Agent {
   }
 
   async #finish(ended: string): Promise<void> {
-    this.asking.closeAll()
+    this.requests.closeAll()
     const turn = this.#turns.running
     if (turn !== undefined && this.#isStopping) this.#turns.end({ id: turn, status: 'interrupted', error: undefined })
     else this.#turns.lose({ message: `The agent ended by itself (${ended}).` })

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
 import type { Step } from '../agent.ts'
-import { diffsOf } from '../opencode/patch.ts'
+import { diffsOf } from '../opencode/steps.ts'
 import type { Item } from './shapes.ts'
 
 /** An item as a step; undefined for one that is said and not done. */

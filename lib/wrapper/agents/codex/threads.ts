@@ -1,20 +1,17 @@
 import { pause } from '../../../async/pause.ts'
 import type { AgentEvent, StartAgent, Untold } from '../agent.ts'
-import type { Asking } from './asking.ts'
-import { lastTurn, readUntoldOf, turnsAfter } from './history.ts'
-import { type Line, Refused } from './line.ts'
-import { cautious } from './modes.ts'
-import { type Place, placeOf, readPlace } from './places.ts'
-import type { Settings } from './settings.ts'
-import { joinedThread, type Notification, openedThread, readThread, type Thread, type Turn } from './shapes.ts'
+import { lastTurn, type Place, placeOf, readPlace, readUntoldOf, turnsAfter } from './history.ts'
+import { cautious, type Settings } from './options.ts'
+import type { Requests } from './requests.ts'
+import { type Line, Refused } from './server.ts'
+import { codexWindows, joinedThread, type Notification, openedThread, readThread, type Thread, type Turn } from './shapes.ts'
 import type { Turns } from './turns.ts'
-import { codexWindows } from './usage-windows.ts'
 
 interface ThreadsOptions {
   line: Line
   how: Pick<StartAgent, 'directory' | 'toldUpTo'>
   turns: Turns
-  asking: Asking
+  requests: Requests
   settings(): Settings | undefined
   /** Undefined when there is no screen. */
   screen(): { readonly isOpen: boolean } | undefined
@@ -221,7 +218,7 @@ class CodexThreads implements Threads {
   }
 
   #take(told: Notification): void {
-    const { screen, asking, turns } = this.#options
+    const { screen, requests, turns } = this.#options
     const { method, params } = told
     if (method === 'account/rateLimits/updated') {
       const windows = codexWindows(params.rateLimits)
@@ -238,7 +235,7 @@ class CodexThreads implements Threads {
       else if (screen()?.isOpen) void this.#lookAt(params.threadId).catch(() => {})
       return
     }
-    if (method === 'serverRequest/resolved') asking.resolved(params.requestId)
+    if (method === 'serverRequest/resolved') requests.resolved(params.requestId)
     if (params.threadId === this.conversation) turns.take(told)
   }
 }

@@ -1,9 +1,8 @@
 import type { PlanEntry } from '../../../protocol/sealed/messages.ts'
 import type { AgentEvent } from '../agent.ts'
-import type { Asking } from './asking.ts'
-import { type Place, placeOf } from './places.ts'
+import { type Place, placeOf, type Translator } from './history.ts'
+import type { Requests } from './requests.ts'
 import type { Item, Notification, ThreadSettings, Turn } from './shapes.ts'
-import type { Telling } from './telling.ts'
 
 /** The turns of the thread that is followed, as the server tells of them. */
 export interface Turns {
@@ -29,12 +28,12 @@ export interface Turns {
 
 export function createTurns(deps: {
   emit(event: AgentEvent): void
-  telling: Telling
-  asking: Asking
+  translator: Translator
+  requests: Requests
   onSettings(settings: ThreadSettings): void
   onEnd(): void
 }): Turns {
-  const { emit, telling, asking } = deps
+  const { emit, translator, requests } = deps
   let running: string | undefined
   let last: string | undefined
   let hasAny = false
@@ -50,13 +49,13 @@ export function createTurns(deps: {
     running = turn
     hasAny = true
     ended = Promise.withResolvers()
-    telling.begin(turn)
+    translator.begin(turn)
   }
   const end = (turn: Pick<Turn, 'id' | 'status' | 'error'>) => {
     if (last === turn.id) return
     begin(turn.id)
-    asking.closeAll()
-    telling.end(turn)
+    requests.closeAll()
+    translator.end(turn)
     running = undefined
     last = turn.id
     toldUpTo(turn.id, true)
@@ -67,11 +66,11 @@ export function createTurns(deps: {
     begin(turn)
     if (!item) return
     if (!isWhole) {
-      telling.started(item)
+      translator.started(item)
       return
     }
-    telling.completed(item)
-    if ('status' in item) asking.stepEnded(item.id, item.status === 'declined')
+    translator.completed(item)
+    if ('status' in item) requests.stepEnded(item.id, item.status === 'declined')
     if (item.type === 'userMessage') toldUpTo(turn, false)
   }
 
@@ -97,8 +96,8 @@ export function createTurns(deps: {
     end,
     lose(error) {
       if (running === undefined) return
-      asking.closeAll()
-      telling.end({ status: 'failed', error }, true)
+      requests.closeAll()
+      translator.end({ status: 'failed', error }, true)
       toldUpTo(running, false, true)
       running = undefined
       ended.resolve()
@@ -127,11 +126,11 @@ export function createTurns(deps: {
           break
         case 'item/agentMessage/delta':
         case 'item/plan/delta':
-          telling.grew(params.itemId, params.delta, false)
+          translator.grew(params.itemId, params.delta, false)
           break
         case 'item/reasoning/summaryTextDelta':
         case 'item/reasoning/textDelta':
-          telling.grew(params.itemId, params.delta, true)
+          translator.grew(params.itemId, params.delta, true)
           break
         case 'turn/plan/updated':
           emit({ type: 'plan', entries: params.plan.map(planEntry) })

@@ -10,10 +10,9 @@ import {
 } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 import { version } from '../../../assets.ts'
-import { choose, configOptions, sessionModes } from './choices.ts'
-import { describeImages } from './images.ts'
+import { choose, configOptions, sessionModes } from './options.ts'
 import { type DemoSession, openSessions } from './sessions.ts'
-import { runTurn } from './turn.ts'
+import { describeImages, runTurn } from './turn.ts'
 
 /**
  * A coding agent without a model: a real ACP agent on standard input and output whose turns are scripted. It serves

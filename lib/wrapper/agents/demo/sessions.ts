@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync
 import { join } from 'node:path'
 import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
-import { type Choices, firstChoices } from './choices.ts'
+import { type Choices, firstChoices } from './options.ts'
 
 /** One conversation with the demo agent. `history` is what `session/load` tells again. */
 export interface DemoSession extends Choices {

@@ -3,8 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type AgentContext, methods, type PlanEntry, RequestError, type SessionUpdate, type ToolCall } from '@agentclientprotocol/sdk'
-import { asked, retell } from './asking.ts'
+import {
+  type AgentContext,
+  type ContentBlock,
+  methods,
+  type PlanEntry,
+  RequestError,
+  type SessionUpdate,
+  type ToolCall
+} from '@agentclientprotocol/sdk'
+import { asked, retell } from './requests.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
 import { farewell, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
@@ -277,4 +285,17 @@ function contentOf(file: string): string | null {
   } catch {
     return null
   }
+}
+
+/** What the demo can say of the images in a prompt: it has no eyes, but it can count. */
+export function describeImages(prompt: readonly ContentBlock[]): string | undefined {
+  const images = prompt.flatMap(block => (block.type === 'image' ? [describe(block.mimeType, Buffer.from(block.data, 'base64'))] : []))
+  if (images.length === 0) return undefined
+  return `You sent me ${images.length === 1 ? 'an image' : `${images.length} images`}: ${images.join('; ')}.`
+}
+
+function describe(mimeType: string, bytes: Buffer): string {
+  const isPng = bytes.length > 24 && bytes.toString('latin1', 1, 4) === 'PNG'
+  const size = isPng ? `, ${bytes.readUInt32BE(16)} × ${bytes.readUInt32BE(20)}` : ''
+  return `${mimeType}${size}, ${bytes.length} bytes`
 }

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../crypto/bytes.ts'
 import type { AgentCommand, AgentEvent, Image } from '../agent.ts'
-import { newMessageId } from './message-id.ts'
+import { newMessageId } from './history.ts'
 import { type Chosen, createOptions, type OpencodeChoices } from './options.ts'
 import { Refused } from './refusals.ts'
 import type { OpencodeServer } from './server.ts'

@@ -1,11 +1,9 @@
 import type { AgentEvent, ToldUpTo, TurnEnd } from '../agent.ts'
-import { createAsking } from './asking.ts'
 import type { Waiting } from './conversation.ts'
-import { createHelpers } from './helpers.ts'
+import { createHelpers, createTranslator, turnEndOf, wasAllowed } from './history.ts'
 import type { OpencodeChoices } from './options.ts'
+import { createRequests } from './requests.ts'
 import type { History, Message, Part, PermissionRequest, QuestionRequest, ServerEvent, Session } from './shapes.ts'
-import { createTelling, wasAllowed } from './telling.ts'
-import { endOf } from './untold.ts'
 
 interface MirrorOptions {
   /** Its events, in order. */
@@ -28,9 +26,9 @@ export function createMirror({ emit, post }: MirrorOptions) {
     if (event.type === 'prompted') beginTurn()
     emit(event)
   }
-  const telling = createTelling({ emit: tell })
+  const translator = createTranslator({ emit: tell })
   const helpers = createHelpers(tell)
-  const asking = createAsking({ emit: tell, post })
+  const requests = createRequests({ emit: tell, post })
   let conversation = ''
   let options: OpencodeChoices | undefined
   let turn: { hasAnswer: boolean; error: Message['error']; ended: PromiseWithResolvers<void> } | undefined
@@ -40,7 +38,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
   let cost = 0
   let title = ''
 
-  const tellingOf = (of: string) => (of === conversation ? telling : helpers.tellingOf(of))
+  const translatorOf = (of: string) => (of === conversation ? translator : helpers.translatorOf(of))
 
   const tellPlace = () => {
     if (place === toldPlace) return
@@ -57,10 +55,10 @@ export function createMirror({ emit, post }: MirrorOptions) {
     if (!turn) return
     const { ended } = turn
     turn = undefined
-    asking.closeAll()
+    requests.closeAll()
     helpers.endAll(isLost)
-    if (end.reason !== 'done' && !isLost) telling.breakOff()
-    telling.cut(isLost)
+    if (end.reason !== 'done' && !isLost) translator.breakOff()
+    translator.cut(isLost)
     tellPlace()
     emit({ type: 'turn-ended', ...end })
     ended.resolve()
@@ -68,8 +66,8 @@ export function createMirror({ emit, post }: MirrorOptions) {
 
   /** When a turn is cut off, opencode is idle before it has put down the last of it. */
   const endIfDone = () => {
-    if (!turn || !isIdle || telling.isOpen || !(turn.hasAnswer || turn.error)) return
-    endTurn(endOf({ error: turn.hasAnswer ? telling.last?.error : turn.error }))
+    if (!turn || !isIdle || translator.isOpen || !(turn.hasAnswer || turn.error)) return
+    endTurn(turnEndOf({ error: turn.hasAnswer ? translator.last?.error : turn.error }))
   }
 
   /** Its person went over to another conversation at the screen. */
@@ -83,7 +81,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
   }
 
   const takeMessage = (info: Message) => {
-    const helper = helpers.tellingOf(info.sessionID)
+    const helper = helpers.translatorOf(info.sessionID)
     if (helper) {
       helper.message(info)
       return
@@ -92,7 +90,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
       if (info.role !== 'user' || !helpers.isOfPerson(info.sessionID)) return
       goOverTo(info)
     }
-    telling.message(info)
+    translator.message(info)
     if (info.role === 'user') {
       options?.follow(info)
       return
@@ -130,16 +128,16 @@ export function createMirror({ emit, post }: MirrorOptions) {
       void post(`/permission/${request.id}/reply`, { reply: 'once' }).catch(() => {})
       return
     }
-    asking.permission(request, request.tool && tellingOf(request.sessionID)?.beginStep(request.tool))
+    requests.permission(request, request.tool && translatorOf(request.sessionID)?.beginStep(request.tool))
   }
 
   const askQuestion = (request: QuestionRequest) => {
-    if (request.tool) tellingOf(request.sessionID)?.beginStep(request.tool)
-    asking.question(request)
+    if (request.tool) translatorOf(request.sessionID)?.beginStep(request.tool)
+    requests.question(request)
   }
 
   return {
-    asking,
+    requests,
     endTurn,
     beginTurn,
     get conversation() {
@@ -163,19 +161,19 @@ export function createMirror({ emit, post }: MirrorOptions) {
       place = toldUpTo
       tellPlace()
     },
-    deny: (call: string) => (helpers.ofStep(call) ?? telling).deny(call),
+    deny: (call: string) => (helpers.ofStep(call) ?? translator).deny(call),
     /** The line to the server was cut: what was missed is in what it kept. What is undefined nobody knows. */
     catchUp({ history, isIdle: isIdleNow = isIdle, waiting }: Missed): void {
       isIdle = isIdleNow
       if (waiting)
-        asking.keepOnly(new Set([...waiting.permissions, ...waiting.questions].map(({ id }) => id)), call => wasAllowed(call, history))
+        requests.keepOnly(new Set([...waiting.permissions, ...waiting.questions].map(({ id }) => id)), call => wasAllowed(call, history))
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
         // What is in it is told before its end, with which the turn may end.
         takeMessage({ ...info, error: undefined, time: { created: info.time.created } })
         for (const part of parts) {
-          if (info.error && part === parts.at(-1)) tellingOf(info.sessionID)?.breakOff()
-          if (part) tellingOf(part.sessionID)?.part(part)
+          if (info.error && part === parts.at(-1)) translatorOf(info.sessionID)?.breakOff()
+          if (part) translatorOf(part.sessionID)?.part(part)
         }
         if (info.time.completed !== undefined) takeMessage(info)
       }
@@ -191,26 +189,26 @@ export function createMirror({ emit, post }: MirrorOptions) {
           return
         case 'message.part.updated': {
           const { part }: { part: Part } = properties
-          tellingOf(part.sessionID)?.part(part)
+          translatorOf(part.sessionID)?.part(part)
           return
         }
         case 'message.part.delta':
-          if (properties.field === 'text') tellingOf(properties.sessionID)?.delta(properties, properties.delta)
+          if (properties.field === 'text') translatorOf(properties.sessionID)?.delta(properties, properties.delta)
           return
         case 'permission.asked':
           ask(properties)
           return
         case 'permission.replied':
-          asking.permissionReplied(properties.requestID, properties.reply)
+          requests.permissionReplied(properties.requestID, properties.reply)
           return
         case 'question.asked':
           askQuestion(properties)
           return
         case 'question.replied':
-          asking.questionReplied(properties.requestID, properties.answers)
+          requests.questionReplied(properties.requestID, properties.answers)
           return
         case 'question.rejected':
-          asking.questionReplied(properties.requestID, undefined)
+          requests.questionReplied(properties.requestID, undefined)
           return
         case 'session.created':
           helpers.begin(properties.info, conversation)
@@ -233,7 +231,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
         case 'session.error':
           if (properties.sessionID !== conversation || !turn) return
           turn.error = properties.error
-          telling.breakOff()
+          translator.breakOff()
           return
         case 'server.connected':
           return

@@ -1,7 +1,7 @@
 import { CannotStart } from '../../../exit.ts'
 import type { AgentKind, StartAgent } from '../agent.ts'
-import { askingFirst } from './asks-first.ts'
-import { findOpencode } from './program.ts'
+import { findOpencode, screenIfAny } from '../programs.ts'
+import { withPermissionRules } from './permissions.ts'
 import { NotShared, Refused } from './refusals.ts'
 
 interface OpencodeOptions {
@@ -19,7 +19,7 @@ export function opencodeKind(options: OpencodeOptions): AgentKind {
     hasOwnScreen: true,
     async start(given) {
       const program = findOpencode(options.env)
-      const how = { ...given, env: await askingFirst(program, given.directory, given.env) }
+      const how = { ...given, env: await withPermissionRules(program, given.directory, given.env) }
       try {
         return await startTogether(program, how, options)
       } catch (error) {
@@ -39,7 +39,11 @@ async function startTogether(program: string, how: StartAgent, { tell }: Opencod
   const server = await startServer({ program, directory, env, signal })
   try {
     const { startShared } = await import('./shared-opencode.ts')
-    return await startShared({ server, program, how: await withScreen(how, tell) })
+    return await startShared({
+      server,
+      program,
+      how: { ...how, screen: await screenIfAny(how.screen, { whose: 'the screen of opencode', tell }) }
+    })
   } catch (error) {
     await server.end()
     throw error instanceof CannotStart ? error : new NotShared(whyNot(error))
@@ -49,10 +53,4 @@ async function startTogether(program: string, how: StartAgent, { tell }: Opencod
 function whyNot(error: unknown): string {
   const isItsOwn = error instanceof NotShared || error instanceof Refused
   return isItsOwn ? error.message : 'Its server sent an answer that Afield does not know.'
-}
-
-async function withScreen(how: StartAgent, tell: OpencodeOptions['tell']): Promise<StartAgent> {
-  if (!how.screen || (await import('../pty.ts')).hasPty) return how
-  tell('There is no terminal for the screen of opencode on this kind of computer yet, so your phone drives it.')
-  return { ...how, screen: undefined }
 }

@@ -2,14 +2,14 @@ import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
-import { newerThanTested } from '../tested-versions.ts'
+import { newerThanTested } from '../programs.ts'
 import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say, waitingNow } from './conversation.ts'
+import { readPast, readSince } from './history.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { OpencodeChoices } from './options.ts'
 import { Refused } from './refusals.ts'
 import type { OpencodeServer } from './server.ts'
 import type { ServerEvent } from './shapes.ts'
-import { readPast, readSince } from './untold.ts'
 
 interface SharedOpencodeOptions {
   server: OpencodeServer
@@ -104,13 +104,13 @@ class SharedOpencode implements Agent {
   }
 
   answer(ask: string, choice: string, reason?: string): boolean {
-    const answered = this.#mirror.asking.answer(ask, choice, reason)
+    const answered = this.#mirror.requests.answer(ask, choice, reason)
     if (answered?.isNo) this.#mirror.deny(answered.call)
     return answered !== undefined
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
-    return this.#mirror.asking.answerQuestion(ask, answers)
+    return this.#mirror.requests.answerQuestion(ask, answers)
   }
 
   async setMode(mode: string): Promise<boolean> {
@@ -131,7 +131,7 @@ class SharedOpencode implements Agent {
 
   async cancel(): Promise<void> {
     const { turnEnded } = this.#mirror
-    this.#mirror.asking.closeAll()
+    this.#mirror.requests.closeAll()
     if (!turnEnded) return
     await this.#server.send('POST', `/session/${this.conversation}/abort`).catch(() => {})
     await Promise.race([turnEnded, pause(stopWithinMs)])

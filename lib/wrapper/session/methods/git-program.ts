@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { findProgram } from '../../agents/find-program.ts'
+import { findProgram } from '../../agents/programs.ts'
 import { agentEnvironment } from '../../home/credentials.ts'
 
 export interface Finished {

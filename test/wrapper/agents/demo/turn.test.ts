@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentContext } from '@agentclientprotocol/sdk'
 import t from 'tap'
-import { firstChoices } from '../../../../lib/wrapper/agents/demo/choices.ts'
+import { firstChoices } from '../../../../lib/wrapper/agents/demo/options.ts'
 import { runTurn } from '../../../../lib/wrapper/agents/demo/turn.ts'
 
 const answers = [

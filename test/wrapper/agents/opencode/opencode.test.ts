@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { CannotStart } from '../../../../lib/exit.ts'
 import { AgentDied, type AgentEvent, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
-import { rulesBeside } from '../../../../lib/wrapper/agents/opencode/asks-first.ts'
 import { opencodeKind } from '../../../../lib/wrapper/agents/opencode/opencode.ts'
+import { missingRules } from '../../../../lib/wrapper/agents/opencode/permissions.ts'
 import { fakeOpencode } from '../../kit/opencode.ts'
 import { running } from '../../kit/running.ts'
 import { listenTo, testAgent } from '../contract.ts'
@@ -224,12 +224,12 @@ t.test('one that cannot be shared is said so, and is tried over ACP', how, async
 t.test('it asks first, but where its person has decided', t => {
   const acting = { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', codesearch: 'ask' }
   const { edit: _, ...running } = acting
-  t.strictSame(rulesBeside({}), { build: acting, general: acting, plan: running, explore: running })
-  t.strictSame(rulesBeside({ permission: 'allow' }), {})
-  t.strictSame(rulesBeside({ permission: { '*': 'deny' } }), {})
+  t.strictSame(missingRules({}), { build: acting, general: acting, plan: running, explore: running })
+  t.strictSame(missingRules({ permission: 'allow' }), {})
+  t.strictSame(missingRules({ permission: { '*': 'deny' } }), {})
   const { bash: __, ...others } = acting
-  t.strictSame(rulesBeside({ permission: { bash: { 'git *': 'allow' } } })['build'], others)
-  t.strictSame(rulesBeside({ agent: { build: { permission: { bash: 'deny' } } } })['build'], others)
-  t.strictSame(rulesBeside({ agent: { mine: {} }, mcp: { 'my server': {} } })['mine'], { ...acting, 'my_server_*': 'ask' })
+  t.strictSame(missingRules({ permission: { bash: { 'git *': 'allow' } } })['build'], others)
+  t.strictSame(missingRules({ agent: { build: { permission: { bash: 'deny' } } } })['build'], others)
+  t.strictSame(missingRules({ agent: { mine: {} }, mcp: { 'my server': {} } })['mine'], { ...acting, 'my_server_*': 'ask' })
   t.end()
 })

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { AgentGoalStatus } from '../../../../protocol/sealed/goals.ts'
 import { goalOf, goalRow } from './goals.ts'
-import { withoutPasteMarks } from './pasted.ts'
 
 const block = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -181,3 +180,11 @@ function parse(line: string): unknown {
     return undefined
   }
 }
+
+/** The words of a prompt in which Claude Code has marked what was pasted, as it does with a long one. */
+export function withoutPasteMarks(text: string): string {
+  return marks.test(text) ? text.replace(eachMark, '').replace(/^\n+/, '') : text
+}
+
+const marks = /<pasted_content id="[^"]*">/
+const eachMark = /\n?<\/?pasted_content(?: id="[^"]*")?>\n?/g

@@ -1,0 +1,368 @@
+import { createHash, type Hash, randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import type { AgentEvent, ToldUpTo, Untold } from '../agent.ts'
+import { lastTurns } from '../history.ts'
+import { textOf, type Update } from './messages.ts'
+import { createTurns } from './turns.ts'
+
+/** How far a conversation was told that its agent can repeat: all before its last turn, and of that one what was said in it up to here. */
+export interface Place {
+  conversation: string
+  /** Ours, so that what is read again carries the same names. */
+  turn: string
+  /** The beginning of what it began with, and of what was said within it; without spaces, as all words here. */
+  prompt: string
+  steered: string[]
+  /** How many messages of a person the conversation had with these; undefined when nobody counted from its beginning. */
+  messages?: number | undefined
+  /** What was told of each kind of words. */
+  said: Record<string, { length: number; digest: string }>
+  isEnded: boolean
+}
+
+// As it is kept where others keep a place in a file: the agent alone can repeat what it said.
+const scheme = 'acp:'
+
+export function placeOf(place: Place): ToldUpTo {
+  return { file: `${scheme}${JSON.stringify(place)}`, offset: 0 }
+}
+
+/** Undefined for a place that another kind of agent told. */
+export function readPlace({ file }: ToldUpTo): Place | undefined {
+  if (!file.startsWith(scheme)) return undefined
+  try {
+    return shape.parse(JSON.parse(file.slice(scheme.length)))
+  } catch {
+    return undefined
+  }
+}
+
+const shape = z.object({
+  conversation: z.string(),
+  turn: z.string(),
+  prompt: z.string(),
+  steered: z.array(z.string()),
+  messages: z.number().optional(),
+  said: z.record(z.string(), z.object({ length: z.number(), digest: z.string() })),
+  isEnded: z.boolean()
+})
+
+/** Names what is told of a turn after its place in it, and follows how far that is. */
+export interface Told {
+  /** Undefined before the first turn. */
+  place(conversation: string): Place | undefined
+  /** The conversation has so many messages of a person already. */
+  goOn(messages: number | undefined): void
+  begin(prompt: string): void
+  steer(text: string): void
+  /** The same event with its name. */
+  name(event: AgentEvent): AgentEvent
+  /** Whether the place after this event is worth being kept: nothing in front of it is still open. */
+  isSettled(event: AgentEvent): boolean
+}
+
+export function createTold(): Told {
+  let turn: Turn | undefined
+  let messages: number | undefined
+  return {
+    place: conversation => turn && { conversation, messages, ...turn.place },
+    goOn(before) {
+      messages = before
+    },
+    begin(prompt) {
+      if (messages !== undefined) messages += 1
+      turn = new Turn(randomUUID(), beginningOf(prompt))
+    },
+    steer(text) {
+      if (messages !== undefined) messages += 1
+      turn?.steered.push(beginningOf(text))
+    },
+    name: event => turn?.name(event) ?? event,
+    isSettled: event => turn?.isSettled(event) ?? false
+  }
+}
+
+/** One whose beginning is known. */
+export class Turn {
+  readonly id: string
+  readonly prompt: string
+  readonly steered: string[] = []
+  readonly #said = new Map<string, { length: number; hash: Hash }>()
+  readonly #times = new Map<string, number>()
+  readonly #openSteps = new Set<string>()
+  #isEnded = false
+
+  constructor(id: string, prompt: string) {
+    this.id = id
+    this.prompt = prompt
+  }
+
+  get place(): Omit<Place, 'conversation'> {
+    const said = [...this.#said].map(([key, { length, hash }]) => [key, { length, digest: hash.copy().digest('base64url') }])
+    return { turn: this.id, prompt: this.prompt, steered: [...this.steered], said: Object.fromEntries(said), isEnded: this.#isEnded }
+  }
+
+  name(event: AgentEvent): AgentEvent {
+    if (this.#isEnded) return event
+    switch (event.type) {
+      case 'text':
+        return { ...event, row: this.#say(event) }
+      case 'step-started':
+        this.#openSteps.add(event.step.call)
+        return { ...event, row: this.#row(`${event.step.call} begins`) }
+      case 'step-ended':
+        this.#openSteps.delete(event.step.call)
+        return { ...event, row: this.#row(`${event.step.call} ends`) }
+      case 'subagent-started':
+      case 'subagent-stopped':
+        return { ...event, row: this.#row(`${event.subagent} ${event.type}`) }
+      case 'picture':
+        return { ...event, row: this.#row(`shows ${createHash('sha256').update(event.bytes).digest('base64url')}`) }
+      case 'plan':
+        return { ...event, row: this.#row(`plans ${digestOf(JSON.stringify(event.entries))}`) }
+      case 'turn-ended':
+        // What the agent kept of it may be more than it came to say.
+        this.#isEnded = event.isLost !== true
+        return event
+      default:
+        return event
+    }
+  }
+
+  isSettled({ type }: AgentEvent): boolean {
+    return type === 'text' || type === 'turn-ended' || (type === 'step-ended' && this.#openSteps.size === 0)
+  }
+
+  /** By its words and by where they begin in all that was said so. */
+  #say(event: Extract<AgentEvent, { type: 'text' }>): string {
+    const key = keyOf(event)
+    const known = this.#said.get(key) ?? { length: 0, hash: createHash('sha256') }
+    const words = wordsOf(event.text)
+    const row = `${this.id} ${key} ${known.length} ${digestOf(words)}`
+    // Should the agent have it whole after all, that is another text.
+    if (event.isCut) return `${row} cut`
+    this.#said.set(key, { length: known.length + words.length, hash: known.hash.update(words) })
+    return row
+  }
+
+  #row(what: string): string {
+    const times = (this.#times.get(what) ?? 0) + 1
+    this.#times.set(what, times)
+    return `${this.id} ${what} ${times}`
+  }
+}
+
+export function keyOf({ thinking, subagent = '' }: Extract<AgentEvent, { type: 'text' }>): string {
+  return `${thinking ? 'thinks' : 'says'} ${subagent}`.trim()
+}
+
+/** Where an agent breaks a line is not always the same when it says it again. */
+export function wordsOf(text: string): string {
+  return text.replace(/\s+/g, '')
+}
+
+export function beginningOf(text: string): string {
+  return wordsOf(text).slice(0, mostKept)
+}
+
+export function digestOf(words: string): string {
+  return createHash('sha256').update(words).digest('base64url')
+}
+
+const mostKept = 200
+
+const repeatedSteps = new Set<AgentEvent['type']>(['step-started', 'step-ended', 'subagent-started', 'subagent-stopped', 'plan'])
+
+/** Listens to an agent that repeats a conversation which was begun without us, so that its last turns can be told once. */
+export function listenToHistory(conversation: string) {
+  const events: AgentEvent[] = []
+  const turns = createTurns(event => {
+    // The same names each time it is read: what an earlier try has told is not told again.
+    if (event.type === 'text') events.push({ ...event, row: rowOf(events.length) })
+    else if (repeatedSteps.has(event.type)) events.push(event)
+  })
+  const rowOf = (index: number) => `${conversation} ${index}`
+  let prompt: string | undefined
+  let messages = 0
+
+  const beginTurn = () => {
+    if (prompt === undefined) return
+    events.push({ type: 'prompted', text: prompt, isOurs: false, row: rowOf(events.length) })
+    turns.begin()
+    prompt = undefined
+  }
+  const endTurn = () => {
+    beginTurn()
+    turns.end({ reason: 'done' })
+  }
+
+  return {
+    take(update: Update): void {
+      if (update.sessionUpdate === 'user_message_chunk') {
+        if (prompt === undefined) {
+          endTurn()
+          messages += 1
+        }
+        prompt = `${prompt ?? ''}${update.content ? textOf(update.content) : ''}`
+        return
+      }
+      beginTurn()
+      turns.take(update)
+    },
+    /** How often a person said something. */
+    get messages(): number {
+      return messages
+    },
+    end(): Untold {
+      endTurn()
+      return { events: lastTurns(events), upTo: undefined }
+    }
+  }
+}
+
+type Text = Extract<AgentEvent, { type: 'text' }>
+
+/** What a person said, and what the agent did after it. */
+interface Part {
+  prompt: string
+  updates: Update[]
+}
+
+const repeatedEvents = new Set<AgentEvent['type']>([
+  'text',
+  'step-started',
+  'step-ended',
+  'subagent-started',
+  'subagent-stopped',
+  'plan',
+  'picture'
+])
+
+/**
+ * Listens to an agent that repeats a conversation in whose last turn the process ended that should have told it, or the agent
+ * itself: what was not told of it is found where what was told ends.
+ */
+export function listenForMissed(place: Place) {
+  const parts: Part[] = []
+  let messageId: string | null | undefined
+  let isAsking = false
+
+  return {
+    take(update: Update): void {
+      if (update.sessionUpdate !== 'user_message_chunk') {
+        isAsking = false
+        parts.at(-1)?.updates.push(update)
+        return
+      }
+      const text = update.content ? textOf(update.content) : ''
+      const last = parts.at(-1)
+      if (isAsking && last && messageId === update.messageId) last.prompt += text
+      else parts.push({ prompt: text, updates: [] })
+      isAsking = true
+      messageId = update.messageId
+    },
+    /** How often a person said something. */
+    get messages(): number {
+      return parts.length
+    },
+    end(): Untold {
+      const upTo = placeOf({ ...place, messages: parts.length, isEnded: true })
+      return { events: place.isEnded ? [] : restOf(place, parts), upTo }
+    }
+  }
+}
+
+function restOf(place: Place, parts: readonly Part[]): AgentEvent[] {
+  const at = findTurn(place, parts)
+  if (at < 0) return []
+  const isSteered = ({ prompt }: Part) => place.steered.some(text => text !== '' && wordsOf(prompt).includes(text))
+  const next = parts.findIndex((part, index) => index > at && !isSteered(part))
+  const own = parts.slice(at, next < 0 ? undefined : next)
+  // What was said to the agent elsewhere comes after it.
+  const others = next < 0 ? [] : parts.slice(next)
+  return [...afterPlace(place, toldIn(own)), ...others.flatMap((part, index) => otherTurn(part, `${place.turn} and ${index}`))]
+}
+
+/** Which of them the place is in; -1 when that cannot be told for certain. The same may have been said to the agent more than once. */
+function findTurn(place: Place, parts: readonly Part[]): number {
+  const isIt = (part: Part | undefined) => part !== undefined && wordsOf(part.prompt).includes(place.prompt)
+  const counted = (place.messages ?? 0) - place.steered.length - 1
+  if (isIt(parts[counted])) return counted
+  const last = parts.findLastIndex(isIt)
+  const { says } = place.said
+  return says &&
+    streamsOf(toldIn(parts.slice(last)))
+      .get('says')
+      ?.startsWith(says)
+    ? last
+    : -1
+}
+
+function toldIn(parts: readonly Part[]): AgentEvent[] {
+  const events: AgentEvent[] = []
+  const turns = createTurns(event => repeatedEvents.has(event.type) && events.push(event))
+  turns.begin()
+  for (const update of parts.flatMap(({ updates }) => updates)) turns.take(update)
+  // What an agent repeats it has said to the end, and which of its steps ended nobody knows.
+  turns.finish()
+  turns.end({ reason: 'cancelled' })
+  return events
+}
+
+/** Words that were told are left out; of all else what was told has the same name. */
+function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEvent[]): AgentEvent[] {
+  const turn = new Turn(id, prompt)
+  const streams = streamsOf(events)
+  const left = new Map(Object.entries(said).map(([key, told]) => [key, streams.get(key)?.startsWith(told) ? told.length : undefined]))
+  return events.flatMap(event => {
+    if (event.type === 'picture') return withoutBytes(turn.name(event))
+    if (event.type !== 'text') return turn.name(event)
+    const key = keyOf(event)
+    const toSkip = left.has(key) ? left.get(key) : 0
+    // It repeats other words than it said: nobody can tell what of them is new.
+    if (toSkip === undefined) return []
+    const [told, rest] = split(event, toSkip)
+    left.set(key, toSkip - wordsOf(told.text).length)
+    turn.name(told)
+    return rest.text.trim() === '' ? [] : turn.name(rest)
+  })
+}
+
+function otherTurn(part: Part, id: string): AgentEvent[] {
+  const turn = new Turn(id, beginningOf(part.prompt))
+  return [
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'prompted', text: part.prompt, isOurs: false, row: `${id} begins` },
+    ...toldIn([part]).map(event => withoutBytes(turn.name(event))),
+    { type: 'turn-ended', reason: 'done' }
+  ]
+}
+
+/** What is read again goes no further than to disk: a picture that nobody has seen is named, and one that was sent has the same name. */
+function withoutBytes(event: AgentEvent): AgentEvent {
+  if (event.type !== 'picture') return event
+  const { name, row, subagent } = event
+  return { type: 'text', block: row ?? name, text: `[${name}]`, thinking: false, row, subagent }
+}
+
+/** All that was said in one way, in a row. */
+function streamsOf(events: readonly AgentEvent[]) {
+  const all = new Map<string, string>()
+  for (const event of events) if (event.type === 'text') all.set(keyOf(event), (all.get(keyOf(event)) ?? '') + wordsOf(event.text))
+  return {
+    get(key: string) {
+      const words = all.get(key) ?? ''
+      return { startsWith: ({ length, digest }: { length: number; digest: string }) => digestOf(words.slice(0, length)) === digest }
+    }
+  }
+}
+
+/** After so many characters that are no spaces. */
+function split(text: Text, length: number): [Text, Text] {
+  let at = 0
+  for (let left = length; left > 0 && at < text.text.length; at++) if (/\S/.test(text.text.charAt(at))) left--
+  return [
+    { ...text, text: text.text.slice(0, at) },
+    { ...text, text: text.text.slice(at) }
+  ]
+}

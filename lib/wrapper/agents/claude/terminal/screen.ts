@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { lease } from '../../../home/ownership.ts'
+import type { Console } from '../../../terminal/console.ts'
+import { howEnded, openPty } from '../../pty.ts'
+import { configFolder } from '../transcript/transcript.ts'
+
+/** The program of Claude Code in the person's terminal; the person's keys go to it. */
+export interface OwnScreen {
+  /** Resolves when it takes pasted text. */
+  readonly isReady: Promise<void>
+  readonly status: OwnStatus['now']
+  readonly ended: Promise<TerminalEnd>
+  write(keys: string): void
+  end(): Promise<void>
+}
+
+/** `left` by its person, `died` in the words given, or `refused` to start, before anybody had pressed a key. */
+export type TerminalEnd = { type: 'left' } | { type: 'died' | 'refused'; how: string }
+
+/** `wasHeard` tells whether a hook was called. Throws CannotStart. */
+export function openOwnScreen(
+  program: { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> },
+  console: Console,
+  wasHeard: () => boolean
+): OwnScreen {
+  const pty = openPty(program, console)
+  const status = readOwnStatus(program.env, pty.pid)
+  pty.onOutput(output => status.see(output))
+  const release = lease(pty.pid, { of: 'agent', title: 'Claude Code', folder: program.directory })
+  let hasKeys = false
+  const giveKeysBack = console.takeKeys(keys => {
+    hasKeys = true
+    pty.write(keys.toString())
+  })
+  const stopResizing = console.onResize(() => pty.resize(console))
+  const endOf = ({ code, signal }: { code: number; signal: number }): TerminalEnd => {
+    if (code === 0 && signal === 0) return { type: 'left' }
+    const how = howEnded({ code, signal })
+    return { type: wasHeard() || hasKeys || signal !== 0 ? 'died' : 'refused', how }
+  }
+  return {
+    isReady: pty.isReady,
+    get status() {
+      return status.now
+    },
+    ended: pty.ended.then(how => {
+      release()
+      giveKeysBack()
+      stopResizing()
+      return endOf(how)
+    }),
+    write: keys => pty.write(keys),
+    end: () => pty.end()
+  }
+}
+
+/** What Claude Code says of itself beside its conversation. */
+export interface OwnStatus {
+  /** `waiting`: a dialog is open, also one that no hook tells of. Undefined when it does not say. */
+  readonly now: 'idle' | 'busy' | 'waiting' | undefined
+  /** What it writes to its terminal; of a version that keeps no status file its title says whether it works. */
+  see(output: string): void
+}
+
+function readOwnStatus(env: Readonly<Record<string, string>>, pid: number): OwnStatus {
+  const file = join(configFolder(env), 'sessions', `${pid}.json`)
+  let titled: 'idle' | 'busy' | undefined
+  return {
+    get now() {
+      return inFile(file) ?? titled
+    },
+    see(output) {
+      titled = inTitle(output) ?? titled
+    }
+  }
+}
+
+const statusFile = z.looseObject({ status: z.enum(['idle', 'busy', 'waiting']) })
+
+function inFile(file: string): OwnStatus['now'] {
+  try {
+    return statusFile.parse(JSON.parse(readFileSync(file, 'utf8'))).status
+  } catch {
+    return undefined
+  }
+}
+
+// A star before the name when it waits for its person, and something that turns while it works.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const titles = /\x1b\](?:0|2);([^\x07\x1b]*)(?:\x07|\x1b\\)/g
+
+function inTitle(output: string): 'idle' | 'busy' | undefined {
+  const [, title] = [...output.matchAll(titles)].at(-1) ?? []
+  if (title === undefined || !/^\S /.test(title)) return undefined
+  return title.startsWith('\u2733') ? 'idle' : 'busy'
+}

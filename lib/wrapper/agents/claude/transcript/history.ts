@@ -1,0 +1,154 @@
+import type { AgentEvent, Step, ToldUpTo } from '../../agent.ts'
+import { beginningOf } from '../terminal/keyboard.ts'
+import { type Block, type Fetched, promptOf, type Row, readRow, resultText } from './rows.ts'
+import { planOf, stepOf } from './steps.ts'
+import { newLines } from './transcript.ts'
+
+/** What Claude Code wrote down from a place on. `handed` is the prompt that was being typed when its wrapper ended. */
+export function readSince(place: ToldUpTo, handed: string | undefined): { events: AgentEvent[]; upTo: ToldUpTo } {
+  const events: AgentEvent[] = []
+  let expected = handed === undefined ? undefined : beginningOf(handed)
+  const translator = createTranslator({
+    emit: event => events.push(event),
+    isOurs(text) {
+      const isExpected = expected !== undefined && beginningOf(text) === expected
+      if (isExpected) expected = undefined
+      return isExpected
+    }
+  })
+  const end = (reason: 'done' | 'cancelled') => {
+    translator.cutSteps()
+    events.push({ type: 'turn-ended', reason })
+  }
+  const { lines, next } = newLines(place)
+  for (const row of lines.flatMap(line => readRow(line, 0))) {
+    if (row.type === 'interrupted') end('cancelled')
+    // Of a command only its hook says whether it began a turn.
+    if (row.type === 'command' && beginningOf(row.text) === expected) translator.take(promptOf(row))
+    if (row.type !== 'block') continue
+    translator.take(row)
+    if (row.isLast) end('done')
+  }
+  translator.cutSteps()
+  return { events, upTo: next }
+}
+
+/**
+ * What it wrote down of a turn that was told as it came. Nothing in it has a name: what was told has been named after the turn and
+ * what it says. All prompts in it were said on a device, where they are shown.
+ */
+export function readTurn(place: ToldUpTo, handed: string | undefined): AgentEvent[] {
+  return readSince(place, handed).events.flatMap(event => {
+    if (event.type === 'prompted' && !event.isOurs) return []
+    return 'row' in event ? [{ ...event, row: undefined }] : [event]
+  })
+}
+
+type BlockRow = Extract<Row, { type: 'block' }>
+
+export interface Translator {
+  take(row: BlockRow): void
+  /** A step that is under way. */
+  step(call: string): Step | undefined
+  /** Does not wait for the row of the step. */
+  begin(call: string, name: string, input: Record<string, unknown>): void
+  /** The turn was cut off: what was under way has no end of its own. */
+  cutSteps(): void
+}
+
+/**
+ * Makes agent events of what the transcript says. Each is named after its row, so that one told by two processes is the
+ * same. `isOurs` says whether a prompt came from us and not from the person at the terminal, `blockOf` under which name a
+ * text grew before it was written down, `overwritten` what stood in the file that a step writes.
+ */
+export function createTranslator({
+  emit,
+  isOurs,
+  blockOf = () => undefined,
+  overwritten = () => undefined
+}: {
+  emit(event: AgentEvent): void
+  isOurs(text: string): boolean
+  blockOf?(text: string): string | undefined
+  overwritten?(call: string, name: string, input: Record<string, unknown>): string | undefined
+}): Translator {
+  const steps = new Map<string, Step>()
+
+  const begin = (call: string, name: string, input: Record<string, unknown>) => {
+    if (steps.has(call)) return
+    const step = stepOf(call, name, input, overwritten(call, name, input))
+    steps.set(call, step)
+    emit({ type: 'step-started', step, row: `${call} begins` })
+  }
+  const end = ({ tool_use_id: call, is_error: isError, content }: Extract<Block, { type: 'tool_result' }>, fetched?: Fetched) => {
+    // It may have begun before the place from which this process reads; then it was told with all it says.
+    const step = steps.get(call) ?? stepOf(call, '', {})
+    steps.delete(call)
+    const said = resultText(content)
+    // In front of the text, where every app shows it; ours reads it there.
+    const text = fetched && step.kind === 'fetch' ? `HTTP ${fetched.code}, ${fetched.bytes} bytes\n\n${said}` : said
+    const shown = text === '' ? step.content : [...step.content, { type: 'text' as const, text: shortened(text) }]
+    emit({ type: 'step-ended', step: { ...step, content: shown }, status: statusOf(said, isError === true), row: `${call} ends` })
+  }
+  const plans = new Set<string>()
+
+  return {
+    step: call => steps.get(call),
+    begin,
+    cutSteps() {
+      for (const [call, step] of steps) emit({ type: 'step-ended', step, status: 'cancelled', row: `${call} ends` })
+      steps.clear()
+    },
+    take({ by, uuid, index, block, fetched }) {
+      const row = `${uuid} ${index}`
+      switch (block.type) {
+        case 'text':
+          if (by === 'user') emit({ type: 'prompted', text: block.text, isOurs: isOurs(block.text), row })
+          else emit({ type: 'text', block: blockOf(block.text) ?? row, text: block.text, thinking: false, row })
+          return
+        case 'thinking':
+          if (block.thinking.trim() !== '') emit({ type: 'text', block: row, text: block.thinking, thinking: true, row })
+          return
+        case 'tool_use': {
+          const entries = planOf(block.name, block.input)
+          if (!entries) return begin(block.id, block.name, block.input)
+          plans.add(block.id)
+          emit({ type: 'plan', entries, row })
+          return
+        }
+        case 'tool_result':
+          if (!plans.delete(block.tool_use_id)) end(block, fetched)
+          return
+      }
+    }
+  }
+}
+
+// What Claude Code writes for a tool that a person did not allow.
+const refusal = /^(The user doesn't want to proceed with this tool use|The person said no, on their phone|User rejected|Permission to use)/
+
+function statusOf(text: string, isError: boolean): 'completed' | 'failed' | 'denied' {
+  if (!isError) return 'completed'
+  return refusal.test(text) ? 'denied' : 'failed'
+}
+
+const longestText = 64 * 1024
+
+function shortened(text: string): string {
+  if (text.length <= longestText) return text
+  const half = longestText / 2
+  return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
+}
+
+/** What a conversation is called: as its person named it, else as Claude Code does. Both are written down again and again. */
+export function createTitles(emit: (event: AgentEvent) => void): (row: Extract<Row, { type: 'title' }>) => void {
+  let told = ''
+  let isNamed = false
+  return ({ title, byPerson }) => {
+    if (isNamed && !byPerson) return
+    isNamed ||= byPerson
+    if (title === told) return
+    told = title
+    emit({ type: 'title', title })
+  }
+}

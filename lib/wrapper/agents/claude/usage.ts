@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { pause } from '../../../async/pause.ts'
+import type { UsageWindow } from '../../../protocol/sealed/session.ts'
+import type { AgentEvent } from '../agent.ts'
+
+/** How full the context of the model is. */
+export interface Usage {
+  /** So many tokens were in the last request to this model. */
+  take(used: number, model: string): void
+  /** Resolves when it is told, or cannot be soon. */
+  told(): Promise<void>
+}
+
+const toldWithinMs = 3_000
+
+/** What Claude Code writes down says how much is in it; how much fits has to be found out, once for each model. */
+export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model: string) => Promise<number | undefined>): Usage {
+  const windows = new Map<string, number>()
+  let telling: Promise<void> = Promise.resolve()
+  let newest: { used: number; model: string } | undefined
+
+  const tell = (size: number) => {
+    if (newest) emit({ type: 'usage', used: newest.used, size })
+  }
+  return {
+    take(used, model) {
+      newest = { used, model }
+      const size = windows.get(model)
+      if (size !== undefined) return tell(size)
+      telling = windowOf(model).then(size => {
+        if (size === undefined) return
+        windows.set(model, size)
+        if (newest?.model === model) tell(size)
+      })
+    },
+    told: () => Promise.race([telling, pause(toldWithinMs)])
+  }
+}
+
+const share = z.object({ utilization: z.number().optional().catch(undefined), resetsAt: z.number().optional().catch(undefined) })
+
+/** As its adapter passes it on; `unifiedWindows` is not in its types, and there all the same. Shares are of 1, times in seconds since 1970. */
+const rateLimit = z.object({
+  status: z.string(),
+  rateLimitType: z.string().optional().catch(undefined),
+  isUsingOverage: z.boolean().optional().catch(undefined),
+  unifiedWindows: z.record(z.string(), share).optional().catch(undefined),
+  ...share.shape
+})
+
+/** The windows that an account of Claude has, from what came with its last answer; none when nothing of it is known. */
+export function claudeWindows(told: unknown): UsageWindow[] {
+  const { data } = rateLimit.safeParse(told)
+  if (!data) return []
+  const { rateLimitType, unifiedWindows = {} } = data
+  const named =
+    rateLimitType === undefined
+      ? unifiedWindows
+      : { ...unifiedWindows, [rateLimitType]: { ...unifiedWindows[rateLimitType], ...known(data) } }
+  const isRefused = data.status === 'rejected' && data.isUsingOverage !== true
+  return Object.entries(named).flatMap(([name, { utilization, resetsAt }]) => {
+    const kind = kinds.get(name)
+    if (!kind) return []
+    return {
+      ...kind,
+      ...(utilization !== undefined && { usedPercent: Math.round(utilization * 100) }),
+      ...(resetsAt !== undefined && { resetsAt: resetsAt * 1000 }),
+      isReached: isRefused && name === rateLimitType
+    }
+  })
+}
+
+function known({ utilization, resetsAt }: z.infer<typeof share>): z.infer<typeof share> {
+  return { ...(utilization !== undefined && { utilization }), ...(resetsAt !== undefined && { resetsAt }) }
+}
+
+const week = 7 * 24 * 60
+const kinds: ReadonlyMap<string, Pick<UsageWindow, 'minutes' | 'of'>> = new Map([
+  ['five_hour', { minutes: 300 }],
+  ['seven_day', { minutes: week }],
+  ['seven_day_opus', { minutes: week, of: 'Opus' }],
+  ['seven_day_sonnet', { minutes: week, of: 'Sonnet' }]
+])

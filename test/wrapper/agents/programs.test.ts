@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { comparedToTested, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
+import { lookForAgents } from '../../../lib/wrapper/daemon/agents-here.ts'
+
+t.test('a version is newer or older than the tested one by its first two numbers', async t => {
+  for (const [version, is] of [
+    ['0.169.7', 'tested'],
+    ['0.170.0-beta.1', 'newer'],
+    ['1.0', 'newer'],
+    ['0.42.0', 'older'],
+    ['next', undefined],
+    [undefined, undefined]
+  ] as const) {
+    t.equal(comparedToTested('codex', version), is, String(version))
+    t.equal(newerThanTested('codex', 'Codex', version) !== undefined, is === 'newer', String(version))
+  }
+  t.equal(comparedToTested('goose', '1.0.0'), undefined)
+})
+
+t.test(
+  'the helper tells of each agent whether its version was tested',
+  { skip: process.platform === 'win32' && 'the fake is a script' },
+  async t => {
+    const program = join(t.testdir(), 'codex')
+    writeFileSync(program, '#!/bin/sh\necho codex-cli 0.181.0\n', { mode: 0o755 })
+    const { agents } = await lookForAgents({ PATH: '', CODEX_BIN: program })
+    t.match(
+      agents.find(({ agent }) => agent === 'codex'),
+      { version: '0.181.0', tested: 'newer' }
+    )
+    t.equal(agents.find(({ agent }) => agent === 'demo')?.tested, undefined)
+  }
+)
+
+const script = 'C:\\Users\\Ann B\\AppData\\Roaming\\npm\\gemini.cmd'
+
+t.test('what npm installs on Windows is started by its shell, with words that it takes as they are', async t => {
+  t.strictSame(startable(script, ['--acp', 'C:\\code\\a.json'], 'win32'), {
+    command: `"${script}"`,
+    args: ['--acp', 'C:\\code\\a.json'],
+    shell: true
+  })
+  for (const odd of ['a&calc', 'two words', '"', '%PATH%', '^', '', 'a|b', '$(x)', 'a\nb'])
+    t.throws(() => startable(script, ['--acp', odd], 'win32'), /gemini\.cmd cannot be started on Windows with/, odd)
+})
+
+t.test('a program is started without a shell, and so is everything elsewhere', async t => {
+  t.strictSame(startable('C:\\claude.exe', ['a&b'], 'win32'), { command: 'C:\\claude.exe', args: ['a&b'], shell: false })
+  t.strictSame(startable('/bin/odd.cmd', ['a&b'], 'linux'), { command: '/bin/odd.cmd', args: ['a&b'], shell: false })
+})
