@@ -5,7 +5,7 @@ import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { type Histories, type ListedHistory, openHistories } from '../../lib/wrapper/histories/histories.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { runAgent } from '../../lib/wrapper/run/run.ts'
-import { drawHistories } from '../../lib/wrapper/terminal/history-list.ts'
+import { drawHistories } from '../../lib/wrapper/terminal/session-list.ts'
 import { pick } from '../pick.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 

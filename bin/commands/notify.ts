@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
-import { notify } from '../../lib/wrapper/account/notify.ts'
+import { notify } from '../../lib/wrapper/account/notifications.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { anyWords, readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
 

@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
-import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/account/push-channels.ts'
+import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/account/notifications.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { foldedAside, styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'

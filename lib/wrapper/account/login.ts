@@ -1,4 +1,5 @@
-import { hostname } from 'node:os'
+import { readFileSync } from 'node:fs'
+import { hostname, platform, userInfo, version } from 'node:os'
 import { createPersistence } from '../../client/link/persist.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
@@ -8,15 +9,15 @@ import { type PairingOptions, startPairing, terminalKeys } from '../../client/si
 import { equalBytes } from '../../crypto/bytes.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
+import type { AskerAbout } from '../../protocol/sealed/asker.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
 import { registerMachine } from '../home/machine.ts'
 import { typed } from '../home/own-process.ts'
 import { plain, type Style, styleFor, wrapped } from '../terminal/style.ts'
 import { openBlock, type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
-import { aboutComputer } from './about-computer.ts'
+import { certificateTrouble, codeOf, whyUnreachable } from './connection-errors.ts'
 import { linkScreen } from './link-screen.ts'
-import { certificateTrouble, codeOf, whyUnreachable } from './why-unreachable.ts'
 
 interface LoginOptions {
   home: Home
@@ -244,4 +245,41 @@ function nextCommands(): string {
   const width = Math.max(...next.map(([command]) => typed(command).length))
   const lines = next.map(([command, what]) => `  ${typed(command).padEnd(width)}  ${what}`)
   return `${lines.join('\n')}\n`
+}
+
+/** What this computer says of itself to the phone that shall let it in: its system, and as whom its programs run. */
+function aboutComputer(): AskerAbout {
+  const isRoot = process.getuid?.() === 0
+  return { os: systemName().slice(0, 60), ...userName(), ...(isRoot && { isRoot }) }
+}
+
+/** As people call it: "Debian GNU/Linux 12 (bookworm)", "macOS", "Windows 11 Pro". */
+function systemName(): string {
+  switch (platform()) {
+    case 'linux':
+      return distribution() ?? 'Linux'
+    case 'darwin':
+      return 'macOS'
+    case 'win32':
+      return version()
+    default:
+      return platform()
+  }
+}
+
+function distribution(): string | undefined {
+  try {
+    return /^PRETTY_NAME="?([^"\n]+)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+// A user without an entry has a number and no name.
+function userName(): { user?: string } {
+  try {
+    return { user: userInfo().username.slice(0, 60) }
+  } catch {
+    return {}
+  }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { hasNative, type IPty, type IPtyOptions, spawn, Terminal } from 'zigpty'
 import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
-import { followModes } from '../terminal/left-modes.ts'
+import { followModes } from '../terminal/modes.ts'
 
 /** A program on a terminal of its own, whose keys come from us and whose output goes to the person's terminal. */
 export interface Pty {

@@ -4,11 +4,9 @@ import type { StepStatus } from '../../protocol/sealed/messages.ts'
 import { type Level, type RiskName, riskOf } from '../../protocol/sealed/risk.ts'
 import type { ApprovalRule, DecisionEntry, RuleDraft, RulePattern } from '../../protocol/sealed/rules.ts'
 import type { PermissionAsk, Step } from '../agents/agent.ts'
-import { ruleOfTools } from './allow-tools.ts'
-import { mostKept, openDecisionLog } from './decision-log.ts'
-import { allowing, faultOf, suggested } from './patterns.ts'
+import { allowing, faultOf, ruleOfTools, suggested } from './patterns.ts'
 import { requestOf, whatOf } from './request.ts'
-import { openRules } from './rules.ts'
+import { mostKept, openDecisionLog, openRules } from './rules.ts'
 
 export interface Judgement {
   /** `knowsEdits`: it is known of every file whether the agent changed it in this session. */

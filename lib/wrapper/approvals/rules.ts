@@ -1,9 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type ApprovalRule, approvalRule, type RuleDraft } from '../../protocol/sealed/rules.ts'
-import { makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from '../home/private-files.ts'
-import { faultOf } from './patterns.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
+import {
+  type ApprovalRule,
+  approvalRule,
+  type DecisionEntry,
+  decisionEntry,
+  type RuleDraft,
+  type RulePattern,
+  type RuleTrial,
+  type ruleCalls
+} from '../../protocol/sealed/rules.ts'
+import { appendPrivateFile, makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from '../home/private-files.ts'
+import { allowing, faultOf } from './patterns.ts'
+import type { Request } from './request.ts'
 
 const kept = z.looseObject({ isPaused: z.boolean().optional(), rules: z.array(approvalRule) })
 
@@ -94,5 +106,112 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+/** What a phone may see and change of the rules of this computer: the daemon answers, and each session for want of one. */
+export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ruleCalls> {
+  const book = openRules(home)
+  return {
+    rules: () => {
+      const { rules, isPaused } = book.read()
+      return { rules: [...rules], isPaused }
+    },
+    'rules-set': ({ rule, madeBy }) => ({ rule: book.set(rule, madeBy) }),
+    'rules-remove': ({ id }) => {
+      book.remove(id)
+      return {}
+    },
+    'rules-pause': ({ isPaused }) => {
+      book.pause(isPaused)
+      return { isPaused }
+    },
+    'rules-try': pattern => tryRule(home, pattern),
+    decisions: ({ device }) => ({ entries: madeOn(home, device) })
+  }
+}
+
+const mostTold = 100
+/** In characters: enough to know what it was about, in a list. */
+const longestTold = 300
+
+function madeOn(home: string, device: string): DecisionEntry[] {
+  const made = openDecisionLog(home)
+    .read()
+    .filter(entry => entry.device === device)
+  return made.slice(0, mostTold).map(entry => ({ ...entry, what: entry.what.slice(0, longestTold), paths: [] }))
+}
+
+const mostTried = 50
+
+/** Over the last decisions of its kind. Throws, with a sentence for a person, when it can be no rule. */
+function tryRule(home: string, pattern: RulePattern): RuleTrial {
+  const fault = faultOf(pattern)
+  if (fault !== undefined) throw new Error(fault)
+  const asked = openDecisionLog(home)
+    .read()
+    .filter(({ on }) => on === pattern.on)
+    .slice(0, mostTried)
+  const passed = asked.filter(entry => entry.level !== 'risky' && allowing([pattern], requestIn(entry), home))
+  return { looked: asked.length, passed: passed.length, entries: passed.map(({ at, what, answer }) => ({ at, what, answer })) }
+}
+
+function requestIn({ on, tool, what, folder, paths, isOdd }: DecisionEntry): Request {
+  const isFile = on === 'change' || on === 'read'
+  return {
+    on,
+    tool,
+    command: on === 'command' ? what : undefined,
+    url: on === 'page' ? what : undefined,
+    paths: isFile ? paths : [],
+    folder,
+    directory: undefined,
+    isOdd
+  }
+}
+
+/** What was decided on this computer, a line each, in `decisions.log` of the wrapper's home. Only its owner may read it. */
+interface DecisionLog {
+  add(entry: DecisionEntry): void
+  /** The latest first. */
+  read(): DecisionEntry[]
+}
+
+const mostBytes = 1024 * 1024
+/** In characters, of what was asked. */
+export const mostKept = 4000
+
+/** Two files of at most `most` bytes: the full one takes the place of the older. */
+export function openDecisionLog(home: string, most = mostBytes): DecisionLog {
+  const path = join(home, 'decisions.log')
+  const older = `${path}.1`
+  return {
+    add(entry) {
+      makePrivateFolder(home)
+      if (sizeOf(path) > most) renameSync(path, older)
+      // The line end comes first, so that what follows a torn line is a line of its own.
+      appendPrivateFile(path, `\n${JSON.stringify({ ...entry, what: entry.what.slice(0, mostKept) })}`)
+    },
+    read() {
+      const lines = [older, path].flatMap(file => (readPrivateFile(file) ?? '').split('\n'))
+      return lines.flatMap(readLine).reverse()
+    }
+  }
+}
+
+function readLine(line: string): DecisionEntry[] {
+  try {
+    const { data } = decisionEntry.safeParse(JSON.parse(line))
+    return data ? [data] : []
+  } catch {
+    return []
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size
+  } catch {
+    return 0
   }
 }

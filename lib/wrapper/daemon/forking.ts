@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { RewindPoint } from '../../protocol/sealed/machine-work.ts'
 import { kindOf } from '../agents/kinds.ts'
-import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude-fork.ts'
+import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude.ts'
 import { codexForking } from '../histories/codex-fork.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { listSessions } from '../home/session-folder.ts'

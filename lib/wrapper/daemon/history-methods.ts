@@ -1,6 +1,5 @@
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
-import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude-fork.ts'
-import { claudeBeginning } from '../histories/claude-histories.ts'
+import { claudeBeginning, findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude.ts'
 import { codexForking, folderOfThread, noSuchThread } from '../histories/codex-fork.ts'
 import { openHistories } from '../histories/histories.ts'
 import type { FiledHistory } from '../histories/history.ts'

@@ -1,5 +1,5 @@
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
-import { ruleMethods } from '../approvals/rule-methods.ts'
+import { ruleMethods } from '../approvals/rules.ts'
 import { fileMethods } from '../session/methods/files.ts'
 import { allowedFolders, folderMethods } from './folders.ts'
 import { historyMethods } from './history-methods.ts'

@@ -4,7 +4,7 @@ import { turnsAfter } from '../agents/codex/history.ts'
 import { greet, type Line, startCodexServer } from '../agents/codex/server.ts'
 import { openedThread, type Turn } from '../agents/codex/shapes.ts'
 import { findCodex, howToGetCodex } from '../agents/programs.ts'
-import { codexBeginning, codexHistories } from './codex-histories.ts'
+import { codexBeginning, codexHistories } from './codex.ts'
 
 type Env = Readonly<Record<string, string>>
 

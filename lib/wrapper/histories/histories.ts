@@ -3,10 +3,10 @@ import type { AgentHistory } from '../../protocol/sealed/machine-work.ts'
 import { plainLine, titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { listSessions } from '../home/session-folder.ts'
-import { claudeBeginning, claudeHistories, claudeSayings, openInClaude } from './claude-histories.ts'
-import { codexBeginning, codexHistories, codexSayings } from './codex-histories.ts'
+import { claudeBeginning, claudeHistories, claudeSayings, openInClaude } from './claude.ts'
+import { codexBeginning, codexHistories, codexSayings } from './codex.ts'
 import type { Beginning, FiledHistory, History, Saying, ToldHistory } from './history.ts'
-import { openOpencodeHistories } from './opencode-histories.ts'
+import { openOpencodeHistories } from './opencode.ts'
 
 interface HistoriesOptions {
   /** The wrapper's. */

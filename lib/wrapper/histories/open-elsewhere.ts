@@ -1,6 +1,6 @@
 import { CannotStart } from '../../exit.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
-import { openInClaude } from './claude-histories.ts'
+import { openInClaude } from './claude.ts'
 
 /** Two processes on one conversation would write over each other: throws CannotStart when another one has it already. */
 export function refuseOpen(home: string, conversation: string | undefined, env: Readonly<Record<string, string>>): void {

@@ -1,8 +1,8 @@
 import type { AgentEvent, Untold } from '../agents/agent.ts'
 import { readSince } from '../agents/claude/transcript/history.ts'
 import { lastTurns } from '../agents/history.ts'
-import { claudeHistories } from './claude-histories.ts'
-import { codexHistories, codexLines, codexSayings } from './codex-histories.ts'
+import { claudeHistories } from './claude.ts'
+import { codexHistories, codexLines, codexSayings } from './codex.ts'
 
 /**
  * The last turns of a conversation that a new session goes on with, to be told in it once; nothing for an agent whose history

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import type { AgentHistory } from '../../protocol/sealed/machine-work.ts'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { KnownSession } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
@@ -108,4 +109,15 @@ export function ago(ms: number): string {
 function tilde(path: string): string {
   const home = homedir()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}
+
+/** Conversations of agents as a person picks one, with its number. */
+export function drawHistories(histories: readonly AgentHistory[], now: number, style: Style, columns: number): string[] {
+  const entries = histories.map(({ agent, title, folder, at, openIn }) => ({
+    title,
+    agent,
+    folder,
+    state: openIn ? 'open now' : ago(now - at)
+  }))
+  return drawNumbered(entries, style, columns)
 }

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { DecisionEntry } from '../../../lib/protocol/sealed/rules.ts'
-import { openDecisionLog } from '../../../lib/wrapper/approvals/decision-log.ts'
-import { ruleMethods } from '../../../lib/wrapper/approvals/rule-methods.ts'
-import { openRules } from '../../../lib/wrapper/approvals/rules.ts'
+import { openDecisionLog, openRules, ruleMethods } from '../../../lib/wrapper/approvals/rules.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'afield-rules-'))
 t.teardown(() => rmSync(root, { recursive: true, force: true }))

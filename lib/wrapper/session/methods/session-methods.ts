@@ -1,6 +1,6 @@
 import { withDeadline } from '../../../async/deadline.ts'
 import type { SessionHandlers } from '../../../client/calls/calls.ts'
-import { ruleMethods } from '../../approvals/rule-methods.ts'
+import { ruleMethods } from '../../approvals/rules.ts'
 import { confine } from '../../home/confinement.ts'
 import type { Home } from '../../home/credentials.ts'
 import type { SessionParts } from '../parts.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
-import { whyNotDone, whyUnreachable } from '../../../lib/wrapper/account/why-unreachable.ts'
+import { whyNotDone, whyUnreachable } from '../../../lib/wrapper/account/connection-errors.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) })
 const cases: [cause: unknown, says: string][] = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { followModes } from '../../../lib/wrapper/terminal/left-modes.ts'
+import { followModes } from '../../../lib/wrapper/terminal/modes.ts'
 
 t.test('what a program that was killed left turned on in the terminal is turned off, and nothing else', t => {
   const modes = followModes()

@@ -3,9 +3,55 @@ import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Rest } from '../../client/link/rest.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
-import { chooseServer, deviceToken, type Home, needCredentials } from '../home/credentials.ts'
+import { type Credentials, chooseServer, deviceToken, type Home, needCredentials } from '../home/credentials.ts'
+import { typed } from '../home/own-process.ts'
+import { type KnownSession, listSessions } from '../home/session-folder.ts'
+import { type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
-import { whyNotDone } from './why-unreachable.ts'
+import { whyNotDone } from './connection-errors.ts'
+
+interface NotifyOptions {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  text: string
+  /** The server's id of a session of this computer; the newest one unless told. */
+  session: string | undefined
+}
+
+/** Has the server tell the phones of the account, in the name of a session of this computer. Resolves to the exit code. */
+export async function notify(options: NotifyOptions): Promise<number> {
+  const { home, env, terminal, text } = options
+  const server = chooseServer(options.server, env, home)
+  const credentials = needCredentials(home, server)
+  const id = sessionFor(options, credentials)
+  const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
+  const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
+    throw new CannotStart(whyNotDone(error, server), 1, { cause: error })
+  })
+  if (result === 'failed') throw new CannotStart(`No phone could be told. See why with:\n  ${typed('push')}`, 1)
+  tell(terminal, outcomes[result])
+  return 0
+}
+
+const outcomes = {
+  sent: 'Your phone was notified.',
+  partial: 'Some of your phones were notified.',
+  suppressed: 'Your phone was not notified: you are using the app.',
+  no_tokens: 'No phone is set up for notifications yet; an open app was notified.'
+} as const
+
+function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): string {
+  const known = listSessions(home.path).filter(({ notes }) => notes.server === server && notes.id !== undefined)
+  // One that runs is more likely the one that is meant than one that has ended since.
+  const byLife = (one: KnownSession, other: KnownSession) => Number(other.pid !== undefined) - Number(one.pid !== undefined)
+  const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
+  if (found?.notes.id !== undefined) return found.notes.id
+  const why = session === undefined ? 'No session has run on this computer yet' : `This computer knows no session ${session}`
+  throw new CannotStart(`${why}, and a notification belongs to one. See those it knows with:\n  ${typed('sessions')}`)
+}
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]
 
