@@ -35,6 +35,8 @@ export const limits = {
   messageBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
   /** Bytes of everything else that an account sends and reads over HTTP, counted alike. Of their own, so that who reads all messages anew can still do the rest. */
   otherBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
+  /** Packets that all sockets of an account send together: as many as eight that send as fast as one may. */
+  socketPackets: { by: 'account', burst: 16_000, perSecond: 1_600 },
   /** Bytes of events that all sockets of an account send together. */
   socketBytes: { by: 'account', burst: 128 * mib, perSecond: 12.8 * mib },
   /** Bytes that events are answered with: documents, and what stands where another version was expected. */

@@ -24,6 +24,7 @@ import { WidePlaces } from './listen/wide-places.ts'
 import { createAckIds } from './socket/ack-ids.ts'
 import { Backlog } from './socket/backlog.ts'
 import type { EngineConnection } from './socket/engineio.ts'
+import { EventQueue } from './socket/event-queue.ts'
 import { Heartbeat } from './socket/heartbeat.ts'
 import { PollingClients } from './socket/polling.ts'
 import { SocketConnection, type SocketDeps } from './socket/socketio.ts'
@@ -49,7 +50,7 @@ export interface Edge {
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
-    Omit<SocketDeps, 'nextAckId' | 'bodies'> &
+    Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
     Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
@@ -73,7 +74,7 @@ export async function openEdge(
     widePlaces: new WidePlaces(options, deps),
     largePlaces
   })
-  const sockets = { ...deps, ...memory, nextAckId: createAckIds() }
+  const sockets = { ...deps, ...memory, nextAckId: createAckIds(), eventQueue: new EventQueue() }
   const engine = {
     ...http,
     heartbeat,

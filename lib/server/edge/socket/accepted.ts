@@ -23,6 +23,8 @@ export class Accepted implements Connection {
   takesPartials: boolean
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
+  /** What it sent may be handled later, but nothing reaches it any more. */
+  hasEnded = false
   /** Calls in a row that found no room. */
   callsRefused = 0
   private eventsUnderWay = 0
@@ -80,6 +82,7 @@ export class Accepted implements Connection {
   /** Aborted when the connection ends. */
   get gone(): AbortSignal {
     this.controller ??= new AbortController()
+    if (this.hasEnded) this.controller.abort()
     return this.controller.signal
   }
 
@@ -126,6 +129,7 @@ export class Accepted implements Connection {
   }
 
   end(): void {
+    this.hasEnded = true
     this.controller?.abort()
     this.asked?.clear()
   }

@@ -103,6 +103,8 @@ export function createEventHandlers(
       await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
     },
     'rpc-register'(from, { method }) {
+      // It left while this waited its turn, and would be called for ever.
+      if (from.hasEnded) return
       const error = methodRefusal(from.scope, method, from.methods.size)
       if (error !== undefined) {
         from.send(eventFrame('rpc-error', { type: 'register', error }))

@@ -11,6 +11,7 @@ import { isWorthReport } from '../../refusals.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 import { Accepted } from './accepted.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
+import type { EventQueue } from './event-queue.ts'
 import type { EventHandlers } from './events.ts'
 import { PacketReader } from './packet-reader.ts'
 import { ackFrame, connectErrorFrame, connectFrame, type Packet } from './packets.ts'
@@ -31,6 +32,7 @@ export interface SocketDeps {
   /** Of each account. */
   seats: Seats
   events: EventHandlers
+  eventQueue: EventQueue
   limits: Pick<Limits, 'check' | 'charge' | 'take'>
   /** Of all that has arrived and is not handled yet. */
   bodies: Budget
@@ -93,6 +95,7 @@ export class SocketConnection implements EngineHandler {
   private mayTake(account: AccountId, bytes: number): boolean {
     const { limits } = this.deps
     try {
+      limits.take('socketPackets', account)
       if (bytes > littleBytes) limits.check('socketBytes', account)
     } catch {
       return false
@@ -163,14 +166,22 @@ export class SocketConnection implements EngineHandler {
       case 'event': {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.acknowledge(accepted, ackId, body)
-        // Nothing new is begun; without an answer the client knows that this was not.
-        if (this.deps.underWay.isClosing) return
-        if (!isOver) this.letGoAfter(this.deps.events.handle(accepted, packet.name, packet.payload, reply))
+        if (!isOver) this.queue(accepted, packet.name, packet.payload, reply)
         else if (reply) this.deps.events.refuse(packet.name, reply)
         // Who does not ask whether it was taken could not know that it was not.
         else this.engine.close('too-fast')
       }
     }
+  }
+
+  private queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
+    const { eventQueue, events, underWay } = this.deps
+    const work = eventQueue.take(accepted.account, async () => {
+      // Nothing new is begun; without an answer the client knows that this was not.
+      if (!underWay.isClosing) await events.handle(accepted, name, payload, reply)
+    })
+    if (work) this.letGoAfter(work)
+    else this.engine.close('too-fast')
   }
 
   private letGoAfter(work: Promise<void>): void {

@@ -2,11 +2,12 @@ import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
 import type { EngineConnection } from '../../../../lib/server/edge/socket/engineio.ts'
+import { EventQueue } from '../../../../lib/server/edge/socket/event-queue.ts'
 import { SocketConnection, type SocketDeps } from '../../../../lib/server/edge/socket/socketio.ts'
-import { Seats, unlimited } from '../../../../lib/server/limits.ts'
+import { createLimits, type Limits, Seats, unlimited } from '../../../../lib/server/limits.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
-t.test('unhandled events count together per account, handled ones no longer [B2]', async t => {
+function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
   const works: PromiseWithResolvers<void>[] = []
   const deps = {
     hub: { attach: async () => {}, detach() {} },
@@ -22,8 +23,9 @@ t.test('unhandled events count together per account, handled ones no longer [B2]
         return work.promise
       }
     },
-    limits: unlimited,
+    limits,
     bodies: new Budget(10_000),
+    eventQueue: new EventQueue(),
     underWay: { isClosing: false }
   } as unknown as SocketDeps
   const open = async () => {
@@ -35,6 +37,11 @@ t.test('unhandled events count together per account, handled ones no longer [B2]
     await turnEnds()
     return { closed, say: (bytes: number) => socket.message(`2["message","${'x'.repeat(bytes)}"]`, false) }
   }
+  return { works, open }
+}
+
+t.test('unhandled events count together per account, handled ones no longer [B2]', async t => {
+  const { works, open } = openSockets(unlimited)
   const [one, two] = [await open(), await open()]
   one.say(2_000)
   two.say(2_000)
@@ -45,4 +52,19 @@ t.test('unhandled events count together per account, handled ones no longer [B2]
   t.same([one.closed, two.closed], [[], []], 'a little one is never too much')
   one.say(2_000)
   t.same([one.closed, two.closed], [['too-fast'], []])
+})
+
+t.test('packets of all sockets of an account count together, however many sockets it has [B5]', async t => {
+  const clock = manualClock()
+  const { open } = openSockets(createLimits({ clock }))
+  const sockets = await Promise.all(Array.from({ length: 10 }, open))
+  for (const { say } of sockets.slice(0, 8)) for (let sent = 0; sent < 1_990; sent++) say(1)
+  const isClosed = () => sockets.map(({ closed }) => closed[0] === 'too-fast')
+  for (let sent = 0; sent < 80; sent++) sockets[8]?.say(1)
+  t.notOk(isClosed().includes(true), 'so many may come at once')
+  sockets[8]?.say(1)
+  t.ok(isClosed()[8])
+  clock.advance(1_000)
+  sockets[9]?.say(1)
+  t.notOk(isClosed()[9], 'after a second others may come')
 })
