@@ -61,7 +61,7 @@ t.test('a session whose agent is gone says so to who wrote to it', async t => {
   runWrapper(t, { home, args: ['daemon', 'run'] })
   const told = () => session.events().flatMap(event => (event.t === 'service' ? event.text : []))
   await session.until(() => told().length > 0)
-  t.match(told(), [/^Afield could not go on with this session: There is no command gone here\.[\s\S]*Write again/])
+  t.match(told(), [/^Afield could not resume this session: There is no command gone here\.[\s\S]*Send another message to retry\./])
 })
 
 t.test(
