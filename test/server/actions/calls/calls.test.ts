@@ -410,6 +410,17 @@ t.test('parameters of unaccepted calls are limited per account; others can keep 
   t.same(await again, notAvailable, 'and then there is room again')
 })
 
+t.test('parameters count as what they take in memory, not as their text [B5]', async t => {
+  const { app, method } = await startWorld(t)
+  const params = Array(4_990).fill({})
+  const answers: unknown[] = []
+  for (let call = 0; call < 80; call += 1) app.emit('rpc-call', { method, params }, (answer: unknown) => answers.push(answer))
+  await app.emitWithAck('ping')
+  t.ok(answers.length > 0, 'the last of these 1.2 MB of text are refused')
+  t.same(answers, Array(answers.length).fill(tooMany))
+  t.ok(answers.length < 40, 'and the first wait for somebody to take them')
+})
+
 t.test('parameters of accepted calls no longer count, answered or not [B5]', async t => {
   const { app, open, method } = await startWorld(t)
   const process = await open()
