@@ -8,7 +8,7 @@ import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreBroken } from '../store/store.ts'
 import { openSetupCode } from './actions/account/setup-code.ts'
 import type { SignupPolicy } from './actions/account/signup.ts'
 import {
@@ -137,7 +137,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const ownQuotas = policy?.quotas
   const quotas = (account: AccountId) => (ownQuotas ? { ...usual, ...ownQuotas(account) } : usual)
   const log = logger ?? openLogger(options.logLevel)
+  let isBroken = false
   const onError: typeof tellError & {} = (error, at) => {
+    // It was logged when the store failed, and whatever runs by itself meets it again.
+    if (isBroken && error instanceof StoreBroken) return
     log.error({ ...at, error: noteOf(error) }, 'Unexpected error')
     tellError?.(error, at)
   }
@@ -152,7 +155,6 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   makeDataDirectory(options.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
-  let isBroken = false
   const instance = newId()
   const counted = options.metricsToken === undefined ? undefined : createMetrics()
   const listeners = listenersOf({ onAudit, onEvent }, onError)
