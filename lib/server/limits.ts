@@ -7,7 +7,8 @@ const mib = 1024 * 1024
 
 /**
  * What callers may ask for in a time: `burst` at once, and `perSecond` of it comes back. `by` says who has one such
- * allowance: an address (an IPv6 /64 counts as one, and its /48 has 16 times as much), a key, an account, or the whole server.
+ * allowance: an address (an IPv6 /64 counts as one, and its /48 has 16 times as much), a key, an account, or the whole server
+ * (as much again for the networks that a valid token came from).
  */
 export const limits = {
   /** Signatures to check, from one place and in all: checking one costs more than anything else a stranger can ask for. */

@@ -150,6 +150,18 @@ t.test('what is refused for one limit is counted against no other [Q1]', async t
   t.equal(await loginsLookedAt(server, 25, () => from('198.51.100.1').headers), 20)
 })
 
+t.test('a crowd that tries to sign in leaves those who have been here before their own share [Q1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const ada = await signUp(t, server)
+  t.equal((await ada.call('GET', '/v1/sessions', from('203.0.113.9'))).status, 200)
+  const burst = Math.ceil(limits.everyLogin.burst / limits.login.burst)
+  for (let address = 0; address < burst; address += 1)
+    await loginsLookedAt(server, limits.login.burst, () => from(`192.0.2.${address}`).headers)
+  t.equal(await loginsLookedAt(server, 1, () => from('198.51.100.1').headers), 0, 'the crowd has used what is for strangers')
+  const body = await signInBody(ada.secret)
+  t.equal((await call(server, 'POST', '/v1/auth', { body, ...from('203.0.113.9') })).status, 200)
+})
+
 t.test('who tries to remove an account without its key is held up where they are, and nobody else is [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]

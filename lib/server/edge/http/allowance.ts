@@ -8,13 +8,16 @@ export class Allowance {
   private readonly counter: Limits
   private readonly names: readonly LimitName[]
   private readonly sender: Sender
+  private readonly isKnown: (network: string) => boolean
   /** Of its body. */
   private charged = 0
 
-  constructor(counter: Limits, names: readonly LimitName[], sender: Sender) {
+  /** `isKnown` says of a network whether a valid token came from it. */
+  constructor(counter: Limits, names: readonly LimitName[], sender: Sender, isKnown: (network: string) => boolean) {
     this.counter = counter
     this.names = names
     this.sender = sender
+    this.isKnown = isKnown
   }
 
   /**
@@ -55,6 +58,9 @@ export class Allowance {
         return bearer?.account ?? ''
       case 'address':
         return subnetOf(this.sender.address)
+      case 'server':
+        // However large a crowd, it leaves those who have been here before what is theirs.
+        return this.isKnown(subnetOf(this.sender.address)) ? 'known' : ''
       default:
         return ''
     }

@@ -28,7 +28,7 @@ export interface HttpDeps extends ExchangeDeps {
   ownAddress: OwnAddress
   /** What bodies that arrive, and large ones until they are answered, may hold in memory. */
   bodies: Budget
-  strangers: Pick<Strangers, 'know' | 'isCrowded'>
+  strangers: Pick<Strangers, 'know' | 'isKnown' | 'isCrowded'>
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -77,7 +77,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   const range = binding.reply === bytesOut ? request.getHeader('range') : ''
   const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
 
-  const allowance = new Allowance(deps.limits, binding.limits, sender)
+  const allowance = new Allowance(deps.limits, binding.limits, sender, network => deps.strangers.isKnown(network))
 
   // The client's next try finds the server that comes after this one.
   if (!deps.isServing()) {
