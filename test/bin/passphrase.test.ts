@@ -14,7 +14,7 @@ t.test('an empty passphrase file is rejected, and no unencrypted backup is made'
     writeFileSync(file, text)
     const { status, stderr } = await afield(['backup', target, '--data', data, '--passphrase-file', file])
     t.equal(status, exitCodes.configuration)
-    t.equal(stderr, `The passphrase file ${file} has nothing in its first line.\n`)
+    t.equal(stderr, `The passphrase file ${file} has an empty first line.\n`)
   }
   t.same(readdirSync(target), [])
 })

@@ -4,7 +4,10 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 t.test('a variable of ours that nothing reads is named, with the one that was likely meant', async t => {
   const env = { PATH: '/bin', AFIELD_DATA: '/data', AFIELD_HOME: '/home', AFIELD_SINGUP: 'open', AFIELD_COLOUR: 'red' }
-  t.strictSame(unknownSettings(env), ['Nothing reads AFIELD_SINGUP. Did you mean AFIELD_SIGNUP?', 'Nothing reads AFIELD_COLOUR.'])
+  t.strictSame(unknownSettings(env), [
+    'The variable AFIELD_SINGUP has no effect. Did you mean AFIELD_SIGNUP?',
+    'The variable AFIELD_COLOUR has no effect.'
+  ])
 })
 
 t.test('the server says it when it starts', async t => {
@@ -13,5 +16,5 @@ t.test('the server says it when it starts', async t => {
   const args = ['serve', '--port', '0', '--data', '/proc/afield']
   const said = runWrapper(t, { home, args, env: { AFIELD_PROT: '1' } })
   t.equal(await said.ended, 78)
-  t.match(said.output, 'Nothing reads AFIELD_PROT. Did you mean AFIELD_PORT?')
+  t.match(said.output, 'The variable AFIELD_PROT has no effect. Did you mean AFIELD_PORT?')
 })
