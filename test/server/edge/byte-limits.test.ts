@@ -196,6 +196,18 @@ t.test('what events are answered with counts for all sockets of an account toget
   t.match(await read(), { result: 'success' })
 })
 
+t.test('answers that would be made by one commit are each counted before the next is made [B2, B3]', async t => {
+  const server = await startLimited(t)
+  const ada = await signUp(t, server)
+  const artifactId = crypto.randomUUID()
+  await ada.call('POST', '/v1/artifacts', { body: { id: artifactId, header: 'h', body: large(7), dataEncryptionKey: 'k' } })
+  const sockets = await Promise.all(Array.from({ length: 16 }, () => ada.connect()))
+  const stale = { artifactId, body: { data: 'x', expectedVersion: 9 } }
+  const answers = await Promise.all(sockets.map(socket => socket.emitWithAck('artifact-update', stale)))
+  const count = (wanted: string) => answers.filter(({ result }) => result === wanted).length
+  t.same([count('version-mismatch'), count('error')], [10, 6], 'of 7 MiB each, and the others have to wait')
+})
+
 t.test('sockets of an account that come alive are counted, so that coming back gives no new pace [B5, Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]

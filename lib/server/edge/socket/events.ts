@@ -1,7 +1,7 @@
 import { ZodUndefined } from 'zod'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
 import { callFailures, failures } from '../../../protocol/wire/failures.ts'
-import type { Sealed } from '../../../protocol/wire/ids.ts'
+import type { AccountId, Sealed } from '../../../protocol/wire/ids.ts'
 import { readAccessKey } from '../../actions/access-keys.ts'
 import { openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
 import type { Calls } from '../../actions/calls/calls.ts'
@@ -22,21 +22,23 @@ import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 import type { Accepted } from './accepted.ts'
+import { AnswerQueue } from './answer-queue.ts'
 
 /** So many calls in a row that find no room are answered before their connection is closed. */
 const mostCallsRefused = 100
 
-/** Their acknowledgements carry what is stored, which may be large. */
-const answeredWithValues: ReadonlySet<ClientEvent> = new Set([
-  'update-metadata',
-  'update-state',
-  'machine-update-metadata',
-  'machine-update-state',
-  'artifact-read',
-  'artifact-create',
-  'artifact-update',
-  'access-key-get'
-])
+const mib = 1024 * 1024
+/** Their acknowledgements carry what is stored, which may be so large. */
+const largestAnswers: Partial<Record<ClientEvent, number>> = {
+  'update-metadata': mib,
+  'update-state': 4 * mib,
+  'machine-update-metadata': mib,
+  'machine-update-state': 4 * mib,
+  'artifact-read': 64 * mib,
+  'artifact-create': 64 * mib,
+  'artifact-update': 64 * mib,
+  'access-key-get': 32 * mib
+}
 
 const done = Promise.resolve()
 
@@ -68,6 +70,7 @@ export function createEventHandlers(
   }
 ): EventHandlers {
   const { presence, calls, hub, metrics, isLimited, limits, underWay, onError } = deps
+  const answers = new AnswerQueue()
 
   const handlers: Handlers = {
     async ping(from) {
@@ -171,12 +174,32 @@ export function createEventHandlers(
 
   async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
     mustAllow(from.sender, events[name].needs)
-    if (answeredWithValues.has(name)) limits.check('socketAnswers', from.account)
+    if (largestAnswers[name] !== undefined) limits.check('socketAnswers', from.account)
     const parsed = events[name].payload.safeParse(payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]
     // The schema of this name has just made it so.
     return handler(from, parsed.data as PayloadOf<Name>)
+  }
+
+  function runAndReply(name: ClientEvent, from: Accepted, payload: unknown, reply: Reply): Promise<void> {
+    return run(name, from, payload).then(
+      ack => {
+        metrics.eventTaken(name, 'done')
+        reply?.(ack)
+      },
+      error => {
+        metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
+        if (isWorthReport(error)) onError(error)
+        reply?.(failed(name, error))
+      }
+    )
+  }
+
+  /** Those whose answer may be large run a few at a time, each until its answer is counted. */
+  function inTurn(name: ClientEvent, account: AccountId, work: () => Promise<void>): Promise<void> {
+    const bytes = largestAnswers[name]
+    return bytes === undefined ? work() : answers.run(account, bytes, work)
   }
 
   return {
@@ -185,17 +208,7 @@ export function createEventHandlers(
         metrics.eventTaken('other', 'refused')
         return done
       }
-      const work = run(name, from, payload).then(
-        ack => {
-          metrics.eventTaken(name, 'done')
-          reply?.(ack)
-        },
-        error => {
-          metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
-          if (isWorthReport(error)) onError(error)
-          reply?.(failed(name, error))
-        }
-      )
+      const work = inTurn(name, from.account, () => runAndReply(name, from, payload, reply))
       work.finally(underWay.begin())
       from.underWay(work, name !== 'ping' && name !== 'rpc-call')
       // The parameters of a call are counted where they wait for its callee.
