@@ -20,7 +20,7 @@ function load(bytes: string, env: Record<string, string>) {
 
 const skip = process.platform !== 'linux' && 'it asks the system of Linux'
 
-t.test('where no directory can be written and run from, that is one sentence', { skip }, async t => {
+t.test('without a directory that can be written to and run from, it fails with one sentence', { skip }, async t => {
   const refused = load('', { TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' })
   t.match(refused, { name: 'NoPlaceForAddons', message: /: \/proc\/nowhere, \/proc\/nowhere\/\.afield\. Name one in TMPDIR/ })
 })
@@ -31,7 +31,7 @@ t.test('an error of the addon itself is rethrown unchanged and leaves no directo
   t.strictSame(readdirSync(home), [])
 })
 
-t.test('leftovers of a killed start are removed by the next start, those of a running one are not', { skip }, async t => {
+t.test('the next start removes leftovers of a killed start, but not those of a running one', { skip }, async t => {
   const place = t.testdir()
   const [old, young] = ['afield-addon-000000', 'afield-addon-111111']
   for (const name of [old, young]) mkdirSync(join(place, name))

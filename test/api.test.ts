@@ -5,7 +5,7 @@ import { apiPage } from '../docs/api.ts'
 
 const page = apiPage()
 
-t.test('docs/api.md has every public name as it is declared; after a change run: node build.mjs docs', async t => {
+t.test('docs/api.md has every public name as declared; after a change run: node build.mjs docs', async t => {
   t.equal(readFileSync(join(import.meta.dirname, '../docs/api.md'), 'utf8'), page)
 })
 

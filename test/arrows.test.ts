@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..')
 const texts = sources().map(file => [file, readFileSync(join(root, file), 'utf8')] as const)
 const imports = texts.flatMap(([file, text]) => importsOf(file, text))
 
-t.test('every import goes the way of the arrows', async t => {
+t.test('every import follows the arrows', async t => {
   t.ok(imports.length > 1000, `${imports.length} imports`)
   t.same(
     imports.map(refusalOf).filter(refusal => refusal !== undefined),
@@ -15,19 +15,19 @@ t.test('every import goes the way of the arrows', async t => {
   )
 })
 
-t.test('no imports go round in a circle', async t => {
+t.test('imports form no cycles', async t => {
   t.same(circlesOf(imports), [])
 })
 
-t.test('an exported name means one thing in its part', async t => {
+t.test('an exported name means one thing within its part', async t => {
   t.same(sharedNamesOf(texts), [])
 })
 
-t.test('the edge and the control socket hand the store to actions and ask it nothing', async t => {
+t.test('the edge and the control socket pass the store to actions and query nothing themselves', async t => {
   t.same(storeNamesOf(texts), [])
 })
 
-t.test('a store that the edge asks is found, and its name in types and comments is none', async t => {
+t.test('a store queried by the edge is found; its name in types and comments does not count', async t => {
   const asked = storeNamesOf([
     ['lib/server/edge/http/a.ts', 'deps.store.listSignups(deps.time())'],
     ['lib/server/edge/socket/b.ts', 'const { bus, store } = deps'],
@@ -38,7 +38,7 @@ t.test('a store that the edge asks is found, and its name in types and comments 
   t.same(asked, ['lib/server/edge/http/a.ts', 'lib/server/edge/socket/b.ts', 'lib/server/control/c.ts'])
 })
 
-t.test('a name that two files of a part declare is found, and one in two parts is none', async t => {
+t.test('a name declared in two files of one part is found; one declared in two parts is not', async t => {
   const shared = sharedNamesOf([
     ['lib/server/a.ts', 'export interface Place {}\nexport const place = 1\nexport function other() {}'],
     ['lib/store/b.ts', 'export type Place = 1\nexport { place } from "../server/a.ts"'],
@@ -53,7 +53,7 @@ t.test('a name that two files of a part declare is found, and one in two parts i
   t.same(shared, ['Place: lib/server/a.ts, lib/store/b.ts'])
 })
 
-t.test('a circle is found however it is closed', async t => {
+t.test('every shape of cycle is found', async t => {
   const text = {
     'lib/a.ts': "import { b } from './b/b.ts'",
     'lib/b/b.ts': "import type { C } from '../c.ts'",
@@ -132,7 +132,7 @@ for (const [from, specifier, isDynamic = false] of against) {
   })
 }
 
-t.test('imports are found however they are written', async t => {
+t.test('imports are found in every notation', async t => {
   const text = `
 import './a.ts'
 import type { B } from './b.ts'

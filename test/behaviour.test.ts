@@ -14,7 +14,7 @@ interface Rule {
   text: string
 }
 
-t.test('every rule has a test that names it, and is proved by a script where it says so', async t => {
+t.test('every rule has a test that names it, or names the script that proves it', async t => {
   const cited = citedIds()
   for (const { id, section, text } of rules()) {
     if (unproved.includes(section)) continue
@@ -27,12 +27,12 @@ t.test('every rule has a test that names it, and is proved by a script where it 
   }
 })
 
-t.test('every rule that a test names is a rule', async t => {
+t.test('every rule named by a test exists', async t => {
   const known = new Set(rules().map(({ id }) => id))
   for (const [id, file] of citedIds()) t.ok(known.has(id), `${id} of ${file}`)
 })
 
-t.test('a rule has one name and one sentence or two', async t => {
+t.test('a rule has a unique name and is one or two sentences', async t => {
   const ids = rules().map(({ id }) => id)
   t.ok(ids.length > 80, `${ids.length} rules`)
   t.same(
@@ -42,7 +42,7 @@ t.test('a rule has one name and one sentence or two', async t => {
   for (const { id, text } of rules()) t.match(text, /^[A-Z].*\.$/, `${id} is a sentence`)
 })
 
-t.test('names are found however a title is written', async t => {
+t.test('names are found in every notation of a title', async t => {
   t.same(idsIn("t.test('once [X1]', …"), ['X1'])
   t.same(idsIn('t.test(`twice [X1, A10]`, …'), ['X1', 'A10'])
   t.same(idsIn("  'a title of a table [O4] [I3]',"), ['O4', 'I3'])

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 const name = process.platform === 'win32' ? 'afield.exe' : 'afield'
 const alone = { PATH: '' }
 
-t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
+t.test('the program needs nothing but its one file', { timeout: 120_000 }, async t => {
   const built = spawnSync(process.execPath, [join(root, 'build.mjs'), 'binary'], { encoding: 'utf8' })
   t.equal(built.status, 0, built.stderr)
   const directory = t.testdir()
@@ -41,7 +41,7 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     t.same(readdirSync(directory).toSorted(), [name, 'data'], 'nothing is unpacked beside it')
   })
 
-  await t.test('it brings Claude Code to its own screen, over to the phone and back', async t => {
+  await t.test('it runs Claude Code on its own screen, then from the phone, and back', async t => {
     const { phone, sitDown } = await computerWithClaude(t, await startServer(t))
     const terminal = sitDown(['claude'], {}, [program])
     const session = await phone.session()
@@ -56,7 +56,7 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     t.equal(await terminal.ended, 0)
   })
 
-  await t.test('it copies a data directory and puts it back', async t => {
+  await t.test('it backs up a data directory and restores it', async t => {
     const run = (...args: string[]) => spawnSync(program, args, { cwd: directory, env: alone, encoding: 'utf8' })
     const backup = run('backup', 'copy.afield', '--data', 'data')
     t.equal(backup.status, 0, backup.stderr)
@@ -66,7 +66,7 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
   })
 
   await t.test(
-    'it says in one sentence that it may run code nowhere, and makes nothing',
+    'without a place to run code from, it says so in one sentence and creates nothing',
     { skip: process.platform === 'win32' },
     async t => {
       const env = { ...alone, TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' }

@@ -8,12 +8,12 @@ import { rooms } from './kit/arrows.ts'
 const root = join(import.meta.dirname, '..')
 
 for (const [path, text] of Object.entries(pages())) {
-  t.test(`${path} says what the program does; after a change run: node build.mjs docs`, async t => {
+  t.test(`${path} matches the program; after a change run: node build.mjs docs`, async t => {
     t.equal(readFileSync(join(root, path), 'utf8'), text)
   })
 }
 
-t.test('the name, flag and environment name of an option are the same words', async t => {
+t.test('the name, flag and environment name of an option use the same words', async t => {
   for (const { name, flag, env } of optionRows()) {
     t.equal(
       flag,
@@ -23,7 +23,7 @@ t.test('the name, flag and environment name of an option are the same words', as
   }
 })
 
-t.test('the versions of Node.js on the pages are those of package.json', async t => {
+t.test('the Node.js versions on the pages match package.json', async t => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const [, least, tooNew] = /^>=(\d+\.\d+)\.0 <(\d+)$/.exec(engines.node) ?? []
   for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/embedding.md']) {
@@ -31,7 +31,7 @@ t.test('the versions of Node.js on the pages are those of package.json', async t
   }
 })
 
-t.test('no page is linked, and no field listed, twice in a row of links or a table', async t => {
+t.test('no list of links or table repeats a page or field', async t => {
   const links = [...(readFileSync(join(root, 'README.md'), 'utf8').split('## More')[1] ?? '').matchAll(/\]\(([^)]+)\)/g)].map(
     ([, to]) => to
   )
@@ -50,7 +50,7 @@ t.test('every path that a page names exists', async t => {
   )
 })
 
-t.test('every stop of the ways on CONTRIBUTING is a file or a folder', async t => {
+t.test('every stop of the walks in CONTRIBUTING is a file or a folder', async t => {
   const within: Record<string, string[]> = { server: ['lib/server', 'lib'], wrapper: ['lib/wrapper'], app: ['web', 'lib'] }
   const ways = [...read('CONTRIBUTING.md').matchAll(/^(server|wrapper|app) +(\S+ → .+)$/gm)]
   t.same(
@@ -77,7 +77,7 @@ t.test('every page that a page links to exists', async t => {
       t.ok(existsSync(join(root, page, '..', to)), `${page}: ${to}`)
 })
 
-t.test('the page of the architecture has the rooms of the arrows, with what each may import', async t => {
+t.test('the architecture page has the folders of the arrows, with what each may import', async t => {
   const rows = [...read('docs/architecture.md').matchAll(/^\| `([^`]+)` \| [^|]+ \| (.+) \|$/gm)]
   const shown = Object.fromEntries(
     rows.map(([, folder = '', may = '']) => [folder, [...may.matchAll(/`([^`]+)`/g)].map(([, room]) => room)])
@@ -105,7 +105,7 @@ t.test('every decision note has its number, date and status, and three sections'
 })
 
 // systemd reads over a key that stands in another section, and would start the server again for ever.
-t.test('systemd settings for restarts are in the sections where systemd reads them', async t => {
+t.test('systemd restart settings are in the sections where systemd reads them', async t => {
   const [, unit] = /```ini\n(.*?)```/s.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8')) ?? []
   t.match(unit, /^\[Unit\]\nStartLimitIntervalSec=\d+\nStartLimitBurst=\d+\n\n\[Service\]\nRestart=/)
 })

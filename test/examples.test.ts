@@ -10,7 +10,7 @@ import { call, signInBody, signUp } from './kit/person.ts'
 const root = join(import.meta.dirname, '..')
 const tested = ['embed.ts', 'own-policy.ts', 'shared-app.ts']
 
-t.test('every example is run', async t => {
+t.test('every example is executed', async t => {
   t.same(
     readdirSync(join(root, 'examples'))
       .filter(file => file.endsWith('.ts'))
@@ -27,7 +27,7 @@ t.test('embed: a program runs a server, receives store events, and exits after c
   t.same(example.lines, ['audit: account-created', 'audit: signed-in', `session-opened in ${ada.id}`, 'closed'])
 })
 
-t.test('own-policy: the program decides whose key becomes an account', async t => {
+t.test('own-policy: the program decides which keys get an account', async t => {
   const example = await start(t, 'own-policy.ts')
   const ask = async (client: string) => {
     await cryptoReady()
@@ -40,7 +40,7 @@ t.test('own-policy: the program decides whose key becomes an account', async t =
   t.equal(example.lines.length, 6)
 })
 
-t.test('shared-app: own routes and those of the server are on one port, and nothing is left when both have closed', async t => {
+t.test('shared-app: own routes and those of the server share one port, and nothing is left when both have closed', async t => {
   const example = await start(t, 'shared-app.ts')
   t.match(await (await fetch(`${example.url}/hello`)).text(), /owner/)
   const ada = await signUp(t, example)

@@ -11,12 +11,12 @@ t.test('a flag wins over the environment, which wins over the default', async t 
   t.same({ port, signup, host }, { port: 5000, signup: 'open', host: '127.0.0.1' })
 })
 
-t.test('the store is in the data directory unless it is named', async t => {
+t.test('the store is in the data directory unless set', async t => {
   t.equal(completeOptions({ data: '/srv/afield' }).store, 'sqlite:afield.db')
   t.equal(completeOptions({ data: '/srv/afield', store: 'sqlite:/big/a.db' }).store, 'sqlite:/big/a.db')
 })
 
-t.test('the manual says in words where the data is, and the help of this machine names the directory', async t => {
+t.test('the manual describes where the data is, and the help on this machine names the directory', async t => {
   const row = optionRows().find(({ name }) => name === 'data')
   t.match(row, { shownDefault: "afield in the platform's data directory", defaultHere: completeOptions({}).data })
 })
@@ -54,7 +54,7 @@ const refused: [why: string, flags: Record<string, unknown>, env: Record<string,
   ['a public URL that is plain HTTP', { host: '0.0.0.0', 'public-url': 'http://home.example' }, {}, '--insecure-http']
 ]
 for (const [why, flags, env, names] of refused) {
-  t.test(`${why} is refused in one sentence that names ${names}`, async t => {
+  t.test(`${why} is rejected in one sentence that names ${names}`, async t => {
     const sentence = refusalOf(() => readOptions(flags, env))
     t.match(sentence, names)
     t.notMatch(sentence, '\n')
@@ -113,7 +113,7 @@ function refusalOf(read: () => unknown): string {
   throw new Error('It was accepted.')
 }
 
-t.test('the database is in the data directory, however that is named', async t => {
+t.test('the database is in the data directory, however that is set', async t => {
   const home = t.testdir()
   const server = await createServer({ data: relative(process.cwd(), join(home, 'data')), port: 0, logLevel: 'silent', expoUrl: 'off' })
   await server.close()

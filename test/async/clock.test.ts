@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../lib/async/clock.ts'
 
-t.test('the system clock rises and runs what falls due', async t => {
+t.test('the system clock advances and runs what is due', async t => {
   const began = systemClock.now()
   await new Promise<void>(resolve => {
     systemClock.after(2, resolve)

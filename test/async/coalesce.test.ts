@@ -73,7 +73,7 @@ t.test('a failed run rejects for its waiters and does not stop the next run', as
   t.same(seen, ['a', 'b'])
 })
 
-t.test('a run that throws at once is a failed run', async t => {
+t.test('a run that throws synchronously is a failed run', async t => {
   const request = coalesce(() => {
     throw new Error('broken')
   })

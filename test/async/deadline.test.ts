@@ -57,7 +57,7 @@ t.test('an abort from outside ends the wait with its own reason and clears the t
   t.equal(clock.pending, 0)
 })
 
-t.test('work is not begun when the outside has already given up', async t => {
+t.test('work does not start when the outer signal is already aborted', async t => {
   const clock = manualClock()
   const work = () => t.fail('begun')
   await t.rejects(

@@ -14,7 +14,7 @@ function startDeadlines() {
   return { clock, deadlines, ran, begin }
 }
 
-t.test('each runs once, when its own time is over', async t => {
+t.test('each runs once, at its own time', async t => {
   const { clock, ran, begin } = startDeadlines()
   begin('one')
   clock.advance(400)
@@ -44,7 +44,7 @@ t.test('a deadline started during another gets its full time', async t => {
   t.same(ran, ['later at 2000'])
 })
 
-t.test('however many wait, there is one timer, and none after the end', async t => {
+t.test('any number of deadlines share one timer, and none remains at the end', async t => {
   const { clock, deadlines, ran, begin } = startDeadlines()
   for (const name of ['one', 'two', 'three']) begin(name)
   t.equal(clock.pending, 1)

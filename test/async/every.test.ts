@@ -14,7 +14,7 @@ t.test('it runs after each wait, and not before the first', async t => {
   t.equal(runs, 3)
 })
 
-t.test('the next wait begins when the run is over', async t => {
+t.test('the next wait begins when the run ends', async t => {
   const clock = manualClock()
   const { promise, resolve } = Promise.withResolvers<void>()
   let runs = 0
@@ -61,7 +61,7 @@ t.test('a failed run, sync or async, is reported and followed by the next', asyn
   t.equal(runs, 3)
 })
 
-t.test('closing waits for the run that is under way, and none follows', async t => {
+t.test('closing waits for the current run, and no other follows', async t => {
   const clock = manualClock()
   const { promise, resolve } = Promise.withResolvers<void>()
   let runs = 0
@@ -87,7 +87,7 @@ t.test('closing waits for the run that is under way, and none follows', async t 
   t.equal(runs, 1)
 })
 
-t.test('a run may close what repeats it', async t => {
+t.test('a run may close its own repetition', async t => {
   const clock = manualClock()
   let runs = 0
   const repeating = every(

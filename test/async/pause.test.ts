@@ -2,7 +2,7 @@ import t from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 
-t.test('a pause lasts as long as it says', async t => {
+t.test('a pause lasts as long as requested', async t => {
   const clock = manualClock()
   let isOver = false
   const over = pause(500, { clock }).then(() => {

@@ -26,7 +26,7 @@ t.test('a full queue rejects an offer and accepts one again when it has space', 
   t.same(await reader.next(), { done: false, value: 'c' })
 })
 
-t.test('a put waits for room, in the order of the calls, and is not overtaken by an offer', async t => {
+t.test('a put waits for space, in call order, and no offer overtakes it', async t => {
   const queue = new BoundedQueue<string>(1)
   const puts = [queue.put('a'), queue.put('b'), queue.put('c')]
   t.equal(queue.offer('x'), false)
@@ -50,7 +50,7 @@ t.test('a consumer that came first is woken by an item and by the end', async t 
   t.same(await read, ['a'])
 })
 
-t.test('closing sends waiting producers away and refuses new ones', async t => {
+t.test('closing rejects waiting producers and new ones', async t => {
   const queue = new BoundedQueue<string>(1)
   await queue.put('a')
   const waiting = queue.put('b')
@@ -61,7 +61,7 @@ t.test('closing sends waiting producers away and refuses new ones', async t => {
   t.same(await drain(queue), ['a'])
 })
 
-t.test('a failure reaches the consumer after what was inside; the first end stands', async t => {
+t.test('a failure reaches the consumer after the queued items; the first end wins', async t => {
   const queue = new BoundedQueue<string>(2)
   queue.offer('a')
   queue.fail(new Error('the agent died'))
@@ -96,7 +96,7 @@ t.test('a consumer that stops closes the queue, so that producers stop', async t
   t.equal(queue.offer('d'), false)
 })
 
-t.test('there is one consumer, and room for at least one item', async t => {
+t.test('there is one consumer, and space for at least one item', async t => {
   const queue = new BoundedQueue<string>(1)
   queue.close()
   await drain(queue)

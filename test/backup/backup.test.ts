@@ -53,7 +53,7 @@ for (const passphrase of [undefined, 'correct horse battery staple']) {
   )
 }
 
-t.test('a backup of a server that runs has every message acknowledged before it began [K1]', async t => {
+t.test('a backup of a running server has every message acknowledged before it began [K1]', async t => {
   const { out, data, ann, session } = await filledData(t)
   const { store } = await serverOver(t, data)
   let acked = 40
@@ -100,7 +100,7 @@ t.test('revocations after a backup still hold when it is restored [A10] [O6]', a
   t.equal(query(data, 'SELECT until FROM legacy_hold'), now + day)
 })
 
-t.test('a backup that is damaged, cut off, not one, or sealed with other words is refused, and nothing is touched', async t => {
+t.test('a damaged, truncated or foreign backup, or a wrong passphrase, is rejected, and nothing changes', async t => {
   const { data, out: place } = await filledData(t)
   const whole = { open: join(place, 'open.backup'), sealed: join(place, 'sealed.backup') }
   await backup(data, whole.open, undefined)
@@ -144,7 +144,7 @@ t.test('a backup that is damaged, cut off, not one, or sealed with other words i
   )
 })
 
-t.test('a sealed backup is a file of age: any program for that format opens it, and what it opens is a backup [K2]', async t => {
+t.test('an encrypted backup is an age file: any age program opens it, and the content is a backup [K2]', async t => {
   const { data, out, place } = await filledData(t)
   const file = join(out, 'x.backup')
   await backup(data, file, 'correct horse battery staple')
@@ -156,7 +156,7 @@ t.test('a sealed backup is a file of age: any program for that format opens it, 
   t.match(restored.manifest.holds, { messages: 40 })
 })
 
-t.test('a backup that was sealed before backups were files of age comes back [K2]', async t => {
+t.test('a backup encrypted before the switch to age can be restored [K2]', async t => {
   const data = join(t.testdir(), 'new')
   const file = 'test/fixtures/sealed-before-age.backup'
   await t.rejects(restore(data, file, 'wrong'), { message: 'Wrong passphrase for this backup.' })
@@ -166,7 +166,7 @@ t.test('a backup that was sealed before backups were files of age comes back [K2
   t.equal(query(data, 'SELECT count(*) FROM message'), 3)
 })
 
-t.test('of a large backup only a few chunks are held while it is sealed and opened', async t => {
+t.test('encrypting and decrypting a large backup holds only a few chunks in memory', async t => {
   let made = 0
   const endless = async function* () {
     for (;;) {
@@ -179,7 +179,7 @@ t.test('of a large backup only a few chunks are held while it is sealed and open
   t.ok(made < 70, `${made} chunks for 50`)
 })
 
-t.test('no backup is made of a damaged database, and none over another file', async t => {
+t.test('a damaged database is not backed up, and no file is overwritten', async t => {
   const { data, place } = await filledData(t)
   await t.rejects(backup(data, join(place, 'there'), undefined), { message: /exists/ })
   query(data, "UPDATE message SET sealed = 'Number 17' WHERE seq = 18 RETURNING 1")
@@ -187,7 +187,7 @@ t.test('no backup is made of a damaged database, and none over another file', as
   t.same(readdirSync(place).toSorted(), ['data', 'out', 'there', 'words'])
 })
 
-t.test('the commands do the same, and say what they did', async t => {
+t.test('the commands do the same, and report what they did', async t => {
   const { data, place } = await filledData(t)
   const run = (...args: string[]) =>
     execFileSync(process.execPath, ['bin/afield.ts', ...args, '--passphrase-file', join(place, 'words')], { encoding: 'utf8' })

@@ -77,7 +77,7 @@ function failRenames(from: number, times = Number.POSITIVE_INFINITY): { count: (
 
 const leftBehind = (directory: string) => readdirSync(directory).filter(name => /restor/.test(name))
 
-t.test('a database on another disk than the data directory is restored there, and both are put aside beside themselves [K2]', async t => {
+t.test('a database outside the data directory is restored in place, and the old files are moved aside next to it [K2]', async t => {
   const { data, database, restore, said } = await changedSince(t, () => memoryFolder(t))
   const beside = join(database, '..')
   const { putAside } = await restore()
@@ -106,7 +106,7 @@ t.test('a server with another data directory on the same database blocks a resto
   await store.close()
 })
 
-t.test('wherever the power fails in a restore, the next start has the old data whole or the restored data whole [K2]', async t => {
+t.test('if power fails at any point of a restore, the next start has all of the old or all of the restored data [K2]', async t => {
   for (const place of [(data: string) => data, () => memoryFolder(t)]) {
     let renames = Number.POSITIVE_INFINITY
     const seen = new Set<string>()
@@ -133,7 +133,7 @@ t.test('wherever the power fails in a restore, the next start has the old data w
   }
 })
 
-t.test('a restore that fails on the way puts back what was there, and says so', async t => {
+t.test('a restore that fails midway puts the old data back, and says so', async t => {
   for (const at of [0, 1, 2, 3, 4]) {
     const { data, restore, said } = await changedSince(t)
     const once = failRenames(at, 1)

@@ -65,7 +65,7 @@ t.test('a failed start prints its reason in one sentence and exits with code 78'
   }
 })
 
-t.test('help before a command is that of the command, and version is one', t => {
+t.test('--help before a command shows the help of that command, and so does --version', t => {
   t.match(run(['help', 'sessions']), { status: 0, stdout: /^afield sessions /, stderr: '' })
   t.match(run(['version']), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' })
   t.match(run(['help']), { status: 0, stdout: /afield <command>/, stderr: '' })
@@ -81,7 +81,7 @@ t.test('help before a command is that of the command, and version is one', t => 
   t.end()
 })
 
-t.test('of an option that is given twice the last one counts', async t => {
+t.test('the last value of a repeated option counts', async t => {
   const data = t.testdir()
   const server = start(t, [
     'serve',
@@ -102,7 +102,7 @@ t.test('of an option that is given twice the last one counts', async t => {
   t.ok(existsSync(join(data, 'afield.db')))
 })
 
-t.test('a database from a later version is left alone, with exit code 78', async t => {
+t.test('a database from a later version is not changed, and the exit code is 78', async t => {
   const data = t.testdir()
   const server = start(t, ['serve', '--port', '0', '--data', data])
   await listening(server)
@@ -127,7 +127,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-t.test('the setup code is not in the output when no person reads it', async t => {
+t.test('the setup code is not printed when no person reads the output', async t => {
   const data = t.testdir()
   const server = start(t, ['serve', '--port', '0', '--data', data])
   const lines: string[] = []
@@ -137,7 +137,7 @@ t.test('the setup code is not in the output when no person reads it', async t =>
   t.notMatch(lines.join('\n'), 'setup=')
 })
 
-t.test('an agent is run without the server being loaded', async t => {
+t.test('running an agent does not load the server', async t => {
   const loaded = spawnSync(process.execPath, ['--input-type=module', '--eval', reportLoaded], { encoding: 'utf8' })
   t.equal(loaded.stdout, '')
   t.equal(loaded.stderr, '')

@@ -5,7 +5,7 @@ import { commands } from '../../bin/commands.ts'
 import { anyWords, wordsOf } from '../../bin/wrapper-line.ts'
 
 for (const { usage, load } of commands) {
-  t.test(`no example of ${usage} is broken on a terminal of 80 columns`, async t => {
+  t.test(`no example of ${usage} wraps on an 80-column terminal`, async t => {
     const line = yargs([]).scriptName('afield').command('of', '').wrap(80)
     const help = await (await load()).builder(line).getHelp()
     const [, examples] = help.split('Examples:\n')
@@ -14,7 +14,7 @@ for (const { usage, load } of commands) {
 }
 
 for (const { usage, load } of commands) {
-  t.test(`the help of ${usage} names no default that says nothing`, async t => {
+  t.test(`the help of ${usage} shows no meaningless defaults`, async t => {
     const builder = (await load()).builder
     const line = yargs([])
       .scriptName('afield')
@@ -28,7 +28,7 @@ for (const { usage, load } of commands) {
   })
 }
 
-t.test('the help of npm start is that of the server, and without npm it lists the commands', t => {
+t.test('npm start --help shows the help of the server, and without npm it lists the commands', t => {
   const help = (env: NodeJS.ProcessEnv) => execFileSync(process.execPath, ['build.mjs', 'start', '--help'], { encoding: 'utf8', env })
   const { npm_lifecycle_event: _, ...env } = process.env
   t.match(help({ ...env, npm_lifecycle_event: 'start' }), /--public-url/)
@@ -36,7 +36,7 @@ t.test('the help of npm start is that of the server, and without npm it lists th
   t.end()
 })
 
-t.test('a conversation is named by its id where a new one would begin without, and not where one is picked', async t => {
+t.test('commands that start a new conversation offer --resume, and those that pick one do not', async t => {
   const offering = []
   for (const { usage, load } of commands) {
     const line = (await load()).builder(yargs([]).scriptName('afield').command('of', ''))
@@ -45,7 +45,7 @@ t.test('a conversation is named by its id where a new one would begin without, a
   t.strictSame(offering, ['claude', 'codex', 'opencode', 'run', 'demo'])
 })
 
-t.test('the words of an argument are those that were typed, also when there is none', async t => {
+t.test('arguments are passed as typed, and may be absent', async t => {
   const typed: string[][] = []
   const builder = (line: Argv) => line.positional('prompt', anyWords('x'))
   for (const argv of [[], ['plant', 'apples'], ['--', 'and pears']]) {

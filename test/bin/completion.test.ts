@@ -16,7 +16,7 @@ t.test('bash completes the names of commands', { skip: process.platform === 'win
   t.equal(execFileSync('bash', ['-c', `${completionFor('bash', commands)}\n${ask}`], { encoding: 'utf8' }), 'daemon\n')
 })
 
-t.test('nothing that a command says about itself can end its quotes', async t => {
+t.test('no text of a command can break out of its quotes', async t => {
   for (const shell of ['zsh', 'fish'] as const) {
     const script = completionFor(shell, commands)
     t.equal(script.split("'").length % 2, 1)
@@ -24,14 +24,14 @@ t.test('nothing that a command says about itself can end its quotes', async t =>
   }
 })
 
-t.test('the command knows every other command, and no hidden one', async t => {
+t.test('the list of commands has every command except hidden ones', async t => {
   const said = runWrapper(t, { home: t.testdir(), args: ['completion', 'fish'] })
   t.equal(await said.ended, 0)
   for (const name of ['serve', 'claude', 'daemon', 'notify']) t.match(said.output, new RegExp(`-a ${name} -d`))
   t.notMatch(said.output, /run-module|demo-agent/)
 })
 
-t.test('behind a command its options, words and sessions are completed', { skip: process.platform === 'win32' }, async t => {
+t.test('after a command, its options, words and sessions are completed', { skip: process.platform === 'win32' }, async t => {
   const root = t.testdir({ bin: {}, home: {} })
   const home = join(root, 'home')
   const metadata = { path: home, host: 'here', name: 'One' }

@@ -10,7 +10,7 @@ const finding = {
   advice: 'Check the network and whether it runs; what waits is kept on disk'
 }
 
-t.test('a finding is printed beside its name, and below it on a narrow screen', t => {
+t.test('a finding is printed next to its name, and below it on a narrow terminal', t => {
   t.equal(
     shown(finding, style, 80),
     `fail  home server     https://home.example does not answer (ECONNREFUSED)

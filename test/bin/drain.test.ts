@@ -31,7 +31,7 @@ async function startDraining(t: Test) {
   return { child: server.child, isReady, underWay, ended, askedAt }
 }
 
-t.test('a second SIGTERM ends the server at once, however long something is under way [L1]', async t => {
+t.test('a second SIGTERM ends the server at once, whatever is in progress [L1]', async t => {
   const { child, isReady, underWay, ended, askedAt } = await startDraining(t)
   const cut = t.rejects(underWay)
   // What comes sooner is the same signal, passed on by a program in between.
@@ -62,7 +62,7 @@ async function startLoaded(t: Test) {
   return { data, server, ada, session, tcp, ended, head }
 }
 
-t.test('a slowly read answer arrives complete although the server is stopping [L1]', async t => {
+t.test('a slowly read answer arrives complete while the server stops [L1]', async t => {
   const { server, ada, session, tcp, ended, head } = await startLoaded(t)
   const content = 'x'.repeat(1_000_000)
   await ada.send(session, ...Array.from({ length: 20 }, (_, number) => ({ localId: `${number}`, content })))
@@ -113,7 +113,7 @@ t.test('a body still arriving at shutdown is accepted and stored [L1]', async t 
   t.ok(localIdsIn(data).has('late'))
 })
 
-t.test('after a stop under load every acknowledged write is stored, no answer is cut, and it takes at most 12 s [L1]', async t => {
+t.test('after a stop under load every acknowledged write is stored, no answer is cut, and it ends within 12 s [L1]', async t => {
   const { answered, complaints } = await endUnderLoad(t, t.testdir())
   t.same(complaints, [])
   t.ok(answered >= 200, `${answered} answered`)

@@ -15,12 +15,12 @@ t.test('a session continues and ends as usual after the reader of its output is 
   t.notMatch(wrapper.output, /EPIPE/)
 })
 
-t.test('a list that is read only in part ends without a word', async t => {
+t.test('a list that is only partly read ends silently', async t => {
   const { status, stderr } = await sessions(t, 'pipe')
   t.strictSame({ status, stderr }, { status: 0, stderr: '' })
 })
 
-t.test('a failed write to the output is an error exit', { skip: process.platform !== 'linux' && 'Linux has such a file' }, async t => {
+t.test('a failed write to the output exits with an error', { skip: process.platform !== 'linux' && 'Linux has such a file' }, async t => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   const { status, stderr } = await sessions(t, full)

@@ -6,7 +6,7 @@ import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 
 const columns = 40
 
-t.test('questions break between words on a narrow terminal', async t => {
+t.test('questions wrap between words on a narrow terminal', async t => {
   const home = t.testdir()
   const server = 'http://127.0.0.1:1'
   const which = runOnTerminal(t, { home, directory: home, columns, args: ['demo'] })
@@ -15,7 +15,7 @@ t.test('questions break between words on a narrow terminal', async t => {
   await linking.sees(/This computer is not linked to an\naccount on http:\/\/127\.0\.0\.1:1 yet\.\nLink it now\? \[Y\/n\]/)
 })
 
-t.test('the contents of a backup are printed in whole words on a narrow terminal', async t => {
+t.test('the contents of a backup wrap between words on a narrow terminal', async t => {
   const { data } = await startServer(t)
   const home = join(data, 'home')
   mkdirSync(home)
@@ -25,7 +25,7 @@ t.test('the contents of a backup are printed in whole words on a narrow terminal
   t.match(backup.screen.replaceAll('\n', ' '), /Accounts: 0, sessions: 0, messages: 0\S*.*; every row was checked\./)
 })
 
-t.test('a server that begins says what to do next in whole words on a narrow terminal', async t => {
+t.test('the next steps printed by a new server wrap between words on a narrow terminal', async t => {
   const home = t.testdir()
   const args = ['serve', '--port', '0', '--signup', 'open', '--data', join(home, 'data'), '--log-level', 'silent']
   const server = runOnTerminal(t, { home, directory: home, columns, args })

@@ -12,5 +12,5 @@ const cases: [typed: string, meant: string | undefined][] = [
   ['', undefined]
 ]
 for (const [typed, meant] of cases) {
-  t.test(`who types "${typed}" likely means ${meant}`, async t => t.equal(nearest(typed, names), meant))
+  t.test(`"${typed}" suggests ${meant}`, async t => t.equal(nearest(typed, names), meant))
 }

@@ -31,7 +31,7 @@ async function picked(answers: readonly (string | undefined)[], changes: Partial
   return { result, output }
 }
 
-t.test('the first of many fit on the screen, and the others are counted', async t => {
+t.test('the first entries fit on the screen, and the rest are counted', async t => {
   const { result, output } = await picked(['2'])
   t.equal(result, 'entry 2')
   t.match(
@@ -41,13 +41,13 @@ t.test('the first of many fit on the screen, and the others are counted', async 
   t.notMatch(output, 'entry 10')
 })
 
-t.test('a number that is not shown can be picked, and entries with several lines leave space for the question', async t => {
+t.test('an entry that is not shown can be picked by number, and multi-line entries leave space for the question', async t => {
   t.match(await picked(['28']), { result: 'entry 28' })
   const { output } = await picked([''], { draw: entries => entries.flatMap(entry => [entry, 'about it', 'and more']) })
   t.match(output, /and 24 more/)
 })
 
-t.test('words search among all, and a number picks of what was found', async t => {
+t.test('words search all entries, and a number picks from the results', async t => {
   t.match(await picked(['entry 2', '3']), { result: 'entry 20', output: /1 entry 2\n.*\n2 entry 12\n.*\n3 entry 20\n/ })
   t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing matches pear\..*There is no number 99 in the list\./s })
 })
@@ -57,7 +57,7 @@ t.test('an empty answer cancels, and without a terminal nothing is asked', async
   t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n.*\n {2}and 10 more/ })
 })
 
-t.test('Ctrl-C or Ctrl-D instead of an answer exits with a sentence', async t => {
+t.test('Ctrl-C or Ctrl-D at the prompt exits with a sentence', async t => {
   const home = t.testdir()
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: home, host: 'here' }, cursor: 0, turn: null }
   createSessionFolder(home, { ...notes, program: { kind: 'demo' } }).retire()

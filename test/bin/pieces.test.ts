@@ -16,7 +16,7 @@ function run(compiled: Record<string, Uint8Array> = {}) {
   return { log, scripts, main: main as { later(): void } }
 }
 
-t.test('a piece is loaded when it is first required, once, and may require those that loaded it', async t => {
+t.test('a module is loaded once, when first required, and may require the modules that load it', async t => {
   const { log, scripts, main } = run()
   t.strictSame([...scripts.keys()], ['main.js'])
   main.later()
@@ -24,7 +24,7 @@ t.test('a piece is loaded when it is first required, once, and may require those
   t.strictSame(log, ['loaded', 'said in /afield', 'said in /afield'])
 })
 
-t.test('the next run uses the code compiled in the last one', async t => {
+t.test('the next run reuses the compiled code of the last one', async t => {
   const first = run()
   first.main.later()
   const compiled = Object.fromEntries([...first.scripts].map(([name, script]) => [name, script.createCachedData()]))

@@ -11,7 +11,7 @@ function sessionIn(home: string, tag: string) {
   return createSessionFolder(home, { tag, id: `id-of-${tag}`, server: 'http://x', key: null, metadata, cursor: 0, turn: null, program })
 }
 
-t.test('the numbers by which sessions are resumed are those that `sessions` prints', async t => {
+t.test('sessions are resumed by the numbers that `sessions` prints', async t => {
   const home = t.testdir()
   for (const tag of ['oldest', 'older', 'ended']) sessionIn(home, tag).retire()
   const running = sessionIn(home, 'running')

@@ -4,7 +4,7 @@ import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 
 const plainStyle = styleFor({ isTTY: false }, {})
 
-t.test('columns are as wide as their widest text, and what strangers say moves no cursor', async t => {
+t.test('columns are as wide as their widest text, and foreign text cannot move the cursor', async t => {
   const drawn = drawTable(
     ['name', 'of'],
     [

@@ -14,7 +14,7 @@ async function token(data: string, ...args: string[]) {
   return { status, stdout, stderr }
 }
 
-t.test('a token is made, listed without its text, and ended while the server runs', async t => {
+t.test('a token is created, listed without its text, and revoked while the server runs', async t => {
   const server = await startServer(t)
   t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: 'There are no accounts yet.\n' })
   await signUp(t, server)
@@ -40,7 +40,7 @@ t.test('a token is made, listed without its text, and ended while the server run
   t.match(await token(server.data, 'revoke', id), { status: 1, stderr: /^Token not found\. See the list with:\n {2}.* token\n$/ })
 })
 
-t.test('where there are several accounts one is named', async t => {
+t.test('with several accounts, the account must be named', async t => {
   const server = await startServer(t)
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
   t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: /^There are 2 accounts; choose one with --account/ })

@@ -12,7 +12,7 @@ const bugs: [what: string, preload: string][] = [
 ]
 
 for (const [what, preload] of bugs) {
-  t.test(`${what} ends the server with exit code 70, and what happened is said [L5]`, async t => {
+  t.test(`${what} ends the server with exit code 70 and a message [L5]`, async t => {
     const server = spawn(
       process.execPath,
       ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, 'bin/afield.ts', 'serve', '--port', '0', '--data', t.testdir()],

@@ -2,7 +2,7 @@ import t from 'tap'
 import { unknownSettings } from '../../bin/unknown-settings.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
-t.test('a variable of ours that nothing reads is named, with the one that was likely meant', async t => {
+t.test('an AFIELD_ variable that nothing reads is reported, with the likely intended name', async t => {
   const env = { PATH: '/bin', AFIELD_DATA: '/data', AFIELD_HOME: '/home', AFIELD_SINGUP: 'open', AFIELD_COLOUR: 'red' }
   t.strictSame(unknownSettings(env), [
     'The variable AFIELD_SINGUP has no effect. Did you mean AFIELD_SIGNUP?',
@@ -10,7 +10,7 @@ t.test('a variable of ours that nothing reads is named, with the one that was li
   ])
 })
 
-t.test('the server says it when it starts', async t => {
+t.test('the server reports it at startup', async t => {
   const home = t.testdir()
   // Nothing can be kept in a file, so it ends by itself.
   const args = ['serve', '--port', '0', '--data', '/proc/afield']

@@ -26,7 +26,7 @@ async function startOwned(t: Test, signup: 'approve' | 'invite') {
   return { data, server, owner }
 }
 
-t.test('who waits is listed, approved and rejected while the server runs', async t => {
+t.test('waiting people are listed, approved and rejected while the server runs', async t => {
   const { data, server, owner } = await startOwned(t, 'approve')
   const secret = new Uint8Array(32).fill(7)
   const enter = async () => call(server, 'POST', '/v1/auth', { body: await signInBody(secret), headers: { 'user-agent': 'an app' } })
@@ -49,7 +49,7 @@ t.test('who waits is listed, approved and rejected while the server runs', async
   t.match(await afield(data, 'users', 'approve'), { status: 78, stderr: /^users approve needs .*\. See the list with:\n {2}.* users\n$/ })
 })
 
-t.test('an account is removed when that was meant, with its sockets, and the owner stays', async t => {
+t.test('an account is removed after confirmation, with its sockets, and the owner stays', async t => {
   const { data, server, owner } = await startOwned(t, 'approve')
   const member = await signUpApproved(t, server, data)
   const session = await member.openSession()
@@ -68,7 +68,7 @@ t.test('an account is removed when that was meant, with its sockets, and the own
   t.equal((await other.call('GET', '/v1/sessions')).status, 200)
 })
 
-t.test('an invitation is made, listed and revoked, also when no server runs', async t => {
+t.test('an invitation is created, listed and revoked, with or without a running server', async t => {
   const { data, server } = await startOwned(t, 'invite')
   await server.close()
   const made = await afield(data, 'invite', 'create', 'Ada', '--public-url', 'https://home.example/')

@@ -16,7 +16,7 @@ const event = (number: number): BusEvent => ({ type: 'call-dropped', id: String(
 
 /** What every bus keeps. `instances` says how many ends of one bus can be open at a time. */
 export function busContract(t: Test, place: BusPlace, { instances }: { instances: 'one' | 'many' }): void {
-  t.test('a listener hears what is published on its topic, and nothing else', async t => {
+  t.test('a listener gets what is published on its topic, and nothing else', async t => {
     const bus = await place(t)()
     const heard = await record(bus, topic)
     bus.publish(other, event(1))
@@ -28,7 +28,7 @@ export function busContract(t: Test, place: BusPlace, { instances }: { instances
     t.same(heard.events, [event(4)])
   })
 
-  t.test('every listener of a topic hears an event, once, in the order published', async t => {
+  t.test('every listener of a topic gets each event once, in the order published', async t => {
     const bus = await place(t)()
     const one = await record(bus, topic)
     const two = await record(bus, topic)
@@ -38,14 +38,14 @@ export function busContract(t: Test, place: BusPlace, { instances }: { instances
     t.same(await two.take(500), events)
   })
 
-  t.test('listeners of this instance have heard an event before publish returns', async t => {
+  t.test('listeners of this instance get an event before publish returns', async t => {
     const bus = await place(t)()
     const heard = await record(bus, topic)
     bus.publish(topic, event(1))
     t.same(heard.events, [event(1)])
   })
 
-  t.test('once subscribed, nothing published later is missed', async t => {
+  t.test('once subscribed, no later event is missed', async t => {
     const bus = await place(t)()
     for (let number = 0; number < 50; number += 1) {
       const heard = await record(bus, topic)
@@ -112,7 +112,7 @@ export function busContract(t: Test, place: BusPlace, { instances }: { instances
     t.doesNotThrow(() => bus.publish(topic, event(2)))
   })
 
-  t.test('events arrive as they were published, in every kind', async t => {
+  t.test('events of every kind arrive as published', async t => {
     const bus = await place(t)()
     const heard = await record(bus, topic)
     const events = everyKind()
@@ -122,7 +122,7 @@ export function busContract(t: Test, place: BusPlace, { instances }: { instances
 
   if (instances === 'one') return
 
-  t.test('an instance hears the others as it hears itself, each publisher in its own order', async t => {
+  t.test("an instance gets events of the others as it gets its own, each publisher's in order", async t => {
     const open = place(t)
     const [here, there] = [await open(), await open()]
     const heard = await record(here, topic)

@@ -21,7 +21,7 @@ busContract(
 const topic = accountTopic(ids.accountId.parse('ada'))
 const event: BusEvent = { type: 'call-dropped', id: '1' }
 
-t.test('a subscription that failed hears nothing, and the next one is whole', async t => {
+t.test('a failed subscription gets nothing, and the next one gets everything', async t => {
   const bus = failingBus()
   const end = bus.open({ onError: error => t.error(error) })
   bus.subscriptions.push('fails')

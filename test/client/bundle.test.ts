@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import t from 'tap'
 
-t.test('in a browser bundle the client brings no Node module, no second crypto, and stays small', async t => {
+t.test('in a browser bundle the client adds no Node module and no second crypto engine, and stays small', async t => {
   const bundled = await build({
     entryPoints: ['lib/client/index.ts'],
     bundle: true,

@@ -13,7 +13,7 @@ function show({ rounds, stored, answered, seenLive, seenInPages }: Report): stri
   return `seed ${seed}: ${rounds} rounds, ${stored} messages on disk, ${answered} answers, ${seenLive} seen live, ${seenInPages} read`
 }
 
-t.test('eight times killed under load, the server has kept every promise [D1, D3, O1, X1]', async t => {
+t.test('killed eight times under load, the server keeps every promise [D1, D3, O1, X1]', async t => {
   const report = await runRounds({ data: t.testdir(), rounds: 4, seed })
   t.comment(show(report))
   t.same(report.complaints, [], show(report))
@@ -21,13 +21,13 @@ t.test('eight times killed under load, the server has kept every promise [D1, D3
   t.ok(report.answered > 0 && report.seenLive > 0 && report.seenInPages > 0, 'there was load, and it was watched')
 })
 
-t.test('a server that answers before its commit is found out', async t => {
+t.test('a server that answers before its commit is caught', async t => {
   const report = await runRounds({ data: t.testdir(), rounds: 10, seed, nodeArgs: answerEarly })
   t.comment(`${show(report)}; ${report.complaints.length} promises broken, the first: ${report.complaints[0]}`)
   t.match(report.complaints.join('\n'), /was promised and is lost/)
 })
 
-t.test('killed in the middle of any write, the server has it whole or not at all [D4]', { skip: straceProblem() ?? false }, async t => {
+t.test('killed during any write, the server has all of it or none [D4]', { skip: straceProblem() ?? false }, async t => {
   const points = await findFaultPoints()
   const random = seededRandom(seed)
   const sample = Array.from({ length: 4 }, () => random.pick(points))

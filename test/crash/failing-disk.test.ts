@@ -12,7 +12,7 @@ for (const [syscall, when, rule] of [
   ['pwrite64', 150, '[F3]']
 ] as const) {
   t.test(
-    `a server whose ${syscall} fails acknowledges nothing more, ends with 75, and the next has all it acknowledged ${rule}`,
+    `a server whose ${syscall} fails acknowledges nothing more, exits with 75, and the next has all it acknowledged ${rule}`,
     { skip },
     async t => {
       const directory = t.testdir()

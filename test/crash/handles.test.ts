@@ -9,7 +9,7 @@ const most = 120
 const canLimit = spawnSync('prlimit', ['--version']).status === 0
 
 t.test(
-  'out of handles the server stays up, and goes on when there are some again [F8]',
+  'out of file handles the server stays up, and continues when there are some again [F8]',
   { skip: !canLimit && 'prlimit is missing' },
   async t => {
     const victim = await startVictim({ data: t.testdir(), through: ['prlimit', `--nofile=${most}`] })

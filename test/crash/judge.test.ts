@@ -15,7 +15,7 @@ function promise(count = 3): History {
   return history
 }
 
-t.test('what was promised and is there is no complaint, and more may be there', async t => {
+t.test('what was promised and is present is no violation, and more may be present', async t => {
   t.same(judge(promise(), [goodSession()]), [])
   t.same(judge(promise(), [goodSession(5)]), [])
   t.same(judge(new History(), [goodSession()]), [])
@@ -39,12 +39,12 @@ const broken: [what: string, history: History, stored: Stored[], complaint: RegE
 ]
 
 for (const [what, history, stored, complaint] of broken) {
-  t.test(`${what} is a complaint`, async t => {
+  t.test(`${what} is a violation`, async t => {
     t.match(judge(history, stored).join('\n'), complaint)
   })
 }
 
-t.test('what was seen live or in a page is promised as well [D3]', async t => {
+t.test('what was seen live or in a page counts as promised too [D3]', async t => {
   const live = new History()
   live.live('s', shown(1), undefined)
   t.match(judge(live, [{ id: 's', lastSeq: 0, messages: [] }]), [/1 \(a\.0\) was promised and is lost/])
@@ -53,13 +53,13 @@ t.test('what was seen live or in a page is promised as well [D3]', async t => {
   t.match(judge(paged, [{ id: 's', lastSeq: 0, messages: [] }]), [/1 \(a\.0\) was promised and is lost/])
 })
 
-t.test('what a socket’s sender was told is taken in is promised by name', async t => {
+t.test('what a socket sender got acknowledged is promised by name', async t => {
   const history = new History()
   history.takenIn('s', { localId: 'a.0', content: 'x' })
   t.match(judge(history, [{ id: 's', lastSeq: 0, messages: [] }]), [/a\.0 was promised and is lost/])
 })
 
-t.test('promises that contradict each other are complaints by themselves', async t => {
+t.test('contradictory promises are violations in themselves', async t => {
   const twice = new History()
   twice.acknowledged('s', shown(1, 'a.0'))
   twice.live('s', shown(1, 'b.0'), undefined)

@@ -5,7 +5,7 @@ import { cutPower } from './power-cuts.ts'
 
 const { number: seed } = sampleSeed
 
-t.test('what was acknowledged or shown survives the loss of power [D2]', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
+t.test('what was acknowledged or shown survives a power cut [D2]', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
   const disks = openDisks()
   t.teardown(() => disks.close())
   const cuts = [0, 1, 2].map(number => seed + number)
@@ -19,7 +19,7 @@ t.test('what was acknowledged or shown survives the loss of power [D2]', { skip:
   t.ok(promises.answered > 0 && promises.seenLive > 0, 'there was load, and it was watched')
 })
 
-t.test('a server that does not sync its commits is found out', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
+t.test('a server that does not sync its commits is caught', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
   const disks = openDisks()
   t.teardown(() => disks.close())
   const { complaints } = await cutPower({ disks, seed, nodeArgs: ['--import', `${import.meta.dirname}/sync-never.mjs`] })

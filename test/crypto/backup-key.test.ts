@@ -6,7 +6,7 @@ const secret = fromHex('0d141b222930373e454c535a61686f767d848b9299a0a7aeb5bcc3ca
 const written = 'BUKBW-IRJGA-3T4RK-MKNNG-C2DPO-Z6YJC-4STGQ-KPLVV-XTB4V-UOY37-TA'
 const read = { ok: true, secret }
 
-t.test('a key is read however it was typed', async t => {
+t.test('a key is accepted in every way of typing it', async t => {
   const typed = [
     written,
     written.toLowerCase(),
@@ -37,7 +37,7 @@ t.test('every secret survives being written down and typed in', async () => {
   )
 })
 
-t.test('a letter that cannot be in a key is named by its group', async t => {
+t.test('an invalid letter in a key is reported with its group', async t => {
   const impossible = (group: number) => ({ ok: false, problem: 'impossible-letter', group })
   t.same(readBackupKey(written.replace('IRJGA', 'IRJGÄ')), impossible(2))
   t.same(readBackupKey(written.replace('4STGQ', 'ß4STG')), impossible(7))
@@ -46,7 +46,7 @@ t.test('a letter that cannot be in a key is named by its group', async t => {
   t.same(readBackupKey(written.replace('BUKBW', '日本語')), impossible(1))
 })
 
-t.test('a key of the wrong length is refused, with the group that has too few or too many letters', async t => {
+t.test('a key of the wrong length is rejected, with the group that has too few or too many letters', async t => {
   t.same(readBackupKey(written.replace('4STGQ', '4STG')), { ok: false, problem: 'wrong-length', letters: 51, group: 7 })
   t.same(readBackupKey(written.replace('4STGQ', '4STGQQ')), { ok: false, problem: 'wrong-length', letters: 53, group: 7 })
   t.same(readBackupKey(written.slice(0, 30)), { ok: false, problem: 'wrong-length', letters: 25 })
@@ -63,7 +63,7 @@ t.test('a key cut to the length of the other form is rejected', async t => {
   }
 })
 
-t.test('no text makes reading throw', async t => {
+t.test('parsing never throws, whatever the text', async t => {
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 80 }), text => !readBackupKey(text).ok))
   t.throws(() => formatBackupKey(new Uint8Array(31)), RangeError)
 })

@@ -22,7 +22,7 @@ t.test('data sealed for a key opens only with its secret half', async () => {
   )
 })
 
-t.test('whichever bit of a bundle is changed, wherever it is cut, it does not open', async t => {
+t.test('flipping any bit of a bundle, or cutting it anywhere, makes it undecryptable', async t => {
   const bundle = sealBox(Uint8Array.of(1, 2, 3), publicKey)
   for (let bit = 0; bit < 8 * bundle.length; bit++) {
     const changed = bundle.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
@@ -52,7 +52,7 @@ t.test('a wrapped data key unwraps unchanged, and nothing else does', async t =>
   t.throws(() => wrapDataKey(new Uint8Array(16), publicKey), RangeError)
 })
 
-t.test('a key that cannot receive is known before sealing', async t => {
+t.test('a key that cannot receive is detected before encryption', async t => {
   t.ok(canReceiveBoxes(publicKey))
   for (const wrong of [new Uint8Array(32), Uint8Array.of(1, ...new Uint8Array(31)), new Uint8Array(31), new Uint8Array(33)]) {
     t.notOk(canReceiveBoxes(wrong))

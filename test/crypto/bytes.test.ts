@@ -26,7 +26,7 @@ t.test('base64 is written in the common form, and every form is read [N12]', asy
   )
 })
 
-t.test('text that is no base64 is refused, and what is read has one text [N12]', async () => {
+t.test('text that is not base64 is rejected, and each value has one encoding [N12]', async () => {
   const nearly = fc.string({ unit: fc.constantFrom(...'AQgz09+/-_=  \n\té.%'), maxLength: 12 })
   fc.assert(
     fc.property(nearly, text => {
@@ -70,7 +70,7 @@ t.test('bad base64, case by case [N12]', async t => {
   t.same(fromBase64('+-/_'), fromBase64('++//'), 'the alphabets may be mixed')
 })
 
-t.test('the exact form is the standard one of the right length and nothing else [N12, N15]', async t => {
+t.test('the strict form accepts only standard base64 of the right length [N12, N15]', async t => {
   const key = Uint8Array.from({ length: 32 }, (_, index) => 255 - index)
   t.same(fromBase64Exact(toBase64(key), 32), key)
   const others = [
@@ -86,25 +86,25 @@ t.test('the exact form is the standard one of the right length and nothing else 
   t.equal(fromBase64Exact(toBase64(key).replaceAll('+', '-').replaceAll('/', '_'), 32), undefined)
 })
 
-t.test('a large body is read and written in good time', async t => {
+t.test('a large body is decoded and encoded fast enough', async t => {
   const large = new Uint8Array(3_000_000).map((_, index) => index * 31)
   t.ok(equal(fromBase64(toBase64(large)), large))
 })
 
-t.test('hexadecimal of either case is read, lower case is written', async t => {
+t.test('hexadecimal of either case is accepted, lower case is written', async t => {
   fc.assert(fc.property(bytes, bytes => equal(fromHex(toHex(bytes)), bytes) && equal(fromHex(toHex(bytes).toUpperCase()), bytes)))
   for (const text of ['0', 'zz', '0x', ' 00', '00 ', '+1', '1e5']) t.equal(fromHex(text), undefined, text)
   t.equal(toHex(Uint8Array.of(0, 10, 255)), '000aff')
 })
 
-t.test('text survives UTF-8, the byte order mark too, and bytes that are no text are refused [N4]', async t => {
+t.test('text survives UTF-8 including the byte order mark, and invalid bytes are rejected [N4]', async t => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), text => decodeUtf8(encodeUtf8(text)) === text))
   t.equal(decodeUtf8(encodeUtf8('\uFEFFa')), '\uFEFFa')
   const refused = [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x61, 0x80]]
   for (const wrong of refused) t.equal(decodeUtf8(Uint8Array.from(wrong)), undefined, wrong.join())
 })
 
-t.test('joined and compared bytes are the whole of them', async () => {
+t.test('bytes are joined and compared in full', async () => {
   fc.assert(
     fc.property(bytes, bytes, (one, other) => {
       const joined = concatBytes(one, other)

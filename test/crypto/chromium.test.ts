@@ -3,13 +3,13 @@ import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
 import type { BrowserReport } from './in-browser.ts'
 
-t.test('the bundle of a browser has one engine, and no WebAssembly', async t => {
+t.test('the browser bundle has one engine, and no WebAssembly', async t => {
   const { metafile } = await bundle('lib/crypto/index.ts')
   const inputs = Object.keys(metafile.inputs).filter(path => /libsodium|engine-/.test(path))
   t.same(inputs, ['lib/crypto/engine-noble.ts'])
 })
 
-t.test('in a real browser every vector is met and every dialect refused [A2]', async t => {
+t.test('in a real browser every vector matches and every dialect is rejected [A2]', async t => {
   const browser = await openChromium(t)
   const page = await browser.newPage()
   await page.addScriptTag({ content: (await bundle('test/crypto/in-browser.ts')).text })

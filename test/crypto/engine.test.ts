@@ -38,7 +38,7 @@ t.test('both engines give the same bytes for the same input', async () => {
   )
 })
 
-t.test('each engine opens what the other sealed', async () => {
+t.test('each engine decrypts what the other encrypted', async () => {
   fc.assert(
     fc.property(message, sized(24), sized(32), (message, nonce, key) => {
       return [
@@ -59,7 +59,7 @@ t.test('each engine opens what the other sealed', async () => {
   )
 })
 
-t.test('both engines agree about every claim of a signature, torsioned keys included', async t => {
+t.test('both engines agree on every signature, torsioned keys included', async t => {
   const claims = [honestClaim(), ...refusedDialects().map(({ claim }) => claim)]
   const verdicts = (engine: Signing) =>
     claims.map(({ signature, message, publicKey }) => engine.verifyDetached(signature, message, publicKey))
@@ -67,7 +67,7 @@ t.test('both engines agree about every claim of a signature, torsioned keys incl
   t.equal(verdicts(sodium).filter(Boolean).length, 1)
 })
 
-t.test('a prehashed signature verifies in both engines, is none of the plain kind, and nothing changed verifies', async () => {
+t.test('a prehashed signature verifies in both engines, is not a plain one, and no altered one verifies', async () => {
   fc.assert(
     fc.property(message, sized(32), fc.nat(63), (message, seed, at) => {
       const { publicKey, secretKey } = sodium.signSeedKeypair(seed)
@@ -85,7 +85,7 @@ t.test('a prehashed signature verifies in both engines, is none of the plain kin
   )
 })
 
-t.test('the hashes are the ones Node knows', async () => {
+t.test("the hashes match Node's", async () => {
   const matches = (engine: Engine, message: Uint8Array) =>
     same(engine.sha256(message), createHash('sha256').update(message).digest()) &&
     same(engine.sha512(message), createHash('sha512').update(message).digest())
@@ -145,7 +145,7 @@ for (const [name, engine] of Object.entries({ sodium, noble })) {
     }
   })
 
-  t.test(`${name}: random bytes have the length asked for and differ`, async t => {
+  t.test(`${name}: random bytes have the requested length and differ`, async t => {
     t.equal(engine.randomBytes(0).length, 0)
     t.equal(engine.randomBytes(32).length, 32)
     t.notSame(engine.randomBytes(32), engine.randomBytes(32))

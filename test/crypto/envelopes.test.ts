@@ -37,16 +37,16 @@ for (const [name, cipherOf] of Object.entries(ciphers)) {
     )
   })
 
-  t.test(`${name}: nothing is sealed as an empty plaintext and opens as null`, async t => {
+  t.test(`${name}: undefined is encrypted as an empty plaintext and decrypts to null`, async t => {
     t.same(cipherOf(key).open(cipherOf(key).seal(undefined)), { ok: true, value: null })
     t.same(cipherOf(key).open(cipherOf(key).seal(null)), { ok: true, value: null })
   })
 
-  t.test(`${name}: no other key opens it`, async t => {
+  t.test(`${name}: no other key decrypts it`, async t => {
     t.same(cipherOf(anotherKey).open(cipherOf(key).seal('secret')), { ok: false })
   })
 
-  t.test(`${name}: no text makes opening throw`, async t => {
+  t.test(`${name}: decryption never throws, whatever the text`, async t => {
     const cipher = cipherOf(key)
     const sealed = cipher.seal({ a: 1 })
     const texts = [
@@ -67,16 +67,16 @@ for (const [name, cipherOf] of Object.entries(ciphers)) {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), bytes => !cipher.open(toBase64(bytes)).ok))
   })
 
-  t.test(`${name}: the same text is never sealed twice the same way`, async t => {
+  t.test(`${name}: the same text is never encrypted twice the same way`, async t => {
     const seals = Array.from({ length: 50 }, () => cipherOf(key).seal('same'))
     t.equal(new Set(seals).size, 50)
   })
 
-  t.test(`${name}: a key of the wrong length is refused before anything is sealed with it`, async t => {
+  t.test(`${name}: a key of the wrong length is rejected before it is used`, async t => {
     for (const length of [0, 16, 24, 31, 33, 64]) t.throws(() => cipherOf(new Uint8Array(length)), RangeError, `${length} bytes`)
   })
 
-  t.test(`${name}: both base64 alphabets open, as clients differ`, async t => {
+  t.test(`${name}: both base64 alphabets are accepted, as clients differ`, async t => {
     const cipher = cipherOf(key)
     const sealed = cipher.seal({ text: 'x'.repeat(200) })
     const bytes = fromBase64(sealed) ?? new Uint8Array(0)
@@ -85,7 +85,7 @@ for (const [name, cipherOf] of Object.entries(ciphers)) {
 }
 
 for (const [name, { seal, open, overhead }] of Object.entries(formats)) {
-  t.test(`${name} envelope: whichever bit is changed, wherever it is cut, it does not open`, async t => {
+  t.test(`${name} envelope: flipping any bit, or cutting it anywhere, makes it undecryptable`, async t => {
     const sealed = seal(key, { role: 'user', text: 'hello' })
     t.ok(open(key, sealed).ok)
     for (let bit = 0; bit < 8 * sealed.length; bit++) {
@@ -97,12 +97,12 @@ for (const [name, { seal, open, overhead }] of Object.entries(formats)) {
     }
   })
 
-  t.test(`${name} envelope: its length is the length of the JSON and ${overhead}`, async () => {
+  t.test(`${name} envelope: its length is the length of the JSON plus ${overhead}`, async () => {
     fc.assert(fc.property(fc.jsonValue(), value => seal(key, value).length === encodeUtf8(JSON.stringify(value)).length + overhead))
   })
 }
 
-t.test('a sealed text that is no JSON, or no UTF-8, is refused', async t => {
+t.test('encrypted text that is not JSON, or not UTF-8, is rejected', async t => {
   const nonce = engine.randomBytes(24)
   for (const plaintext of [encodeUtf8('{'), encodeUtf8('undefined'), Uint8Array.of(0xff), encodeUtf8('\uFEFF1')]) {
     const sealed = new Uint8Array([...nonce, ...engine.secretboxEasy(plaintext, nonce, key)])
@@ -116,7 +116,7 @@ t.test('a data-key envelope of a future version is rejected', async t => {
   t.same(openWithDataKey(key, sealed), { ok: false })
 })
 
-t.test('beside the thread a data key opens what it opens in it, and nothing else', async t => {
+t.test('in parallel, a data key decrypts what it decrypts in the same thread, and nothing else', async t => {
   const cipher = dataKeyCipher(key)
   const aside = async (sealed: string) => cipher.openAside?.(sealed)
   await fc.assert(

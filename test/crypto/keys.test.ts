@@ -16,7 +16,7 @@ await cryptoReady()
 
 const secret = engine.randomBytes(32)
 
-t.test('every usage and every path has a key of its own', async t => {
+t.test('every usage and every path has its own key', async t => {
   const keys = [
     deriveKey(secret, 'a', []),
     deriveKey(secret, 'b', []),
@@ -37,7 +37,7 @@ t.test('the secret half of the content key is the same with and without the publ
     t.same(contentSecretKey(each), deriveContentKeypair(each).secretKey)
 })
 
-t.test('a secret of the wrong length is refused', async t => {
+t.test('a secret of the wrong length is rejected', async t => {
   for (const length of [0, 31, 33, 64]) {
     const wrong = new Uint8Array(length)
     for (const derive of [contentSecretKey, deriveContentKeypair, signInKeypair, legacyBlobKey, sessionBlobKey, analyticsId]) {

@@ -15,7 +15,7 @@ await cryptoReady()
 const { publicKey } = engine.boxKeypair()
 const key = toBase64Url(publicKey)
 
-t.test('each link is read as what it asks for', async t => {
+t.test('each link is parsed as what it asks for', async t => {
   const asked = {
     terminal: [
       formatTerminalLink(publicKey),
@@ -34,7 +34,7 @@ t.test('the address of the app may end in a slash', async t => {
   t.equal(formatWebTerminalLink('http://127.0.0.1:3005/', publicKey), `http://127.0.0.1:3005/terminal/connect#key=${key}`)
 })
 
-t.test('anything else is no link', async t => {
+t.test('anything else is not a link', async t => {
   const others = [
     '',
     key,

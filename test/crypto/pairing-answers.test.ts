@@ -11,7 +11,7 @@ t.test('the two answers are distinguished by their sealed content', async t => {
   t.same(openAnswer(sealAnswerV2(secret, publicKey), secretKey), { version: 2, contentPublicKey: secret })
 })
 
-t.test('anything else is no answer', async t => {
+t.test('anything else is not an answer', async t => {
   const odd = [0, 31, 33, 34, 64].map(length => sealBox(new Uint8Array(length).fill(1), publicKey))
   const foreign = sealAnswerV1(secret, engine.boxKeypair().publicKey)
   for (const answer of [...odd, sealBox(new Uint8Array(34), publicKey), foreign, new Uint8Array(0), new Uint8Array(104)]) {
@@ -19,7 +19,7 @@ t.test('anything else is no answer', async t => {
   }
 })
 
-t.test('an answer that would not be understood is never made', async t => {
+t.test('an answer that could not be parsed is never created', async t => {
   t.throws(() => sealAnswerV1(new Uint8Array(33), publicKey), RangeError)
   t.throws(() => sealAnswerV2(new Uint8Array(31), publicKey), RangeError)
 })

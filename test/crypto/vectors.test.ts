@@ -4,7 +4,7 @@ import { checkVectors } from './vectors.ts'
 
 await cryptoReady()
 
-t.test('every vector of the wire is met byte for byte', async t => {
+t.test('every wire vector matches byte for byte', async t => {
   const checks = checkVectors()
   t.ok(checks.length > 500, `${checks.length} checks`)
   t.same(

@@ -12,7 +12,7 @@ import { startServer } from '../kit/server.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-t.test('a server that is well gets a line for each thing that was looked at', async t => {
+t.test('a healthy server gets one line per check', async t => {
   const server = await startServer(t, { data: privateData(t) })
   const seen = await states({ data: server.data, port: server.port, expoUrl: 'off' })
   t.same(seen, {
@@ -33,7 +33,7 @@ t.test('a running server is checked at the address it reports, not the one in th
   t.match(await states({ data: server.data, expoUrl: 'off' }), { address: 'ok', WebSocket: 'ok' })
 })
 
-t.test('a directory in which nothing but a lock was left has no server', async t => {
+t.test('a directory that only has a leftover lock has no server', async t => {
   const data = privateData(t)
   t.notOk(keepsData({ data: join(data, 'none') }))
   t.notOk(keepsData({ data }))
@@ -43,7 +43,7 @@ t.test('a directory in which nothing but a lock was left has no server', async t
   t.ok(keepsData({ data }))
 })
 
-t.test('problems of the directory are reported, and checking changes nothing', async t => {
+t.test('problems of the directory are reported, and the check changes nothing', async t => {
   const data = privateData(t)
   const none = await states({ data: join(data, 'none'), port: 1, expoUrl: 'off' })
   t.match(none, { 'data directory': 'fail', 'own address': 'fail' })
@@ -62,7 +62,7 @@ t.test('problems of the directory are reported, and checking changes nothing', a
   )
 })
 
-t.test('a database that is damaged, or of a later program, fails [F5] [L3]', async t => {
+t.test('a damaged database, or one from a later version, fails [F5] [L3]', async t => {
   const data = privateData(t)
   const server = await startServer(t, { data })
   await server.close()

@@ -9,7 +9,7 @@ import { Steps } from './steps.ts'
 const script = join(import.meta.dirname, 'happy-app.ts')
 const manifest = JSON.stringify({ name: 'happy-app' })
 
-t.test("a folder without the sources of Happy's app is refused with a sentence", t => {
+t.test("a folder without the sources of Happy's app is rejected with a sentence", t => {
   const folder = t.testdir({ 'package.json': '{"name":"another"}' })
   for (const [args, says] of [
     [[], /Name the folder/],
@@ -24,7 +24,7 @@ t.test("a folder without the sources of Happy's app is refused with a sentence",
   t.end()
 })
 
-t.test('the app is found in its repository, and everything there is installed with the package manager it names', t => {
+t.test('the app is found in its repository and installed with the package manager it names', t => {
   const root = JSON.stringify({ packageManager: 'pnpm@10.11.0+sha512.ab' })
   const folder = t.testdir({ 'package.json': root, packages: { 'happy-app': { 'package.json': manifest } } })
   const app = findApp(folder)
@@ -38,7 +38,7 @@ t.test('the app is found in its repository, and everything there is installed wi
   t.end()
 })
 
-t.test('where no package manager is named, the lock file tells', t => {
+t.test('without a named package manager, the lock file decides', t => {
   for (const [lock, run] of [
     ['yarn.lock', ['npx', '--yes', 'yarn@1', 'install']],
     ['pnpm-lock.yaml', ['npx', '--yes', 'pnpm', 'install']],
@@ -56,7 +56,7 @@ t.test('pictures are sent where the sources have them', t => {
   t.end()
 })
 
-t.test('what was built is served with its page at every path, and nothing beside it', async t => {
+t.test('the build is served with its page at every path, and nothing else is', async t => {
   const folder = t.testdir({ 'secret.txt': 'secret', out: { 'index.html': 'page', 'main.js': 'script' } })
   const { url, server } = await serveApp(join(folder, 'out'))
   t.teardown(() => server.close())
@@ -67,13 +67,24 @@ t.test('what was built is served with its page at every path, and nothing beside
   )
 })
 
-t.test('a walk stops at the first step that the app does not do, and says what its screen shows', { timeout: 120_000 }, async t => {
-  const teardown = (end: () => unknown) => t.teardown(end)
-  const lines: string[] = []
-  const steps = new Steps(line => lines.push(line))
-  const walk = { app: await serveStandIn({ teardown }, 'create'), folder: t.testdir(), steps, teardown, hasPictures: true, stepMs: 12_000 }
-  await t.rejects(walkApp(walk), /an account is made: not done within 12000 ms/)
-  t.match(lines[2], /^failed .*an account is made$/)
-  t.match(lines.slice(3), [/\/ shows:/, /Error: A key was not given/])
-  t.match(steps.summary(), /^2 ok, 1 failed/)
-})
+t.test(
+  'a walk stops at the first step that the app does not complete, and reports what its screen shows',
+  { timeout: 120_000 },
+  async t => {
+    const teardown = (end: () => unknown) => t.teardown(end)
+    const lines: string[] = []
+    const steps = new Steps(line => lines.push(line))
+    const walk = {
+      app: await serveStandIn({ teardown }, 'create'),
+      folder: t.testdir(),
+      steps,
+      teardown,
+      hasPictures: true,
+      stepMs: 12_000
+    }
+    await t.rejects(walkApp(walk), /an account is made: not done within 12000 ms/)
+    t.match(lines[2], /^failed .*an account is made$/)
+    t.match(lines.slice(3), [/\/ shows:/, /Error: A key was not given/])
+    t.match(steps.summary(), /^2 ok, 1 failed/)
+  }
+)

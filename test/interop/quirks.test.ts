@@ -7,7 +7,7 @@ import { listen } from '../server/heard.ts'
 
 // What existing clients do that one would not expect. What a test beside its action proves is not repeated here.
 
-t.test('all that an app asks at its start is answered, although its GETs say that they are JSON and have no body', async t => {
+t.test('all startup requests of an app are answered, although its GETs claim to have a JSON body', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const headers = { 'content-type': 'application/json', 'x-happy-client': 'ios/1.2.3' }
@@ -25,7 +25,7 @@ t.test('all that an app asks at its start is answered, although its GETs say tha
   for (const [path, shape] of table) t.match(await ada.call('GET', path, { headers }), { status: 200, body: shape }, path)
 })
 
-t.test('the name a client gives itself is never needed, whatever it is', async t => {
+t.test('the name that a client gives itself is never required', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const name of ['cli/1.2.5', 'cli-daemon/1.2.5', 'x', '', 'a/b/c'.repeat(50)]) {
@@ -37,7 +37,7 @@ t.test('the name a client gives itself is never needed, whatever it is', async t
   }
 })
 
-t.test('bytes are taken in both alphabets, with padding or without', async t => {
+t.test('both base64 alphabets are accepted, with or without padding', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const key = Buffer.alloc(32, 0xfb)
@@ -61,7 +61,7 @@ t.test('bytes are taken in both alphabets, with padding or without', async t => 
   t.match((await call(server, 'POST', '/v1/auth/request', { body: { publicKey: spellings[0] } })).body, { state: 'authorized' })
 })
 
-t.test('an app reads the account out of the token as browsers decode it', async t => {
+t.test('an app reads the account from the token as browsers decode it', async t => {
   const server = await startServer(t)
   for (let account = 0; account < 5; account += 1) {
     const ada = await signUp(t, server)
@@ -74,12 +74,12 @@ t.test('an app reads the account out of the token as browsers decode it', async 
   }
 })
 
-t.test('a probe without a token is told that there is a server', async t => {
+t.test('a probe without a token gets the answer that there is a server', async t => {
   const server = await startServer(t)
   t.ok((await call(server, 'GET', '/v1/sessions')).status < 500)
 })
 
-t.test('a daemon comes back as it does: its state, its registrations, a sign of life, its metadata', async t => {
+t.test('a daemon reconnects the usual way: state, registrations, heartbeat, metadata', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const body = { id: 'laptop', metadata: 'bWV0YQ==', daemonState: 'c3RhdGU=' }
@@ -101,7 +101,7 @@ t.test('a daemon comes back as it does: its state, its registrations, a sign of 
   t.ok(app.ephemerals.some(({ type, active }) => type === 'machine-activity' && active))
 })
 
-t.test('a session process that comes back registers at once and fetches what came after its last message', async t => {
+t.test('a session process that reconnects registers at once and fetches everything after its last message', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -114,7 +114,7 @@ t.test('a session process that comes back registers at once and fetches what cam
   t.match(body, { messages: [{ seq: 2, localId: 'missed' }], hasMore: false })
 })
 
-t.test('a control program connects with its token alone, and without waiting for the transport', async t => {
+t.test('a control program connects with only its token, and without waiting for the transport', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -131,7 +131,7 @@ t.test('a control program connects with its token alone, and without waiting for
   t.ok(app.ephemerals.some(({ type, active }) => type === 'activity' && active === false))
 })
 
-t.test('an app that comes back asks for everything again and says whether somebody looks', async t => {
+t.test('an app that reconnects requests everything again and reports whether it is in use', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (let connect = 0; connect < 3; connect += 1) {

@@ -7,7 +7,7 @@ const skip =
   clientVersions.some(version => !loadClient(clientsCache(), version)) &&
   `not all versions of the client are in ${clientsCache()}; node test/interop/socketio-clients.ts --install fetches them`
 
-t.test('a socket.io-client of each minor version since 4.0 works in everything that clients do', { skip }, async t => {
+t.test('socket.io-client works in every minor version since 4.0, in everything that clients do', { skip }, async t => {
   const { account, close } = await startWithAccount(t.testdir())
   t.teardown(close)
   for (const version of clientVersions) {

@@ -9,7 +9,7 @@ import { pressAwake, say, world } from './kit/deciding.ts'
 
 const devices = await openDevices(t)
 
-t.test('questions are answered one after the other and sent together, and count as decisions', async t => {
+t.test('questions are answered in turn and sent together, and count as decisions', async t => {
   const { phone, session } = await world(t, devices)
   await say(phone, 'SCRIPT: ask')
   await phone.see('Which colour shall the gate have?')
@@ -55,7 +55,7 @@ t.test('questions are answered one after the other and sent together, and count 
   await phone.see(/You answered: Green/)
 })
 
-t.test('a plan is started in the mode chosen, or goes back with words that reach the agent', async t => {
+t.test('a plan is started in the chosen mode, or rejected with feedback that reaches the agent', async t => {
   const { phone, session } = await world(t, devices, {
     args: ['run', '--', process.execPath, resolve('test/journeys/plan-agent.mjs')],
     directory: mkdtempSync(join(tmpdir(), 'afield-plan-'))

@@ -4,7 +4,7 @@ import { callback, openRepository } from './repository-session.ts'
 
 const devices = await openDevices(t)
 
-t.test('changes are looked at, commented on and committed from a phone, and stand in the log', async t => {
+t.test('changes are reviewed, commented on and committed from a phone, and appear in the log', async t => {
   const { device, session, git, write } = await openRepository(t, devices)
   const { page } = device
   write('src/callback.js', callback.replace("'/home'", "state.returnTo ?? '/home'"))
@@ -81,7 +81,7 @@ t.test('changes are looked at, commented on and committed from a phone, and stan
   await page.getByRole('article').getByText('state.returnTo ??').waitFor()
 })
 
-t.test('a tick goes when the file changes again, and what was seen stays when nobody can be asked', async t => {
+t.test('a check mark disappears when the file changes again, and what was shown stays when the machine is unreachable', async t => {
   const { device, write, to, wrapper } = await openRepository(t, devices, { width: 1280, height: 800 })
   const { page } = device
   write('README.md', '# Orchard\n\nApples.\n')

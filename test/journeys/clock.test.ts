@@ -56,7 +56,7 @@ for (const [words, byMs] of [
   })
 }
 
-t.test('a device whose clock is wrong links another one, and the right time is noticed', async t => {
+t.test('a device with a wrong clock links another one, and notices when the time is right', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await openWithClock(t, server.url, -5 * hours)
   await phone.createAccount()

@@ -23,7 +23,7 @@ function inOrder({ page }: typeof device, words: string[]) {
   }, words)
 }
 
-t.test('what is sent while the agent works waits, and is changed, taken back or brought forward until it is read', async t => {
+t.test('messages sent while the agent works wait, and can be edited, withdrawn or moved up until they are read', async t => {
   const waiting = page.locator('.queue li')
   const hasIt = /^On (?!this device)/
   const other = await lookOn({})
@@ -71,7 +71,7 @@ t.test('what is sent while the agent works waits, and is changed, taken back or 
   }
 })
 
-t.test('held, or with Alt and Enter, a message ends the turn that runs', async t => {
+t.test('long-pressed, or with Alt+Enter, sending a message interrupts the current turn', async t => {
   await say(device, long)
   await page.getByRole('button', { name: 'Queue message' }).waitFor()
   await page.getByRole('textbox', box).fill(`${long} SCRIPT: text by keys ;; slow 90000 ${'word '.repeat(300)}`)
@@ -87,7 +87,7 @@ t.test('held, or with Alt and Enter, a message ends the turn that runs', async t
   t.equal(await page.locator('.bub', { hasText: 'by hand' }).count(), 1, 'letting go sends nothing more')
 })
 
-t.test('what waits on this device for a link is changed and taken back on Home, in its place', async t => {
+t.test('messages that wait on this device for a link can be edited and withdrawn on Home, in place', async t => {
   const card = page.locator('.leaving li')
   // From then on what is loaded late is kept here.
   await page.evaluate(() => navigator.serviceWorker.ready)
@@ -122,7 +122,7 @@ t.test('what waits on this device for a link is changed and taken back on Home, 
   t.equal(await page.locator('.bub', { hasText: /apples|baers/ }).count(), 0, 'and it is one entry')
 })
 
-t.test('a picture goes with the message, reaches the agent, and is seen in the bubble, also after a reload', async t => {
+t.test('a picture is sent with the message, reaches the agent, and is shown in the bubble, also after a reload', async t => {
   const files = page.locator('input[type=file]').first()
   await files.setInputFiles([
     { name: 'gate.png', mimeType: 'image/png', buffer: onePixel },
@@ -163,7 +163,7 @@ t.test('a picture goes with the message, reaches the agent, and is seen in the b
   if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'picture.png'))
 })
 
-t.test('model and effort are chosen beside the mode, and a message tells how far it came', async t => {
+t.test('model and effort are chosen next to the mode, and a message shows its delivery status', async t => {
   await page.getByRole('button', { name: /Ask first.*Careful/ }).click()
   if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'mode.png'))
   await page.locator('label.sc', { hasText: 'High' }).click()
@@ -187,7 +187,7 @@ t.test('model and effort are chosen beside the mode, and a message tells how far
   await page.getByRole('textbox', box).fill('')
 })
 
-t.test('a slash offers the commands of the agent, an @ the files of its folder, by keys alone', async t => {
+t.test('a slash suggests the commands of the agent, an @ the files of its folder, with the keyboard alone', async t => {
   writeFileSync(join(folder, 'src/callback-two.js'), '')
   await session.until(({ metadata }) => metadata.slashCommands?.length === 3)
   const text = page.getByRole('textbox', box)

@@ -5,7 +5,7 @@ import { ask, run, world } from './kit/deciding.ts'
 const devices = await openDevices(t)
 
 t.test(
-  'a decision that is being read says in its place who answered it, that it was withdrawn, or that its session stopped [acceptance 3]',
+  'a decision that is open on the screen shows in place who answered it, that it was withdrawn, or that its session stopped [acceptance 3]',
   async t => {
     const { phone, session } = await world(t, devices)
     const notice = (text: string) => phone.page.locator('.ans').filter({ hasText: text })

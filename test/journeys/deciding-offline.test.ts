@@ -6,7 +6,7 @@ import { ask, pressAwake, run, world } from './kit/deciding.ts'
 const devices = await openDevices(t)
 
 t.test(
-  'a plain decision made without a link waits on the phone, can be withdrawn, and is applied when there is one, also after the app was closed [acceptance 2] [U2]',
+  'a plain decision made offline waits on the phone, can be withdrawn, and is applied when the link returns, also after the app was closed [acceptance 2] [U2]',
   async t => {
     const { phone, server, data, session } = await world(t, devices)
     await run(phone, 'echo hello')

@@ -9,7 +9,7 @@ import { ask, pressAwake, run, say, world } from './kit/deciding.ts'
 
 const devices = await openDevices(t)
 
-t.test('what is allowed for the session or from now on is not asked again, and anything beside it is', async t => {
+t.test('what is allowed for the session or permanently is not asked again, and anything else is', async t => {
   const { phone, home, session } = await world(t, devices)
   await run(phone, 'echo one')
   await ask(phone).waitFor()
@@ -63,7 +63,7 @@ t.test('what is allowed for the session or from now on is not asked again, and a
   await ask(phone).waitFor()
 })
 
-t.test('what was decided on a device stands with it, and nothing of another that calls itself the same', async t => {
+t.test('decisions show the device they were made on, and no other with the same name', async t => {
   const { phone, home, session } = await world(t, devices)
   const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
   await helper.says(/ live\n/)
@@ -87,7 +87,7 @@ t.test('what was decided on a device stands with it, and nothing of another that
   t.equal(await phone.page.getByText(/^Allowed /).count(), 1)
 })
 
-t.test('what is plain and stands whole in its card is allowed once from Home', async t => {
+t.test('a plain request that fits its card is allowed once from Home', async t => {
   const { phone, session } = await world(t, devices)
   const decided = (count: number) => session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === count)
   await run(phone, 'echo one')
@@ -116,7 +116,7 @@ t.test('what is plain and stands whole in its card is allowed once from Home', a
 })
 
 t.test(
-  'a risky command is not allowed by a tap, by Enter, from a list, or without a link, and by holding once [acceptance 1] [U1]',
+  'a risky command cannot be allowed by a tap, by Enter, from a list, or offline, only by one long press [acceptance 1] [U1]',
   async t => {
     const { phone, home, server, data } = await world(t, devices)
     mkdirSync(join(home, 'demo/leaves'), { recursive: true })
@@ -152,7 +152,7 @@ t.test(
   }
 )
 
-t.test('a yes to every edit says so on its button, and stays with the decision', async t => {
+t.test('the button that allows all edits says so, and so does the decision', async t => {
   const { phone, session } = await world(t, devices)
   await say(phone, 'SCRIPT: tool write {"path": "apple.txt", "content": "apple"}')
   await phone.page.getByRole('radio', { name: 'This session' }).check()

@@ -11,7 +11,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const devices = await openDevices(t)
 
-t.test('the first person of a server needs its setup code, and it leaves the address at once', async t => {
+t.test('the first person of a server needs its setup code, which leaves the address bar at once', async t => {
   const data = join(t.testdir(), 'data')
   const server = await startServerProcess(t, { data, signup: 'owner' })
   const phone = await devices.open(t, server.url)
@@ -34,7 +34,7 @@ t.test('the first person of a server needs its setup code, and it leaves the add
   t.notMatch(phone.page.url(), /setup/, 'nor is it in the history')
 })
 
-t.test('what Devices says of adding a computer is typed there, and confirmed', async t => {
+t.test('the instructions of Devices for adding a computer work when typed there, and the code confirms it', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
@@ -57,7 +57,7 @@ t.test('what Devices says of adding a computer is typed there, and confirmed', a
   await phone.see(/give its path: node ~\/afield\/build\.mjs start claude/)
 })
 
-t.test('a key that was written down opens the account on another device', async t => {
+t.test('a key that was written down restores the account on another device', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
@@ -72,7 +72,7 @@ t.test('a key that was written down opens the account on another device', async 
   await desk.press('Restore')
   await desk.see('No sessions here yet')
 
-  await t.test('the list of devices ends the sign-in of the other one, which then has its key and nothing else [H11]', async t => {
+  await t.test('removing the other device from the list signs it out, and it keeps its key and nothing else [H11]', async t => {
     await phone.visit('/settings/account-key')
     await phone.press('Check my key')
     const groups = key.split('-')
@@ -101,7 +101,7 @@ t.test('a key that was written down opens the account on another device', async 
     await phone.see('Live')
   })
 
-  await t.test('a key that stayed goes when its owner removes it', async t => {
+  await t.test('a key that stayed on the device is removed by its owner', async t => {
     await desk.visit('/settings/devices')
     await desk.press(/^Unlink /)
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).click()
@@ -112,7 +112,7 @@ t.test('a key that was written down opens the account on another device', async 
   })
 })
 
-t.test('a key that nobody checked stays on its device when the server ends the sign-in in two tabs [H11]', async t => {
+t.test('an unverified key stays on its device when the server ends the sign-in in two tabs [H11]', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
@@ -155,7 +155,7 @@ t.test('two tabs of one device sign out together', async t => {
   await other.see('Create an account')
 })
 
-t.test('a device that has the account hands it to a new one that shows a code, with two taps instead of a hold', async t => {
+t.test('a signed-in device hands the account to a new one that shows a code, with two taps instead of a long press', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
@@ -187,7 +187,7 @@ t.test('a device that has the account hands it to a new one that shows a code, w
   t.equal((await tablet.page.locator('.key-groups code').allTextContents()).join('-'), key)
 })
 
-t.test('a new device can still ask in the way of existing apps, which has no check code', async t => {
+t.test('a new device can still use legacy pairing, which has no check code', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
@@ -209,7 +209,7 @@ t.test('a new device can still ask in the way of existing apps, which has no che
   await tablet.see('No sessions here yet')
 })
 
-t.test('the app opens without the server, says so, and comes back by itself [L1]', async t => {
+t.test('the app opens offline, says so, and recovers automatically [L1]', async t => {
   const data = join(t.testdir(), 'data')
   // A port that was named can be had again at once; one that the system chose waits for its last connections to be forgotten.
   const port = await freePort()

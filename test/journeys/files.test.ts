@@ -6,7 +6,7 @@ import { callback, openRepository } from './repository-session.ts'
 
 const devices = await openDevices(t)
 
-t.test('a file is found by what is in it, changed, and not written over what the machine has by now', async t => {
+t.test('a file is found by its content and edited, and a newer version on the machine is not overwritten', async t => {
   const { device, write, to, read } = await openRepository(t, devices)
   const { page } = device
   await to('files')
@@ -40,7 +40,7 @@ t.test('a file is found by what is in it, changed, and not written over what the
   await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === '@src/callback.js ')
 })
 
-t.test('the files of a folder without git are a menu away, and its changes say why there are none', async t => {
+t.test('the files of a folder without git are one menu away, and its changes page says why there are none', async t => {
   const { device, folder } = await openRepository(t, devices)
   rmSync(join(folder, '.git'), { recursive: true })
   await device.page.reload()

@@ -8,7 +8,7 @@ import { pick, row, worldWithHelper } from './kit/helper-world.ts'
 const devices = await openDevices(t)
 const run = (command: string) => `SCRIPT: tool exec ${JSON.stringify({ command })}`
 
-t.test('a finger leads from decision to decision, and a new one moves nothing under it [U6]', async t => {
+t.test('a swipe leads from decision to decision, and a new one moves nothing under the finger [U6]', async t => {
   const { device, witness, home, session } = await worldWithHelper(t, devices, 'Apples are in.')
   const { page } = device
   await session.say(run('echo first'))
@@ -41,7 +41,7 @@ t.test('a finger leads from decision to decision, and a new one moves nothing un
   await device.see('Nothing needs you')
 })
 
-t.test('a finger that draws the list down asks whether the link is alive, and a button does it too', async t => {
+t.test('pulling down the list checks the link, and a button does too', async t => {
   const { device } = await worldWithHelper(t, devices, 'Apples are in.')
   const { page } = device
   const asked = () => page.waitForRequest(request => request.url().endsWith('/health'))
@@ -58,7 +58,7 @@ t.test('a finger that draws the list down asks whether the link is alive, and a 
   await device.see('Live')
 })
 
-t.test('a finger archives, pins and picks a session, and draws a sheet away [U6]', async t => {
+t.test('swipes and long presses archive, pin and select a session, and close a sheet [U6]', async t => {
   const { device } = await worldWithHelper(t, devices, 'Apples are in.')
   const { page } = device
   const apples = row(device, 'Apples are in.')

@@ -11,7 +11,7 @@ import { withScreenLock } from './kit/screen-lock.ts'
 
 const devices = await openDevices(t)
 
-t.test('a link to pair with, opened on a device without an account, waits until there is one: made, restored or handed over', async t => {
+t.test('a pairing link opened on a device without an account waits until there is one: created, restored or linked', async t => {
   const { url, askToPair } = await serverAndComputer(t)
   const first = await askToPair()
   const phone = await devices.open(t, url)
@@ -45,7 +45,7 @@ t.test('a link to pair with, opened on a device without an account, waits until 
   await tablet.see('This gives full control of your agents.')
 })
 
-t.test('who has just made an account and checked its key is offered the screen lock, and led on to scan a code', async t => {
+t.test('after creating an account and checking the key, the screen lock is offered, and then scanning a code', async t => {
   const { url } = await serverAndComputer(t)
   const phone = await devices.open(t, url)
   const lock = await withScreenLock(phone)
@@ -66,7 +66,7 @@ t.test('who has just made an account and checked its key is offered the screen l
   t.equal(await desk.page.evaluate(() => localStorage.getItem('afield-lock')), null, 'nothing is offered that is not there')
 })
 
-t.test('who opens a private window is told before anything else that it forgets everything', async t => {
+t.test('a private window first warns that it forgets everything', async t => {
   const { url } = await serverAndComputer(t)
   const phone = await devices.open(t, url)
   // As Firefox and Safari do it in theirs.

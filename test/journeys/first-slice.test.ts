@@ -11,7 +11,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const phoneSize = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
-t.test('a person with a phone brings an agent through its work, and through the death of the server', async t => {
+t.test('a person with a phone guides an agent through its work, and through a server crash', async t => {
   const data = join(t.testdir(), 'data')
   const home = join(t.testdirName, 'home')
   const first = await startServerProcess(t, { data, signup: 'owner' })

@@ -10,7 +10,7 @@ import { pick } from './kit/helper-world.ts'
 const devices = await openDevices(t)
 const refused = 'Nothing was changed: the screen lock was not confirmed.'
 
-t.test('with an app lock nobody turns Full auto on in a session, after a plan or for a new one who is not its owner [H10]', async t => {
+t.test('with an app lock only the owner turns on Full auto: in a session, after a plan or for a new session [H10]', async t => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'afield-auto-')))
   const args = ['run', '--', process.execPath, resolve('test/journeys/plan-agent.mjs')]
   const { phone, home } = await world(t, devices, { args, directory: folder })
@@ -51,7 +51,7 @@ t.test('with an app lock nobody turns Full auto on in a session, after a plan or
   await phone.page.getByPlaceholder('Message Demo agent').waitFor()
 })
 
-t.test('a risky command is run by nobody else either, who is told so [H10] [U1]', async t => {
+t.test('nobody else can allow a risky command, and they are told so [H10] [U1]', async t => {
   const { phone } = await world(t, devices)
   await withLock(phone)
   await run(phone, 'rm -rf leaves')

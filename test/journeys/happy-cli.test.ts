@@ -16,11 +16,11 @@ import {
   withoutHappy
 } from './kit/happy-world.ts'
 
-t.test('the published happy CLI is paired with and driven by the app', { skip: withoutHappy, timeout: 400_000 }, async t => {
+t.test('the published happy CLI is paired with and driven from the app', { skip: withoutHappy, timeout: 400_000 }, async t => {
   const { computer, phone, project } = await happyWorld(t, await openDevices(t))
   const write = (name: string) => `SCRIPT: tool write {"path":"${name}","content":"written"} ;; text ${name} is settled.`
 
-  await t.test('the link that it prints is pasted, and it has no check code', async t => {
+  await t.test('the link that it prints can be pasted, and has no check code', async t => {
     t.equal(await pairWithHappy(computer, phone), 0)
   })
 
@@ -39,7 +39,7 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
     await shoot(phone, 'talk')
   })
 
-  await t.test('what it asks for is allowed, and then denied, and reads so', async t => {
+  await t.test('a request is allowed, another denied, and both are shown', async t => {
     const step = (name: string) => phone.page.getByRole('log').locator('.step').filter({ hasText: name })
     await say(phone, write('yes.txt'))
     await phone.page.locator('.dock').waitFor()
@@ -63,7 +63,7 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
     await shoot(phone, 'denied')
   })
 
-  await t.test('each of its modes can be chosen, and holds from the next message on', async t => {
+  await t.test('each of its modes can be chosen, and applies from the next message', async t => {
     await chooseMode(phone, 'Edit freely')
     await shoot(phone, 'mode')
     await say(phone, write('free.txt'))
@@ -80,7 +80,7 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
     await phone.page.locator('.composer .pill').filter({ hasText: 'Ask first' }).waitFor()
   })
 
-  await t.test('its folder is looked at, with its files and what git knows', async () => {
+  await t.test('its folder can be browsed, with its files and git status', async () => {
     const { pathname } = new URL(phone.page.url())
     await phone.visit(`${pathname}/files`)
     await phone.see('yes.txt')
@@ -97,7 +97,7 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
     await conversation(phone, 'no.txt is settled.').waitFor()
   })
 
-  await t.test('what it does is stopped, and the session goes to the archive', async () => {
+  await t.test('its work is stopped, and the session is archived', async () => {
     await say(phone, 'SCRIPT: tool read {"path":"free.txt"} ;; slow 20000 a b c d e f g h i j k l m n o p q r s t u v w x y z')
     // What is asked of it before it has begun to work, this CLI forgets.
     await phone.see('Read free.txt')
@@ -113,7 +113,7 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
     await shoot(phone, 'archive')
   })
 
-  await t.test('its machine offers to begin another one', async () => {
+  await t.test('its machine offers to start another one', async () => {
     await openMachine(phone)
     await phone.press('Start a session here')
     await phone.page.getByRole('button', { name: /^Start on/ }).waitFor()

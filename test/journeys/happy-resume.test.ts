@@ -11,49 +11,45 @@ import { conversation, happyWorld, pairWithHappy, shoot, startHappyDaemon, witho
 const claude = join(cacheDirectory(), `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`)
 const isMissing = withoutHappy || (!existsSync(claude) && `${claude} is not there`)
 
-t.test(
-  'a conversation of Claude Code is gone on with through the helper of the happy CLI',
-  { skip: isMissing, timeout: 400_000 },
-  async t => {
-    const { computer, phone, project } = await happyWorld(t, await openDevices(t))
-    await bringClaude(t, computer, project)
-    await pairWithHappy(computer, phone)
+t.test('a Claude Code conversation is continued through the daemon of the happy CLI', { skip: isMissing, timeout: 400_000 }, async t => {
+  const { computer, phone, project } = await happyWorld(t, await openDevices(t))
+  await bringClaude(t, computer, project)
+  await pairWithHappy(computer, phone)
+  await startHappyDaemon(computer, phone)
+  const machine = new URL(phone.page.url()).pathname.split('/').at(-1)
+
+  await t.test('it starts on the phone', async () => {
+    await phone.visit(`/new?machine=${machine}&folder=${encodeURIComponent(project)}&prompt=${encodeURIComponent('the first pear')}`)
+    await phone.press(/^Start on/)
+    await conversation(phone, 'you said: the first pear').waitFor()
+    await shoot(phone, 'claude')
+  })
+
+  // Its wrapper passes over what was said before it came.
+  await t.test('it is stopped, and resumed by a daemon that remembers it; messages sent meanwhile wait for the agent', async () => {
+    await endAgent(phone)
+    await isOver(computer)
+    await phone.press('Resume')
+    await say(phone, 'the second pear')
+    await conversation(phone, 'you said: the second pear').waitFor()
+  })
+
+  await t.test('it is resumed by a daemon that has forgotten it', async () => {
+    await endAgent(phone)
+    await isOver(computer)
+    const { pathname } = new URL(phone.page.url())
+    await happy(computer, ['daemon', 'stop']).ended
+    rmSync(join(computer.home, '.happy', 'sessions.json'))
     await startHappyDaemon(computer, phone)
-    const machine = new URL(phone.page.url()).pathname.split('/').at(-1)
-
-    await t.test('it begins on the phone', async () => {
-      await phone.visit(`/new?machine=${machine}&folder=${encodeURIComponent(project)}&prompt=${encodeURIComponent('the first pear')}`)
-      await phone.press(/^Start on/)
-      await conversation(phone, 'you said: the first pear').waitFor()
-      await shoot(phone, 'claude')
-    })
-
-    // Its wrapper passes over what was said before it came.
-    await t.test('it is ended, and resumed by a helper that remembers it; what is said meanwhile waits for the agent', async () => {
-      await endAgent(phone)
-      await isOver(computer)
-      await phone.press('Resume')
-      await say(phone, 'the second pear')
-      await conversation(phone, 'you said: the second pear').waitFor()
-    })
-
-    await t.test('it is resumed by a helper that has forgotten all of it', async () => {
-      await endAgent(phone)
-      await isOver(computer)
-      const { pathname } = new URL(phone.page.url())
-      await happy(computer, ['daemon', 'stop']).ended
-      rmSync(join(computer.home, '.happy', 'sessions.json'))
-      await startHappyDaemon(computer, phone)
-      await phone.visit(pathname)
-      await phone.page.getByRole('button', { name: 'Resume' }).waitFor()
-      // That alone begins it again.
-      await say(phone, 'the third pear')
-      await conversation(phone, 'you said: the third pear').waitFor()
-      await conversation(phone, 'you said: the first pear').waitFor()
-      await shoot(phone, 'resumed')
-    })
-  }
-)
+    await phone.visit(pathname)
+    await phone.page.getByRole('button', { name: 'Resume' }).waitFor()
+    // That alone begins it again.
+    await say(phone, 'the third pear')
+    await conversation(phone, 'you said: the third pear').waitFor()
+    await conversation(phone, 'you said: the first pear').waitFor()
+    await shoot(phone, 'resumed')
+  })
+})
 
 async function endAgent(phone: Device): Promise<void> {
   await phone.press('Session menu')

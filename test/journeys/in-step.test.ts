@@ -6,7 +6,7 @@ import { pick, row } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
 
-t.test('two tabs and two devices of one account stay in step', async t => {
+t.test('two tabs and two devices of one account stay in sync', async t => {
   const { phone, session, secret, server } = await world(t, devices)
   const tab = await phone.openTab(`/s/${session.id}`)
   const desk = await devices.open(t, server.url, { width: 1280, height: 800 })
@@ -23,7 +23,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await page.getByRole('textbox', { name: /message/i }).waitFor()
   }
 
-  await t.test('a message stands everywhere, once, with how far it came', async t => {
+  await t.test('a message is shown everywhere, once, with its delivery status', async t => {
     await say(tab, 'SCRIPT: text The pears are ripe.')
     for (const { page } of all) {
       const log = page.getByRole('log')
@@ -33,7 +33,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     }
   })
 
-  await t.test('what is being written is in the other tab too, and gone from it once it was sent', async t => {
+  await t.test('a draft appears in the other tab too, and disappears once it is sent', async t => {
     await writing(phone).fill('SCRIPT: text Quinces.')
     await isWritten(tab, 'SCRIPT: text Quinces.')
     await phone.page.getByRole('button', { name: /^(Send|Queue)/ }).click()
@@ -41,7 +41,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     t.equal(await writing(desk).inputValue(), '', 'another device has drafts of its own')
   })
 
-  await t.test('a decision made on one is over on the others, which say where it was made', async t => {
+  await t.test('a decision made on one closes on the others, which say where it was made', async t => {
     await run(phone, 'echo one')
     for (const each of all) await ask(each).waitFor()
     await pressAwake(desk, 'Allow once')
@@ -53,21 +53,21 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     t.equal(Object.keys(session.state.completedRequests ?? {}).length, 1)
   })
 
-  await t.test('a mode that is chosen on one holds on all', async () => {
+  await t.test('a mode chosen on one applies on all', async () => {
     await desk.page.getByRole('button', { name: /^Ask first/ }).click()
     await desk.page.getByRole('dialog').getByText('Plan only').click()
     await desk.page.keyboard.press('Escape')
     for (const { page } of all) await page.getByRole('button', { name: /^Plan only/ }).waitFor()
   })
 
-  await t.test('a session that is renamed on one has its new name on all', async () => {
+  await t.test('a session renamed on one has its new name on all', async () => {
     await pick(desk, 'Session menu', 'Rename')
     await desk.page.getByRole('dialog').getByLabel('Session title').fill('The autumn harvest')
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     for (const { page } of all) await page.getByRole('heading', { level: 1, name: 'The autumn harvest' }).waitFor()
   })
 
-  await t.test('a key that is marked as compromised on one is marked on all, until the mark is taken away', async t => {
+  await t.test('a key marked as compromised on one is marked on all, until the mark is removed', async t => {
     const mark = (name: string) => desk.page.getByRole('dialog').getByRole('button', { name })
     await pick(desk, 'Session menu', 'Session info')
     await mark('Mark as compromised').click()
@@ -78,7 +78,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await desk.page.keyboard.press('Escape')
   })
 
-  await t.test('what is read in one tab is read in the other', async () => {
+  await t.test('what is read in one tab is marked read in the other', async () => {
     await phone.visit('/')
     await tab.visit('/')
     await say(desk, 'SCRIPT: text The medlars are soft.')
@@ -88,7 +88,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await row(phone, 'The medlars are soft.').locator('.unread').waitFor({ state: 'hidden' })
   })
 
-  await t.test('what is read on one device is read on the other', async () => {
+  await t.test('what is read on one device is marked read on the other', async () => {
     await phone.visit('/')
     await desk.visit('/')
     await desk.see('Live')
@@ -99,14 +99,14 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await desk.visit(`/s/${session.id}`)
   })
 
-  await t.test('how the app looks is chosen for all tabs of a device', async t => {
+  await t.test('the theme applies to all tabs of a device', async t => {
     await tab.visit('/settings/appearance')
     await tab.page.getByLabel('Dark', { exact: true }).click()
     await phone.page.locator('html[data-theme="dark"]').waitFor()
     t.equal(await desk.page.evaluate(() => document.documentElement.dataset['theme']), undefined, 'another device looks as it is set there')
   })
 
-  await t.test('a session that is put away on one is in the archive of all, and comes back for all', async () => {
+  await t.test('a session archived on one is archived on all, and restored for all', async () => {
     await phone.visit('/')
     await tab.visit('/')
     await pick(desk, 'Session menu', 'Archive')

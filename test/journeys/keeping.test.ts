@@ -45,7 +45,7 @@ function conversation({ page }: Device, text: string) {
   return page.getByRole('log').getByText(text, { exact: true })
 }
 
-t.test('nothing that this device keeps reads as the secret of the account or as what was said [H8]', async t => {
+t.test('nothing stored on this device contains the account secret or messages in clear [H8]', async t => {
   const { device, secret, key, session } = await world(t, 'Cranberries are in.')
   await device.page.evaluate(() => navigator.serviceWorker.ready)
   const composer = device.page.getByRole('textbox', { name: /message/i })
@@ -80,7 +80,7 @@ t.test('nothing that this device keeps reads as the secret of the account or as 
   )
 })
 
-t.test('a newer app is offered, waits for a word, and loses nothing that was being written', async t => {
+t.test('an app update is offered, waits for consent, and loses no draft', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const release = await openRelease(t, server.url)
   const { phone: witness, home } = await linkedComputer(t, server)
@@ -128,7 +128,7 @@ function isSamePage({ page }: Device): Promise<boolean> {
   return page.evaluate(() => 'isSamePage' in globalThis)
 }
 
-t.test('a device that was unlinked keeps nothing but its account key [H11]', async t => {
+t.test('an unlinked device keeps nothing but its account key [H11]', async t => {
   const { device, server, key } = await world(t, 'Quinces are in.')
   await device.page.evaluate(() => navigator.serviceWorker.ready)
   const other = await signIn(t, server, key)
@@ -144,7 +144,7 @@ t.test('a device that was unlinked keeps nothing but its account key [H11]', asy
   )
 })
 
-t.test('a server put back from an older backup shows nothing of later, and what waits here still goes out, once', async t => {
+t.test('after the server is restored from an older backup nothing newer is shown, and waiting messages are sent once', async t => {
   const { device, server, data, session, key } = await world(t, 'Before the backup.')
   const place = join(data, '..')
   writeFileSync(join(place, 'words'), 'apples and pears')

@@ -4,7 +4,7 @@ import { startServerProcess } from '../kit/server.ts'
 
 const devices = await openDevices(t)
 
-t.test('until the account key was checked Settings has its point, and Home asks once a week, from the day after', async t => {
+t.test('until the account key is checked, Settings has a dot, and Home reminds weekly, from the second day', async t => {
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()

@@ -6,7 +6,7 @@ import { startServerProcess } from '../kit/server.ts'
 const devices = await openDevices(t)
 const passphrase = 'seven grey geese flew north'
 
-t.test('the account key is saved sealed with a passphrase, and restores the account with it alone', async t => {
+t.test('the account key is saved encrypted with a passphrase, which is all it takes to restore the account', async t => {
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
@@ -55,7 +55,7 @@ t.test('the account key is saved sealed with a passphrase, and restores the acco
   await desk.see('Desk in the shed')
 })
 
-t.test('where the part of the app that seals cannot be loaded, nothing is saved and that is said', async t => {
+t.test('when the encryption code cannot be loaded, nothing is saved and an error is shown', async t => {
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   // What it keeps of the app would do without the network.
@@ -77,7 +77,7 @@ t.test('where the part of the app that seals cannot be loaded, nothing is saved 
   t.equal((await saved(phone, 'Save file')).name, 'afield-account-key.age')
 })
 
-t.test('a key file is plain only for who leaves the passphrase empty and says so once more; it restores too', async t => {
+t.test('a key file is unencrypted only if the passphrase is left empty and this is confirmed; it restores too', async t => {
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()

@@ -9,7 +9,7 @@ import { worldWithHelper } from './kit/helper-world.ts'
 const devices = await openDevices(t)
 const desk = { width: 1280, height: 800 }
 
-t.test('with a keyboard alone an account is made, and each stop shows where the keys go', async t => {
+t.test('with only a keyboard, an account is created, and each stop shows the focus', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const fresh = await devices.open(t, server.url, desk)
   await fresh.visit('/')
@@ -21,7 +21,7 @@ t.test('with a keyboard alone an account is made, and each stop shows where the 
   t.equal(await fresh.page.locator('[tabindex]:not([tabindex="0"], [tabindex="-1"])').count(), 0, 'the order is that of reading')
 })
 
-t.test('with a keyboard alone decisions are made, and Escape makes none [app-design §10]', async t => {
+t.test('with only a keyboard, decisions are made, and Escape makes none [app-design §10]', async t => {
   const { device, code, session } = await openTalk(t)
   const { keyboard } = device.page
   const heading = device.page.getByRole('heading', { name: 'Run this command?' })
@@ -84,7 +84,7 @@ t.test('with a keyboard alone decisions are made, and Escape makes none [app-des
   await device.see('2 of 4')
 })
 
-t.test('with a keyboard alone one gets everywhere, and comes back to where one was [app-design §10]', async t => {
+t.test('with only a keyboard, every place is reachable, and focus returns to where it was [app-design §10]', async t => {
   const { device } = await openTalk(t)
   const { page } = device
   const { keyboard } = page
@@ -135,7 +135,7 @@ t.test('with a keyboard alone one gets everywhere, and comes back to where one w
   await page.waitForURL('**/s/**')
 })
 
-t.test('with a keyboard alone a session begins [app-design §10]', async t => {
+t.test('with only a keyboard, a session is started [app-design §10]', async t => {
   const { device, code } = await openTalk(t)
   const { page } = device
   await page.keyboard.press('n')

@@ -31,7 +31,7 @@ async function onScreen({ page }: Device, text: string): Promise<void> {
 
 const blocksDrawn = ({ page }: Device) => page.locator('.log-w .block').count()
 
-t.test('the address of an old message leads to it, and the way back to the end is one tap', async t => {
+t.test('the address of an old message leads to it, and one tap returns to the end', async t => {
   const { device, id } = await longSession(t)
   const { page } = device
   let pages = 0
@@ -58,7 +58,7 @@ t.test('the address of an old message leads to it, and the way back to the end i
   await onScreen(device, 'Tree 1202 bears')
 })
 
-t.test('who reads up and down a long session passes every message, and only some are ever drawn, a few at a time', async t => {
+t.test('scrolling up and down a long session passes every message, and only a few are rendered at a time', async t => {
   const { device, id } = await longSession(t)
   const { page } = device
   await device.visit(`/s/${id}/m/1203`)
@@ -101,7 +101,7 @@ t.test('who reads up and down a long session passes every message, and only some
   t.ok(atOnce > 0 && atOnce < 12, `${atOnce} blocks drawn at once`)
 })
 
-t.test('however short the messages and high the screen, all of it is drawn', async t => {
+t.test('with any message length and screen height, the whole screen is filled', async t => {
   const { device, id, say } = await longSession(t, 100)
   const { page } = device
   await say(Array.from({ length: 400 }, (_, index) => ({ t: 'text' as const, text: `apple ${index}.` })))
@@ -127,7 +127,7 @@ t.test('however short the messages and high the screen, all of it is drawn', asy
   t.pass()
 })
 
-t.test('what was missed is counted while it comes over a slow link, and shows at once when it is whole', async t => {
+t.test('missed messages are counted while they load over a slow link, and appear at once when complete', async t => {
   const { device, id, say } = await longSession(t, 8)
   const { page, context } = device
   await device.visit(`/s/${id}`)
@@ -150,7 +150,7 @@ t.test('what was missed is counted while it comes over a slow link, and shows at
   await page.getByText('3 new').or(page.getByText('Pear 229')).first().waitFor()
 })
 
-t.test('a text and a change too long for the page are read beside it, and drawn where the reader is', async t => {
+t.test('a text or diff too long for the page is read separately, and rendered where the reader is', async t => {
   const { device, id, say } = await longSession(t, 8)
   const { page } = device
   const path = '/home/mira/orchard/harvest.txt'
@@ -174,7 +174,7 @@ t.test('a text and a change too long for the page are read beside it, and drawn 
   t.ok((await page.locator('.dl').count()) < 1_500, 'lines far from the screen are not drawn')
 })
 
-t.test('a session that is opened by its address speaks the language of its reader', async t => {
+t.test("a session opened by its address is in the reader's language", async t => {
   const { device, id } = await longSession(t, 8)
   const { page } = device
   await device.visit('/settings/language')

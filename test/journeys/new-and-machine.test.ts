@@ -14,54 +14,57 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 const devices = await openDevices(t)
 const shots = process.env['SHOTS']
 
-t.test('a session works on a copy when the folder has changes, which stay untouched, and the copy is removed afterwards', async t => {
-  const { phone, home, code } = await phoneAndHelper(t)
-  const orchard = repository(join(code, 'orchard'))
-  await chooseFolder(phone, orchard)
-  await phone.page.getByText('Demo agent', { exact: true }).click()
-  await phone.press(/^Start on /)
-  await phone.page.getByPlaceholder('Message Demo agent').waitFor()
+t.test(
+  'a session works on a copy when the folder has uncommitted changes, which stay untouched, and the copy is removed afterwards',
+  async t => {
+    const { phone, home, code } = await phoneAndHelper(t)
+    const orchard = repository(join(code, 'orchard'))
+    await chooseFolder(phone, orchard)
+    await phone.page.getByText('Demo agent', { exact: true }).click()
+    await phone.press(/^Start on /)
+    await phone.page.getByPlaceholder('Message Demo agent').waitFor()
 
-  writeFileSync(join(orchard, 'apples.txt'), 'red\nmine\n')
-  writeFileSync(join(orchard, 'pears.txt'), 'mine\n')
-  await phone.visit('/new?prompt=SCRIPT%3A%20text%20Planted.')
-  await phone.see('Works on a copy, so your 2 changes stay untouched.')
-  await phone.see(/on main · 2 changes/)
-  t.equal(await phone.page.getByLabel('What should it do?').inputValue(), 'SCRIPT: text Planted.')
-  t.ok(await phone.page.getByRole('switch', { name: /Own worktree/ }).isChecked(), 'on without being asked')
-  await shoot(phone, 'new')
-  await phone.press(/^Start on /)
-  await phone.page.getByText('Planted.', { exact: true }).waitFor()
-  const copies = join(home, 'worktrees', 'orchard')
-  const [copy = ''] = readdirSync(copies)
-  t.equal(copy, 'script-text-planted', 'after what it shall do')
-  t.equal(readFileSync(join(copies, copy, 'apples.txt'), 'utf8'), 'red\n', 'as it was committed')
-  t.equal(readFileSync(join(orchard, 'apples.txt'), 'utf8'), 'red\nmine\n')
+    writeFileSync(join(orchard, 'apples.txt'), 'red\nmine\n')
+    writeFileSync(join(orchard, 'pears.txt'), 'mine\n')
+    await phone.visit('/new?prompt=SCRIPT%3A%20text%20Planted.')
+    await phone.see('Works on a copy, so your 2 changes stay untouched.')
+    await phone.see(/on main · 2 changes/)
+    t.equal(await phone.page.getByLabel('What should it do?').inputValue(), 'SCRIPT: text Planted.')
+    t.ok(await phone.page.getByRole('switch', { name: /Own worktree/ }).isChecked(), 'on without being asked')
+    await shoot(phone, 'new')
+    await phone.press(/^Start on /)
+    await phone.page.getByText('Planted.', { exact: true }).waitFor()
+    const copies = join(home, 'worktrees', 'orchard')
+    const [copy = ''] = readdirSync(copies)
+    t.equal(copy, 'script-text-planted', 'after what it shall do')
+    t.equal(readFileSync(join(copies, copy, 'apples.txt'), 'utf8'), 'red\n', 'as it was committed')
+    t.equal(readFileSync(join(orchard, 'apples.txt'), 'utf8'), 'red\nmine\n')
 
-  await openMachine(phone)
-  await phone.see(`afield/${copy}`)
-  await phone.see('In use')
-  await shoot(phone, 'machine')
-  await phone.page
-    .getByRole('button', { name: /^Stop / })
-    .first()
-    .click()
-  await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click()
-  await phone.page.getByRole('dialog').waitFor({ state: 'detached' })
-  await phone.page
-    .getByRole('button', { name: /^Stop / })
-    .first()
-    .click()
-  await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click()
-  await phone.see('No agent is running here.')
-  await phone.press(`Remove afield/${copy}`)
-  await phone.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
-  await phone.seeNoMore(`afield/${copy}`)
-  t.notOk(existsSync(join(copies, copy)))
-  t.ok(existsSync(join(orchard, 'pears.txt')))
-})
+    await openMachine(phone)
+    await phone.see(`afield/${copy}`)
+    await phone.see('In use')
+    await shoot(phone, 'machine')
+    await phone.page
+      .getByRole('button', { name: /^Stop / })
+      .first()
+      .click()
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click()
+    await phone.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await phone.page
+      .getByRole('button', { name: /^Stop / })
+      .first()
+      .click()
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click()
+    await phone.see('No agent is running here.')
+    await phone.press(`Remove afield/${copy}`)
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+    await phone.seeNoMore(`afield/${copy}`)
+    t.notOk(existsSync(join(copies, copy)))
+    t.ok(existsSync(join(orchard, 'pears.txt')))
+  }
+)
 
-t.test('what was left over is shown apart from sessions, and ended from the phone', async t => {
+t.test('leftover agents are listed separately from sessions, and ended from the phone', async t => {
   const { phone, home, code } = await phoneAndHelper(t)
   const stays = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
   t.teardown(() => stays.kill('SIGKILL'))
@@ -83,7 +86,7 @@ t.test('what was left over is shown apart from sessions, and ended from the phon
   await phone.seeNoMore('Left over')
 })
 
-t.test('the helper restarts from the phone, tells its log, and says how to be brought up to date', async t => {
+t.test('the daemon restarts from the phone, shows its log, and explains how to update it', async t => {
   const { phone, home, helper } = await phoneAndHelper(t, ['daemon', 'start'])
   t.equal(await helper.ended, 0)
   await openMachine(phone)
@@ -105,7 +108,7 @@ t.test('the helper restarts from the phone, tells its log, and says how to be br
   t.ok(after !== undefined && after !== before, `${before} gave its place to ${after}`)
 })
 
-t.test('a conversation begun with the plain agent is found by its words and goes on as a session', async t => {
+t.test('a conversation begun with the plain agent is found by its words and continues as a session', async t => {
   const own = t.testdir({ config: {}, data: {} })
   const env = { CLAUDE_CONFIG_DIR: join(own, 'config'), CLAUDE_CODE_EXECUTABLE: fakeClaude }
   const { phone, home, code } = await phoneAndHelper(t, ['daemon', 'run'], { data: join(own, 'data'), env })
@@ -137,7 +140,7 @@ t.test('a conversation begun with the plain agent is found by its words and goes
   t.match(phone.page.url(), /\/s\//)
 })
 
-t.test('a machine that was unlinked is off the list, and its program is signed out', async t => {
+t.test('an unlinked machine leaves the list, and its program is signed out', async t => {
   const { phone, helper } = await phoneAndHelper(t)
   await openMachine(phone)
   await phone.press('Unlink this computer')

@@ -12,49 +12,52 @@ import { openRinging } from './kit/ringing.ts'
 
 const devices = await openDevices(t)
 
-t.test('when a device rings is chosen in its settings, kept by the server, and kept here while that is away', async t => {
-  const server = await startServer(t)
-  const device = await devices.open(t, server.url)
-  const { page } = device
-  await device.createAccount()
-  await device.visit('/settings')
-  await device.press('Notifications')
-  await device.see('Off on this computer')
-  await device.see('Your server can read these settings')
+t.test(
+  "notification times are chosen in the device's settings, stored by the server, and kept locally while it is unreachable",
+  async t => {
+    const server = await startServer(t)
+    const device = await devices.open(t, server.url)
+    const { page } = device
+    await device.createAccount()
+    await device.visit('/settings')
+    await device.press('Notifications')
+    await device.see('Off on this computer')
+    await device.see('Your server can read these settings')
 
-  await page.getByLabel('An agent has finished').selectOption('Silent')
-  await device.see('Saved')
-  await device.press(/^Off/)
-  await page.getByLabel('Quiet hours on this device').click()
-  await page.getByLabel('To', { exact: true }).fill('06:15')
-  await page.getByLabel('Saturday').uncheck()
-  await page.getByLabel('Sunday').uncheck()
-  await page.getByLabel('Nothing').check()
-  await device.press('Back')
-  await device.see('22:30 to 06:15, Monday to Friday')
-  await device.press('For 1 h')
-  await device.see('Snoozed until')
-  await device.see('Saved')
+    await page.getByLabel('An agent has finished').selectOption('Silent')
+    await device.see('Saved')
+    await device.press(/^Off/)
+    await page.getByLabel('Quiet hours on this device').click()
+    await page.getByLabel('To', { exact: true }).fill('06:15')
+    await page.getByLabel('Saturday').uncheck()
+    await page.getByLabel('Sunday').uncheck()
+    await page.getByLabel('Nothing').check()
+    await device.press('Back')
+    await device.see('22:30 to 06:15, Monday to Friday')
+    await device.press('For 1 h')
+    await device.see('Snoozed until')
+    await device.see('Saved')
 
-  await device.visit('/settings/notifications')
-  await device.see('22:30 to 06:15, Monday to Friday')
-  t.equal(await page.getByLabel('An agent has finished').inputValue(), 'silent')
-  await device.press('End snooze')
-  await device.see('Until tomorrow')
+    await device.visit('/settings/notifications')
+    await device.see('22:30 to 06:15, Monday to Friday')
+    t.equal(await page.getByLabel('An agent has finished').inputValue(), 'silent')
+    await device.press('End snooze')
+    await device.see('Until tomorrow')
 
-  await device.context.setOffline(true)
-  await page.getByLabel('A computer goes offline').selectOption('Off')
-  await device.see('Not saved yet')
-  t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off', 'what was chosen stays chosen')
-  await device.context.setOffline(false)
-  await device.seeNoMore('Not saved yet')
-  await device.see('Saved')
-  await device.visit('/settings/notifications')
-  await device.see('Notify me when')
-  t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off')
-})
+    await device.context.setOffline(true)
+    await page.getByLabel('A computer goes offline').selectOption('Off')
+    await device.see('Not saved yet')
+    t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off', 'what was chosen stays chosen')
+    await device.context.setOffline(false)
+    await device.seeNoMore('Not saved yet')
+    await device.see('Saved')
+    await device.visit('/settings/notifications')
+    await device.see('Notify me when')
+    t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off')
+  }
+)
 
-t.test('another device of the account has settings of its own', async t => {
+t.test('another device of the account has its own settings', async t => {
   const server = await startServer(t)
   const one = await devices.open(t, server.url)
   const key = await one.createAccount()
@@ -77,7 +80,7 @@ t.test('another device of the account has settings of its own', async t => {
 })
 
 t.test(
-  'a webhook is added and tried, signs with the secret that was shown, is told of what nobody answers, and comes back when removed',
+  'a webhook is added and tested, signs with the secret that was shown, is notified of unanswered decisions, and can be removed and added again',
   async t => {
     const server = await startServer(t, { pushAllow: 'loopback' })
     const service = await startStandIn(t)
@@ -122,7 +125,7 @@ t.test(
   }
 )
 
-t.test('several are told of what nobody answers one after the other, in an order that can be changed', async t => {
+t.test('several webhooks are notified of unanswered decisions in turn, in an order that can be changed', async t => {
   const server = await startServer(t, { pushAllow: 'loopback' })
   const ada = await signUp(t, server)
   const url = 'http://127.0.0.1:9/a'
@@ -156,7 +159,7 @@ t.test('several are told of what nobody answers one after the other, in an order
     .waitFor()
 })
 
-t.test('an address that the server may not reach is said with the way out', async t => {
+t.test('an address that the server may not reach is rejected with the solution', async t => {
   const server = await startServer(t)
   const service = await startStandIn(t)
   const device = await devices.open(t, server.url)
@@ -171,45 +174,48 @@ t.test('an address that the server may not reach is said with the way out', asyn
   t.same(service.requests, [])
 })
 
-t.test('two that do not come to this browser are said, here and on Home; a test is followed until it is shown and tapped', async t => {
-  const clock = { offset: -6 * 60_000 }
-  const server = await startServer(t, { pushAllow: 'loopback', now: () => Date.now() + clock.offset })
-  const service = await startStandIn(t)
-  const { secret } = await signUp(t, server)
-  const ringing = await openRinging(t, devices, { url: server.url, service, secret, name: 'one' })
-  const { device } = ringing
-  const drawing = (name: string) => device.page.getByRole('img', { name }).waitFor()
-  await device.visit('/settings/notifications')
-  await device.see('On a computer they stay off until you turn them on here.')
-  await device.press('Turn on')
-  await device.see('Not tried yet')
+t.test(
+  'two notifications that do not reach this browser are reported, here and on Home; a test is followed until it is shown and tapped',
+  async t => {
+    const clock = { offset: -6 * 60_000 }
+    const server = await startServer(t, { pushAllow: 'loopback', now: () => Date.now() + clock.offset })
+    const service = await startStandIn(t)
+    const { secret } = await signUp(t, server)
+    const ringing = await openRinging(t, devices, { url: server.url, service, secret, name: 'one' })
+    const { device } = ringing
+    const drawing = (name: string) => device.page.getByRole('img', { name }).waitFor()
+    await device.visit('/settings/notifications')
+    await device.see('On a computer they stay off until you turn them on here.')
+    await device.press('Turn on')
+    await device.see('Not tried yet')
 
-  await ringing.ask('POST', '/v1/notifications/test', {})
-  await ringing.ask('POST', '/v1/notifications/test', {})
-  clock.offset = 0
-  await device.visit('/')
-  await device.press('See why')
-  await device.see('Not reaching this computer')
-  await device.see('They arrive only while the browser runs')
-  await drawing('Last 2: none arrived')
+    await ringing.ask('POST', '/v1/notifications/test', {})
+    await ringing.ask('POST', '/v1/notifications/test', {})
+    clock.offset = 0
+    await device.visit('/')
+    await device.press('See why')
+    await device.see('Not reaching this computer')
+    await device.see('They arrive only while the browser runs')
+    await drawing('Last 2: none arrived')
 
-  await device.press('Send a test')
-  await device.see('Waiting for it to be shown')
-  for (const _ of [1, 2]) await ringing.next('test')
-  await ringing.deliver('test')
-  await device.see('Shown after')
-  await device.see('Reaching this computer')
-  await drawing('Last 3: 2 did not arrive')
-  t.equal(await device.page.getByText('They arrive only while the browser runs').count(), 0)
-  await ringing.until(all => all.length === 1)
-  await ringing.tap()
-  await device.see('Tapped after')
-  await device.visit('/')
-  await device.see('Live')
-  await device.seeNoMore('See why')
-})
+    await device.press('Send a test')
+    await device.see('Waiting for it to be shown')
+    for (const _ of [1, 2]) await ringing.next('test')
+    await ringing.deliver('test')
+    await device.see('Shown after')
+    await device.see('Reaching this computer')
+    await drawing('Last 3: 2 did not arrive')
+    t.equal(await device.page.getByText('They arrive only while the browser runs').count(), 0)
+    await ringing.until(all => all.length === 1)
+    await ringing.tap()
+    await device.see('Tapped after')
+    await device.visit('/')
+    await device.see('Live')
+    await device.seeNoMore('See why')
+  }
+)
 
-t.test('a session that was made quiet tells this device only of decisions', async t => {
+t.test('a muted session notifies this device only of decisions', async t => {
   const server = await startServer(t, { pushAllow: 'loopback' })
   const service = await startStandIn(t)
   const { phone: account, home } = await linkedComputer(t, server)

@@ -5,7 +5,7 @@ import { say, world } from './kit/deciding.ts'
 
 const devices = await openDevices(t)
 
-t.test('what else an agent lets be chosen is chosen beside its mode, and a picture that it shows is seen', async t => {
+t.test('other options of an agent are chosen next to its mode, and its pictures are shown', async t => {
   const args = ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs'), '--settings']
   const { phone, session } = await world(t, devices, { args })
   const { page } = phone

@@ -4,38 +4,35 @@ import { startServerProcess } from '../kit/server.ts'
 
 const devices = await openDevices(t)
 
-t.test(
-  'without a link it is said how things stood when the server was heard last, also after the app was closed [acceptance 2]',
-  async t => {
-    const server = await startServerProcess(t, { data: t.testdir() })
-    const phone = await devices.open(t, server.url)
-    const { page } = phone
-    const begun = new Date()
-    begun.setSeconds(30, 0)
-    await page.clock.setFixedTime(begun)
-    const opening = page.waitForEvent('websocket')
-    await phone.createAccount()
-    const line = await opening
-    await phone.see('Live')
-    await page.evaluate('navigator.serviceWorker.ready')
+t.test('offline, the app shows the state as last received and says since when, also after the app was closed [acceptance 2]', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const phone = await devices.open(t, server.url)
+  const { page } = phone
+  const begun = new Date()
+  begun.setSeconds(30, 0)
+  await page.clock.setFixedTime(begun)
+  const opening = page.waitForEvent('websocket')
+  await phone.createAccount()
+  const line = await opening
+  await phone.see('Live')
+  await page.evaluate('navigator.serviceWorker.ready')
 
-    // In steps that are no sleep, each with a word of the server.
-    const at = (seconds: number) => new Date(begun.getTime() + seconds * 1000)
-    for (const seconds of [15, 30, 45]) {
-      await page.clock.setFixedTime(at(seconds))
-      const heard = line.waitForEvent('framereceived')
-      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-      await heard
-    }
-    await server.kill()
-    await phone.context.setOffline(true)
-    const stood = `Last updated at ${at(45).toTimeString().slice(0, 5)}.`
-    await phone.see('You are offline')
-    await phone.see(stood)
-
-    await page.clock.setFixedTime(at(3600))
-    await page.reload()
-    await phone.see('You are offline')
-    await phone.see(stood)
+  // In steps that are no sleep, each with a word of the server.
+  const at = (seconds: number) => new Date(begun.getTime() + seconds * 1000)
+  for (const seconds of [15, 30, 45]) {
+    await page.clock.setFixedTime(at(seconds))
+    const heard = line.waitForEvent('framereceived')
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await heard
   }
-)
+  await server.kill()
+  await phone.context.setOffline(true)
+  const stood = `Last updated at ${at(45).toTimeString().slice(0, 5)}.`
+  await phone.see('You are offline')
+  await phone.see(stood)
+
+  await page.clock.setFixedTime(at(3600))
+  await page.reload()
+  await phone.see('You are offline')
+  await phone.see(stood)
+})

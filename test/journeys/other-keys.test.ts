@@ -10,7 +10,7 @@ const devices = await openDevices(t)
 
 const text = (text: string): MessageBody => ({ role: 'session', content: newEnvelope({ t: 'text', text }, { role: 'agent', turn: 'a' }) })
 
-t.test('a message that does not open is passed over in words, and all around it stays as it was', async t => {
+t.test('a message that cannot be decrypted is replaced by a note, and everything around it is unchanged', async t => {
   const { device, vault, open, say } = await sealedWorld(t, devices)
   const [key, other] = [vault.newKey(), vault.newKey()]
   const id = await open(key, 'Pruning')
@@ -28,7 +28,7 @@ t.test('a message that does not open is passed over in words, and all around it 
   await device.page.getByRole('textbox', { name: /message/i }).waitFor()
 })
 
-t.test('a session that speaks with another key says so, and nothing is sent into it until it is understood again', async t => {
+t.test('a session that switches to another key says so, and nothing is sent to it until it can be decrypted again', async t => {
   const { device, vault, open, say } = await sealedWorld(t, devices)
   const [key, other] = [vault.newKey(), vault.newKey()]
   const id = await open(key, 'Pruning')
@@ -47,7 +47,7 @@ t.test('a session that speaks with another key says so, and nothing is sent into
   await device.page.waitForFunction(() => document.querySelector('textarea')?.value === 'And the second?', undefined, { polling: 50 })
 })
 
-t.test('what an agent asks and this device cannot open is said to be there', async t => {
+t.test('a request that this device cannot decrypt is reported as present', async t => {
   const { device, vault, open } = await sealedWorld(t, devices)
   const [key, other] = [vault.newKey(), vault.newKey()]
   const [closed, clear] = [await open(key, 'Pruning', { state: other.cipher }), await open(key, 'Mulching')]
@@ -59,7 +59,7 @@ t.test('what an agent asks and this device cannot open is said to be there', asy
   t.equal(await device.page.getByText('cannot be decrypted').count(), 0)
 })
 
-t.test('a session that was made for another account is named as such, and opens to words instead of a composer', async t => {
+t.test('a session made for another account is labelled as such, and shows an explanation instead of a composer', async t => {
   const { device, open } = await sealedWorld(t, devices)
   const id = await open(accountVault(engine.randomBytes(32)).newKey(), 'Not mine')
   await device.visit('/')

@@ -7,7 +7,7 @@ import { lockWhatIsRisky, withScreenLock } from './kit/screen-lock.ts'
 const devices = await openDevices(t)
 const notConfirmed = 'The screen lock was not confirmed'
 
-t.test('with a screen lock the account key is shown, saved, printed and copied only for the owner, by whatever way [H10]', async t => {
+t.test('with a screen lock only the owner can show, save, print and copy the account key, by any path [H10]', async t => {
   const { phone, key, lock } = await lockedPhone(t)
   const isNowhere = async () => {
     t.equal(await phone.page.locator('.key-groups').count(), 0)
@@ -33,7 +33,7 @@ t.test('with a screen lock the account key is shown, saved, printed and copied o
   t.equal(await phone.page.getByRole('button', { name: /Save file|Print|Copy/ }).count(), 3)
 })
 
-t.test('a key that stays on a device which the server unlinked is behind its screen lock as before [H10]', async t => {
+t.test('a key that stays on a device unlinked by the server is still behind its screen lock [H10]', async t => {
   const { phone, key, url, lock } = await lockedPhone(t)
   const desk = await devices.open(t, url)
   await desk.visit('/restore')
@@ -57,25 +57,22 @@ t.test('a key that stays on a device which the server unlinked is behind its scr
   t.equal(await phone.page.locator('.key-groups').count(), 0)
 })
 
-t.test(
-  'with a screen lock a device is let into the account only by the owner: before that there is nothing to type or hold [H10]',
-  async t => {
-    const { phone, url, lock } = await lockedPhone(t)
-    const tablet = await devices.open(t, url)
-    await tablet.visit('/link')
-    const checkCode = await bringLink(tablet, phone)
-    await phone.see('It can read everything, forever.')
-    await lock.ownerIs(false)
-    await phone.press('Confirm with the screen lock')
-    await phone.see(notConfirmed)
-    t.equal(await phone.page.getByLabel('Check code').count(), 0)
-    t.equal(await phone.page.getByRole('button', { name: 'Hold to link' }).count(), 0)
-    await lock.ownerIs(true)
-    await phone.press('Confirm with the screen lock')
-    await phone.write('Check code', checkCode)
-    await phone.hold('Hold to link', 'The other device has your account now.')
-  }
-)
+t.test('with a screen lock only the owner can let in a device: before that there is nothing to type or hold [H10]', async t => {
+  const { phone, url, lock } = await lockedPhone(t)
+  const tablet = await devices.open(t, url)
+  await tablet.visit('/link')
+  const checkCode = await bringLink(tablet, phone)
+  await phone.see('It can read everything, forever.')
+  await lock.ownerIs(false)
+  await phone.press('Confirm with the screen lock')
+  await phone.see(notConfirmed)
+  t.equal(await phone.page.getByLabel('Check code').count(), 0)
+  t.equal(await phone.page.getByRole('button', { name: 'Hold to link' }).count(), 0)
+  await lock.ownerIs(true)
+  await phone.press('Confirm with the screen lock')
+  await phone.write('Check code', checkCode)
+  await phone.hold('Hold to link', 'The other device has your account now.')
+})
 
 async function lockedPhone(t: Test) {
   const server = await startServerProcess(t, { data: t.testdir() })

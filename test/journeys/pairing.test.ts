@@ -10,7 +10,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 const devices = await openDevices(t)
 const shots = process.env['SHOTS']
 
-t.test('the phone says who asks and what it gets, and lets in the computer whose check code was typed [A7]', async t => {
+t.test('the phone says who asks and what they get, and lets in the computer whose check code was typed [A7]', async t => {
   const { server, phone, ask, helper } = await personAndServer(t)
   const { login, link, checkCode } = await ask()
   await phone.page.goto(link)
@@ -45,7 +45,7 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
   await other.see('This code belongs to another account')
 })
 
-t.test('a request that nobody answers in its five minutes ends before the eyes of who reads it', async t => {
+t.test('a request that expires unanswered after five minutes closes on the screen', async t => {
   const { phone, ask } = await personAndServer(t)
   const { link } = await ask()
   // Otherwise the server would set the clock right.
@@ -73,7 +73,7 @@ t.test('three wrong check codes end the request on both sides [A8]', async t => 
   await phone.see('This request has expired')
 })
 
-t.test('whoever refuses on the desktop ends the waiting of the computer at once', async t => {
+t.test("refusing on the desktop ends the computer's wait at once", async t => {
   const { phone: desk, ask } = await personAndServer(t, { width: 1280, height: 800 })
   const { login, link } = await ask()
   await desk.visit('/scan')

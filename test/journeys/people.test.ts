@@ -6,7 +6,7 @@ import { startServerProcess } from '../kit/server.ts'
 
 const devices = await openDevices(t)
 
-t.test('who is new waits until the owner, who sees the same four words, lets them in', async t => {
+t.test('a new person waits until the owner, who sees the same four words, lets them in', async t => {
   const data = join(t.testdir(), 'data')
   const server = await startServerProcess(t, { data, signup: 'approve' })
   const owner = await devices.open(t, server.url)
@@ -37,7 +37,7 @@ t.test('who is new waits until the owner, who sees the same four words, lets the
   await guest.see('Only the server owner can admit people')
 })
 
-t.test('an invitation opens the server once, and leaves the address at once', async t => {
+t.test('an invitation opens the server once, and leaves the address bar at once', async t => {
   const data = join(t.testdir(), 'data')
   const server = await startServerProcess(t, { data, signup: 'invite' })
   const owner = await devices.open(t, server.url)

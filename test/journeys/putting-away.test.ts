@@ -5,7 +5,7 @@ import { pick, row, worldWithHelper } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
 
-t.test('a session is put away and taken back; what is said in it takes it out of the archive on every device', async t => {
+t.test('a session is archived and restored; a new message in it restores it on every device', async t => {
   const { device, witness, session } = await worldWithHelper(t, devices, 'Apples are in.')
   const { page } = device
   const { hostPid } = session.metadata
@@ -31,7 +31,7 @@ t.test('a session is put away and taken back; what is said in it takes it out of
   t.equal(await page.getByRole('link', { name: /^Archive/ }).count(), 0)
 })
 
-t.test('sessions are picked, archived and deleted from the archive after a yes', async t => {
+t.test('sessions are selected, archived and, after confirmation, deleted from the archive', async t => {
   const { device, witness, session, url } = await worldWithHelper(t, devices, 'Apples are in.')
   const other = await devices.open(t, url)
   await other.visit('/restore')

@@ -7,7 +7,7 @@ import { sealedWorld } from './kit/sealed-world.ts'
 
 const devices = await openDevices(t)
 
-t.test('what a full server does not take waits here, is said to, and leaves by itself when there is room [Q2]', async t => {
+t.test('messages that a full server rejects wait here, with a note, and are sent when there is space [Q2]', async t => {
   let messages = 0
   const { device, vault, person, open } = await sealedWorld(t, devices, { policy: { quotas: () => ({ messages }) } })
   const id = await open(vault.newKey(), 'Pruning')
@@ -23,7 +23,7 @@ t.test('what a full server does not take waits here, is said to, and leaves by i
   t.equal((await person.call('GET', '/v1/account/storage')).body.messages, 1)
 })
 
-t.test('who tried too often is told when the next try is possible', async t => {
+t.test('after too many attempts, the time of the next possible one is shown', async t => {
   const server = await startServer(t, { limits: 'default' })
   const device = await devices.open(t, server.url)
   const secret = crypto.getRandomValues(new Uint8Array(32))
@@ -37,7 +37,7 @@ t.test('who tried too often is told when the next try is possible', async t => {
   await device.see(/Try again in (\d+ min )?\d+ (s|min)/)
 })
 
-t.test('an agent that reached its limit says until when, and goes on by itself when it was asked to', async t => {
+t.test('an agent at its limit says until when, and continues automatically if asked to', async t => {
   const { device, vault, open, say } = await sealedWorld(t, devices)
   const key = vault.newKey()
   const id = await open(key, 'Pruning')

@@ -69,7 +69,7 @@ function conversation({ page }: Device, text: string) {
   return page.getByRole('log').getByText(text, { exact: true })
 }
 
-t.test('a session opens by its address alone, whatever comes first: its messages or its key', async t => {
+t.test('a session opens by its address alone, whichever arrives first: its messages or its key', async t => {
   const { device, witness, home } = await world(t)
   const session = await startTalk(t, { witness, home }, 'Apples are in.')
   await device.see('Apples are in.')
@@ -90,7 +90,7 @@ t.test('a session opens by its address alone, whatever comes first: its messages
   t.equal(await device.page.getByText(/cannot be opened/).count(), 0)
 })
 
-t.test('a reload without a network shows what was said and what waits, and claims no connection', async t => {
+t.test('an offline reload shows past and waiting messages, and claims no connection', async t => {
   const { device, witness, home } = await world(t)
   const session = await startTalk(t, { witness, home }, 'Plums are in.')
   await device.see('Plums are in.')
@@ -117,7 +117,7 @@ t.test('a reload without a network shows what was said and what waits, and claim
   await connected.waitFor({ state: 'attached' })
 })
 
-t.test('an address of no session says so, and not that something was deleted', async t => {
+t.test('an address without a session says so, and not that something was deleted', async t => {
   const { device } = await world(t)
   await device.visit('/s/never-was')
   await device.see('Session not found')

@@ -57,7 +57,7 @@ async function world(t: Test, names: readonly string[]) {
 const completed = (session: PhoneSession) => Object.values(session.state.completedRequests ?? {})
 const one = (all: readonly unknown[]) => all.length === 1
 
-t.test('a notification shows what is asked, its button answers a real agent, and it closes elsewhere [P8, P9]', async t => {
+t.test('a notification shows the request, its button answers a real agent, and it closes elsewhere [P8, P9]', async t => {
   const { home, session, phones, first, run } = await world(t, ['one', 'other'])
   const other = phones[1] ?? first
   await run('touch never')
@@ -112,7 +112,7 @@ interface Told {
   channels: { health: { arrived: number } }[]
 }
 
-t.test('a plain command is allowed from its notification once its person turned that on, and not before', async t => {
+t.test('a plain command can be allowed from its notification only after the person turned that on', async t => {
   const { home, session, first, run } = await world(t, ['one'])
   await run('touch made')
   await first.deliver('permission')
@@ -140,7 +140,7 @@ t.test('a plain command is allowed from its notification once its person turned 
   await session.until(() => existsSync(join(home, 'demo/made')))
 })
 
-t.test('a phone with a session asks once, upon a tap, and says the way out of a no; a desktop does not ask', async t => {
+t.test('a phone with a session asks for permission once, upon a tap, and explains how to undo a no; a desktop does not ask', async t => {
   const { open, channels } = await world(t, [])
   const owner: Owner = { device: 'phone', answer: 'default' }
   const { device } = await open('one', owner)
@@ -169,7 +169,7 @@ t.test('a phone with a session asks once, upon a tap, and says the way out of a 
   t.equal(await desk.device.page.getByText('Hear from agents').count(), 0)
 })
 
-t.test('where the command is not shown it can be denied all the same, as long as it is all that is asked', async t => {
+t.test('where the command is hidden it can still be denied, as long as it is the only request', async t => {
   const { session, first, run } = await world(t, ['one'])
   await first.choose({ previews: false, watchedMinutes: 0 })
   await run('touch never')
@@ -203,7 +203,7 @@ t.test('a question is answered with words in its notification [P8]', async t => 
   await session.until(({ messages }) => JSON.stringify(messages).includes('answer: The green one'))
 })
 
-t.test('when the browser renews its subscription, the server learns it without any page and forgets the old one', async t => {
+t.test('when the browser renews its subscription, the server gets it without any open page and forgets the old one', async t => {
   const { first, run, channels } = await world(t, ['one'])
   await first.renewSubscription()
   await run('touch never')
@@ -212,7 +212,7 @@ t.test('when the browser renews its subscription, the server learns it without a
   t.equal(await channels(), 1)
 })
 
-t.test('who signs out, or is signed out, is rung no more', async t => {
+t.test('a signed-out device is not notified again', async t => {
   const { first, phones, channels } = await world(t, ['one', 'other'])
   const other = phones[1] ?? first
   t.equal(await channels(), 2)
@@ -236,7 +236,7 @@ t.test('who signs out, or is signed out, is rung no more', async t => {
   )
 })
 
-t.test('with the app lock on nothing is opened and nothing is answered outside of the app [P8]', async t => {
+t.test('with the app lock on, nothing is opened or answered outside the app [P8]', async t => {
   const { session, first, run } = await world(t, ['one'])
   await first.device.visit('/')
   await first.device.page.evaluate(() => localStorage.setItem('afield-lock', JSON.stringify({ choice: 'risky', id: 'AAAA' })))
@@ -251,7 +251,7 @@ t.test('with the app lock on nothing is opened and nothing is answered outside o
   t.same(completed(session), [])
 })
 
-t.test('without the server it is shown, says that no answer came, and its arrival is told later [P9]', async t => {
+t.test('offline it is shown, says that no answer came, and reports its arrival later [P9]', async t => {
   const { first, run, restart, session } = await world(t, ['one'])
   await run('touch never')
   await session.until(({ state }) => one(Object.keys(state.requests ?? {})))
@@ -273,7 +273,7 @@ t.test('without the server it is shown, says that no answer came, and its arriva
   )
 })
 
-t.test('what cannot be read is shown in fixed words, and a tap leads into the app that is open [P9]', async t => {
+t.test('an unreadable notification shows fixed words, and a tap opens the running app [P9]', async t => {
   const { first, run, session } = await world(t, ['one'])
   await first.push('not of ours')
   const [strange] = await first.until(one)
@@ -292,7 +292,7 @@ t.test('what cannot be read is shown in fixed words, and a tap leads into the ap
   t.same(await first.notified(), [])
 })
 
-t.test('while somebody may look at the app it is said there, and no notification is shown [P9]', async t => {
+t.test('while the app is visible it is announced there, and no notification is shown [P9]', async t => {
   const { first, run } = await world(t, ['one'])
   await run('touch never')
   const push = await first.next('permission')

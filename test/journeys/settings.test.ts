@@ -41,7 +41,7 @@ function secretOf(key: string): Uint8Array {
   return reading.secret
 }
 
-t.test('every page of the settings opens, and the index says what holds now', async t => {
+t.test('every settings page opens, and the index shows current values', async t => {
   const { device } = await deviceWithAccount(t)
   await device.see('Live')
   await device.visit('/settings')
@@ -52,7 +52,7 @@ t.test('every page of the settings opens, and the index says what holds now', as
   }
 })
 
-t.test('with little data the server is told to send no text that still grows, at once and at each connect', async t => {
+t.test('in low-data mode the server is told to send no growing text, at once and at each connect', async t => {
   const { device } = await deviceWithAccount(t)
   const { page } = device
   await device.see('Live')
@@ -80,7 +80,7 @@ function toldByNextLine(page: Page, said: RegExp): Promise<void> {
   })
 }
 
-t.test('the language is chosen in the settings, kept, and said to who listens; nothing of the old one is left', async t => {
+t.test('the language is chosen in the settings, saved, and announced to screen readers; nothing of the old one remains', async t => {
   const { device } = await deviceWithAccount(t)
   await device.visit('/settings/language')
   await device.page.getByLabel('简体中文').click()
@@ -102,7 +102,7 @@ t.test('the language is chosen in the settings, kept, and said to who listens; n
   await device.see('Same as browser')
 })
 
-t.test('the app lock covers the app until its owner is there, or has the account key; what was written is still there [H10]', async t => {
+t.test('the app lock covers the app until the owner unlocks it, or enters the account key; drafts are still there [H10]', async t => {
   const { device, key } = await deviceWithAccount(t)
   const lock = await withScreenLock(device)
   await device.visit('/settings/lock')
@@ -160,7 +160,7 @@ t.test('an app that locked after five minutes stays locked when it is loaded aga
   t.notOk(await tab.page.getByText('Live', { exact: true }).isVisible())
 })
 
-t.test('everything is exported as one file, and erasing leaves nothing of Afield in the browser', async t => {
+t.test('everything is exported as one file, and erasing leaves no Afield data in the browser', async t => {
   const { device } = await deviceWithAccount(t)
   await device.visit('/settings/appearance')
   await device.page.getByLabel('Dark', { exact: true }).click()
@@ -192,7 +192,7 @@ t.test('everything is exported as one file, and erasing leaves nothing of Afield
   t.same(left, { settings: [], kept: [] })
 })
 
-t.test('the server says how much it keeps and for how long, and one that cannot is said to', async t => {
+t.test('the server reports its storage and retention, and one that cannot is labelled', async t => {
   const server = await startServer(t, { keepSessionsDays: 30, policy: { quotas: () => ({ messages: 1200, bytes: 5_000_000 }) } })
   const device = await devices.open(t, server.url)
   const writer = await signUp(t, server, secretOf(await device.createAccount()))
@@ -213,7 +213,7 @@ t.test('the server says how much it keeps and for how long, and one that cannot 
   await device.see('It lists 1 session.')
 })
 
-t.test('two devices of one name are told apart by when they signed in', async t => {
+t.test('two devices with the same name differ by when they signed in', async t => {
   const { device, key, url } = await deviceWithAccount(t)
   const other = await devices.open(t, url)
   await other.visit('/restore')

@@ -41,7 +41,7 @@ async function seeSession(phone: Device, folder: string): Promise<void> {
   await phone.page.getByRole('heading', { level: 1, name: folder }).waitFor()
 }
 
-t.test('a session is begun, ended and resumed from the phone, and its first message is what was written there', async t => {
+t.test('a session is started, ended and resumed from the phone, and begins with the first message', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
   await startHelper(t, home)
 
@@ -76,7 +76,7 @@ t.test('a session is begun, ended and resumed from the phone, and its first mess
   await phone.page.getByText('Back among the trees.', { exact: true }).waitFor()
 })
 
-t.test('files that were chosen before a session begins go with its first message', async t => {
+t.test('files attached before a session starts go with its first message', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
   await startHelper(t, home)
   await phone.visit('/new')
@@ -94,7 +94,7 @@ t.test('files that were chosen before a session begins go with its first message
   t.equal(await phone.page.getByPlaceholder('Message Demo agent').inputValue(), '', 'nothing is left where it was written')
 })
 
-t.test('a folder is found on the computer, or made after a yes; what the computer refuses is told in its words', async t => {
+t.test("a folder is found on the computer, or created after confirmation; the computer's error is shown as is", async t => {
   const { phone, home, code } = await phoneAndComputer(t)
   await startHelper(t, home)
 
@@ -141,7 +141,7 @@ t.test('a folder is found on the computer, or made after a yes; what the compute
   t.equal(await phone.page.getByText('meadow').count(), 0, 'what the computer would refuse is not proposed')
 })
 
-t.test('a machine shows what it has, and where no helper runs it says how to start one', async t => {
+t.test('a machine shows what it has, and without a daemon it says how to start one', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
   const helper = await startHelper(t, home)
 

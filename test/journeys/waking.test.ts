@@ -35,31 +35,34 @@ function conversation({ page }: Device, text: string) {
   return page.getByRole('log').getByText(text, { exact: true })
 }
 
-t.test('a line that hangs is said to hang, with the next try; what was said meanwhile is there after it, once [S1 S4]', async t => {
-  const { device, line, session } = await world(t)
-  line.stall()
-  await session.say('SCRIPT: text Pears are in.')
-  await device.page.getByText('The server is not responding').waitFor({ timeout: 45_000 })
-  t.equal(await device.page.locator('.horizon').getAttribute('data-state'), 'stale', 'the screen says that it may be old')
-  // Now it is not there at all: attempts fail at once, and the waits between them grow.
-  await line.closePort()
-  await device.page.getByText(/Retrying in \d+ s/).waitFor({ timeout: 45_000 })
-  t.equal(await conversation(device, 'Pears are in.').count(), 0)
+t.test(
+  'a hanging connection is reported as such, with the next attempt; messages sent meanwhile arrive after it, once [S1 S4]',
+  async t => {
+    const { device, line, session } = await world(t)
+    line.stall()
+    await session.say('SCRIPT: text Pears are in.')
+    await device.page.getByText('The server is not responding').waitFor({ timeout: 45_000 })
+    t.equal(await device.page.locator('.horizon').getAttribute('data-state'), 'stale', 'the screen says that it may be old')
+    // Now it is not there at all: attempts fail at once, and the waits between them grow.
+    await line.closePort()
+    await device.page.getByText(/Retrying in \d+ s/).waitFor({ timeout: 45_000 })
+    t.equal(await conversation(device, 'Pears are in.').count(), 0)
 
-  line.heal()
-  await line.openPort()
-  // It may try by itself meanwhile, and then there is nothing to press.
-  await device.page
-    .getByRole('button', { name: 'Retry now' })
-    .click({ timeout: 2_000 })
-    .catch(() => {})
-  await conversation(device, 'Pears are in.').waitFor()
-  await device.seeNoMore('The server is not responding')
-  t.equal(await conversation(device, 'Pears are in.').count(), 1)
-  t.equal(await conversation(device, 'Apples are in.').count(), 1)
-})
+    line.heal()
+    await line.openPort()
+    // It may try by itself meanwhile, and then there is nothing to press.
+    await device.page
+      .getByRole('button', { name: 'Retry now' })
+      .click({ timeout: 2_000 })
+      .catch(() => {})
+    await conversation(device, 'Pears are in.').waitFor()
+    await device.seeNoMore('The server is not responding')
+    t.equal(await conversation(device, 'Pears are in.').count(), 1)
+    t.equal(await conversation(device, 'Apples are in.').count(), 1)
+  }
+)
 
-t.test('a phone that slept for an hour is whole as soon as it wakes, without a jump and without a repeat [S1 S4]', async t => {
+t.test('a phone that slept for an hour is up to date as soon as it wakes, without a jump or a repeat [S1 S4]', async t => {
   const { device, line, session } = await world(t)
   const cdp = await device.context.newCDPSession(device.page)
   await cdp.send('Page.setWebLifecycleState', { state: 'frozen' })

@@ -14,7 +14,7 @@ const names = { claude: 'Claude', 'claude-remote': 'Claude without its screen', 
 for (const [at, [agent, { fake }]] of Object.entries(computers).entries()) {
   const turn = (seed + at) % everybody.length
   t.test(
-    `whoever of wrapper, agent and server is killed, the phone has in the end what ${names[agent as keyof typeof names]} has: once, and in order [W1, X1]`,
+    `when wrapper, agent or server is killed, the phone ends up with what ${names[agent as keyof typeof names]} has: once, and in order [W1, X1]`,
     { timeout: 180_000, skip: process.platform !== 'linux' && 'it looks into /proc' },
     async t => {
       const verdict = await runRounds(t, {
@@ -33,7 +33,7 @@ for (const [at, [agent, { fake }]] of Object.entries(computers).entries()) {
   )
 }
 
-t.test('what is lost, doubled, out of order or without an end is found out', t => {
+t.test('lost, duplicated, reordered and unfinished messages are detected', t => {
   const one = ['user: go', 'assistant: a', 'assistant: b']
   const turn = [{ t: 'turn-start' as const }, { t: 'turn-end' as const, status: 'completed' as const }]
   const of = (read: string[], events: Parameters<typeof judge>[0]['events'] = turn) => judge({ read, events }, one)

@@ -6,7 +6,7 @@ import t from 'tap'
 
 const skip = (process.platform !== 'linux' || process.getuid?.() !== 0) && 'only root of a Linux installs'
 
-t.test('test files that lack the browser install it once, and none continues without it', { skip }, async t => {
+t.test('test files that need the browser install it once when missing, and none continues without it', { skip }, async t => {
   const bin = t.testdir()
   const place = join(bin, 'chromium')
   // Like apt: it turns away whoever comes while it works.

@@ -60,11 +60,11 @@ function selectionOf(...changed: string[]) {
 const always = { arrows: 'always' }
 const sample = 'a sample of those that start a program with it'
 
-t.test('a test runs that imports what has changed, by types and dynamic imports too', async t => {
+t.test('tests that import a changed file run, by types and dynamic imports too', async t => {
   t.same(selectionOf('lib/server/quotas.ts').runs, { ...always, 'server/limits': 'imports lib/server/quotas.ts' })
 })
 
-t.test('tests of its folder and of the folders around run when they start a server with it, of the others a sample', async t => {
+t.test('tests of its folder and of parent folders run when they start a server with it; of the others, a sample', async t => {
   const { runs, left } = selectionOf('lib/server/actions/messages.ts')
   t.same(runs, {
     ...always,
@@ -86,7 +86,7 @@ t.test('a test that starts the program reaches the commands that it names', asyn
   t.notOk(selectionOf('lib/wrapper/daemon/daemon.ts').runs['wrapper/session/walk'], 'the other command is not among them')
 })
 
-t.test('a browser loads the app, a style reaches what it is part of, and SQL who opens a store', async t => {
+t.test('a browser loads the app, a style reaches what it is part of, and SQL reaches whatever opens a store', async t => {
   t.same(selectionOf('web/session/log.tsx').runs, { ...always, 'journeys/walk': sample })
   t.same(selectionOf('web/session/log.css').runs, { ...always, 'web/look': 'imports web/session/log.css' })
   t.match(selectionOf('sqlite/0001_start.sql').runs, { 'server/actions/messages': sample })
@@ -98,7 +98,7 @@ t.test('a page and a fixture reach the tests that read them', async t => {
   t.match(selectionOf('test/fixtures/vectors.json').runs, { 'crypto/vectors': /imports/ })
 })
 
-t.test('everything runs when the ground has changed, and what no test reaches is named', async t => {
+t.test('everything runs when the base has changed, and files that no test reaches are reported', async t => {
   const { everythingFor, runs } = selectionOf('package.json', 'lib/server/limits.ts')
   t.equal(everythingFor, 'package.json')
   t.equal(Object.keys(runs).length, tests.length)

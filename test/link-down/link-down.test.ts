@@ -8,16 +8,13 @@ import { runRounds, shuffledCuts } from './rounds.ts'
 const { number: seed } = sampleSeed
 const cuts = shuffledCuts([1], seededRandom(seed)).toSorted((one, other) => Number(one.way === 'reset') - Number(other.way === 'reset'))
 
-t.test(
-  'what an agent says while its link goes down in every way comes once and in order, and so does what a phone asks [W1, W2]',
-  async t => {
-    const verdict = await runRounds(t, { data: t.testdir(), cuts, upMs: 300, waitsForBack: false })
-    t.comment(`seed ${seed}: ${verdict.said} messages through ${cuts.map(({ way }) => way).join(', ')}`)
-    t.match(verdict, { lost: 0, doubled: 0, misplaced: 0, unanswered: 0 }, `seed ${seed}`)
-  }
-)
+t.test("output of an agent while its link fails in every way arrives once and in order, and so do a phone's requests [W1, W2]", async t => {
+  const verdict = await runRounds(t, { data: t.testdir(), cuts, upMs: 300, waitsForBack: false })
+  t.comment(`seed ${seed}: ${verdict.said} messages through ${cuts.map(({ way }) => way).join(', ')}`)
+  t.match(verdict, { lost: 0, doubled: 0, misplaced: 0, unanswered: 0 }, `seed ${seed}`)
+})
 
-t.test('what is lost, doubled or out of order is found out', t => {
+t.test('lost, duplicated and reordered messages are detected', t => {
   const told = (...texts: string[]) => ({ events: () => texts.map(text => ({ t: 'text' as const, text })) })
   const of = { said: 3, asked: 1 }
   t.match(judge(told('line 1', 'line 2', 'line 3', 'heard 1'), of), { lost: 0, doubled: 0, misplaced: 0, unanswered: 0 })

@@ -7,14 +7,14 @@ import { mutantsOf, statementsOfStore } from './statements.ts'
 // `npm run mutate` tries them all.
 const { number: seed } = sampleSeed
 
-t.test('a statement that lost the predicate of whose rows it is about is noticed [I1]', async t => {
+t.test('a statement without its ownership predicate is noticed [I1]', async t => {
   const mutants = (await statementsOfStore(t.testdir())).flatMap(mutantsOf)
   t.ok(mutants.length > 40, `${mutants.length} mutants`)
   const mutant = seededRandom(seed).pick(mutants)
   t.ok(await isKilled(mutant), `seed ${seed}: ${mutant.mutated}`)
 })
 
-t.test('a statement as it is written is not taken for a mutant', async t => {
+t.test('an unchanged statement does not count as a mutant', async t => {
   t.notOk(await isKilled({ sql: 'SELECT 1', mutated: 'SELECT 1' }))
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { firstLine, plainLine, shortened, titleOfPrompt } from '../../lib/protocol/sealed/plain-line.ts'
 
-t.test('a title is the first line of what was asked that says something, as plain words', t => {
+t.test('a title is the first meaningful line of the prompt, as plain text', t => {
   const cases: [string, string | undefined][] = [
     ['Fix the login', 'Fix the login'],
     ['\n\n  ## Fix **the** `login`\r\nIt fails', 'Fix the login'],
@@ -23,7 +23,7 @@ t.test('a title is the first line of what was asked that says something, as plai
   t.end()
 })
 
-t.test('nothing in a title is invisible or turns what follows around, and emoji stay whole', t => {
+t.test('a title has no invisible or bidirectional control characters, and emoji stay whole', t => {
   t.equal(plainLine('pay \u202egnp.exe\u202c\u2066x\u2069\u200f now\u0000\u001b[31m'), 'pay gnp.exex now[31m')
   t.equal(plainLine('a\u{e0041}\u{e0042}b\ufeff\u200bc\u{ad}\u034fd'), 'abcd')
   t.equal(plainLine('👩\u200d🌾 ❤\ufe0f می\u200cخواهم'), '👩\u200d🌾 ❤\ufe0f می\u200cخواهم')
@@ -31,7 +31,7 @@ t.test('nothing in a title is invisible or turns what follows around, and emoji 
   t.end()
 })
 
-t.test('a long title is cut behind a word, or between letters where there are none', t => {
+t.test('a long title is cut after a word, or between letters where there are none', t => {
   const cut = titleOfPrompt('Find out why the upload test fails about one run in ten on the build machine, and mend it') ?? ''
   t.equal(cut, 'Find out why the upload test fails about one run in ten on the build machine…')
   t.equal(shortened('one two', 7), 'one two')

@@ -48,7 +48,7 @@ const risky: [string, string, string?][] = [
   ['echo a\rb', 'hidden']
 ]
 
-t.test('commands that destroy, reach out of hand or hide something are risky', async t => {
+t.test('commands that destroy, act beyond this computer or hide something are risky', async t => {
   for (const [text, reason, mark] of risky) {
     const risk = command(text)
     t.equal(risk.level, 'risky', text)
@@ -64,7 +64,7 @@ t.test('commands that destroy, reach out of hand or hide something are risky', a
   }
 })
 
-t.test('everyday commands are plain, or careful where they leave the folder or the computer', async t => {
+t.test('everyday commands are plain, or careful if they leave the folder or the computer', async t => {
   for (const text of [
     'npm test',
     'NODE_ENV=production vite build --mode production',
@@ -93,7 +93,7 @@ t.test('everyday commands are plain, or careful where they leave the folder or t
   }
 })
 
-t.test('files outside the folder and files that hold keys are noticed', async t => {
+t.test('files outside the folder and files with keys are flagged', async t => {
   const edit = (path: string) => riskOf({ command: undefined, url: undefined, paths: [path], folder, isWrite: true, text: '' }).level
   t.equal(edit(`${folder}/src/a.ts`), 'plain')
   t.equal(edit('src/a.ts'), 'plain')
@@ -102,12 +102,12 @@ t.test('files outside the folder and files that hold keys are noticed', async t 
   t.equal(edit('config/.env.local'), 'risky')
 })
 
-t.test('marks are apart and ascending', async t => {
+t.test('marks do not overlap and are in ascending order', async t => {
   const { marks } = command('sudo rm -rf / && sudo git push --force')
   t.ok(marks.every((mark, i) => mark.from < mark.to && (i === 0 || mark.from > (marks[i - 1]?.to ?? 0))))
 })
 
-t.test('characters that hide or reorder are written out, line ends stay', async t => {
+t.test('characters that hide or reorder text are escaped, line ends stay', async t => {
   t.same(makeVisible('a\u202eb\n\tc'), [
     { text: 'a', isEscape: false },
     { text: '\\u{202e}', isEscape: true },

@@ -19,7 +19,7 @@ async function claudeAtTerminal(t: Test, args: readonly string[] = []) {
   return { terminal, session }
 }
 
-t.test('a question on its screen is a form on the phone, whose answers the agent gets [W11]', how, async t => {
+t.test('a question on its screen is a form on the phone, and the agent gets the answers [W11]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   await session.say('ask several')
   const id = await asked(session)
@@ -51,7 +51,7 @@ t.test('a question on its screen is a form on the phone, whose answers the agent
   t.match(texts(session).at(-1), /would rather not answer/, 'the agent goes on without')
 })
 
-t.test('a question answered at the terminal closes on the phone, with what was said there [W11]', how, async t => {
+t.test('a question answered at the terminal closes on the phone, with the answer given there [W11]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   await session.say('ask several')
   const id = await asked(session)
@@ -79,7 +79,7 @@ t.test('a question answered at the terminal closes on the phone, with what was s
   await session.until(session => texts(session).at(-1) === 'you said: and that')
 })
 
-t.test('a plan on its screen is started on the phone with the mode that comes next, or sent back [W11]', how, async t => {
+t.test('a plan on its screen is started on the phone with the next mode, or rejected [W11]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t, ['--mode', 'plan'])
   await terminal.sees(/plan mode on/)
   await session.say('plan it')

@@ -20,7 +20,7 @@ async function claudeWithPhone(t: Test) {
   return { terminal, session, claude, adapter }
 }
 
-t.test('killed between two turns, it is started again for the next message; the first is not said twice', how, async t => {
+t.test('killed between two turns, it is restarted for the next message; the first is not sent twice', how, async t => {
   const { session, claude } = await claudeWithPhone(t)
   await session.say('one')
   await session.until(session => turnsEnded(session) === 1)
@@ -37,7 +37,7 @@ t.test('killed between two turns, it is started again for the next message; the 
   t.equal(session.metadata.lifecycleState, 'running')
 })
 
-t.test('killed in the middle of a sentence, that is marked as cut off, and the next message goes on', how, async t => {
+t.test('killed mid-sentence, the sentence is marked as cut off, and the next message continues', how, async t => {
   const { session, claude } = await claudeWithPhone(t)
   await session.say('half')
   await session.until(({ partials }) => partials.length > 0)
@@ -57,7 +57,7 @@ t.test('killed in the middle of a sentence, that is marked as cut off, and the n
   t.equal(texts(session).at(-1), 'you said: two')
 })
 
-t.test('killed at its own terminal, that says how to go on', how, async t => {
+t.test('killed at its own terminal, the terminal says how to continue', how, async t => {
   const server = await startServer(t)
   const { phone, sitDown } = await computerWithRealClaude(t, server)
   const terminal = sitDown()
@@ -70,7 +70,7 @@ t.test('killed at its own terminal, that says how to go on', how, async t => {
   await terminal.sees(/Resume it with:\s+.*resume /)
 })
 
-t.test('killed at its own terminal in the middle of an answer, nothing that the phone showed is gone', how, async t => {
+t.test('killed at its own terminal mid-answer, nothing shown on the phone is lost', how, async t => {
   const server = await startServer(t)
   const { phone, sitDown } = await computerWithRealClaude(t, server)
   const terminal = sitDown()
@@ -89,7 +89,7 @@ t.test('killed at its own terminal in the middle of an answer, nothing that the 
   )
 })
 
-t.test('its adapter killed, Claude Code ends with it and so does the session', how, async t => {
+t.test('when its adapter is killed, Claude Code and the session end with it', how, async t => {
   const { session, claude, adapter, terminal } = await claudeWithPhone(t)
   await session.say('one')
   await session.until(session => turnsEnded(session) === 1)

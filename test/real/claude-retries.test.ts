@@ -13,7 +13,7 @@ for (const [where, args] of [
   ['the phone', ['claude', '--yes', '--remote']],
   ['its terminal', ['claude', '--yes']]
 ] as const) {
-  t.test(`at ${where}, a refusal and the next attempt are on the phone, and gone with the answer`, how, async t => {
+  t.test(`at ${where}, an error and the next attempt are on the phone, and gone with the answer`, how, async t => {
     const server = await startServer(t)
     const { phone, sitDown } = await computerWithRealClaude(t, server)
     const terminal = sitDown(args)
@@ -41,7 +41,7 @@ for (const [where, args] of [
   })
 }
 
-t.test('of a prompt typed at its terminal, a refusal at once and each attempt are on the phone', how, async t => {
+t.test('for a prompt typed at its terminal, an immediate error and each attempt are on the phone', how, async t => {
   const server = await startServer(t)
   const { phone, sitDown } = await computerWithRealClaude(t, server)
   const terminal = sitDown(['claude', '--yes'])
@@ -69,7 +69,7 @@ for (const [where, args] of [
   ['the phone', ['claude', '--yes', '--remote']],
   ['its terminal', ['claude', '--yes']]
 ] as const) {
-  t.test(`at ${where}, half a sentence whose stream ended early is taken back or marked`, how, async t => {
+  t.test(`at ${where}, half a sentence whose stream ended early is removed or marked`, how, async t => {
     const server = await startServer(t)
     const { phone, sitDown } = await computerWithRealClaude(t, server)
     const terminal = sitDown(args)
@@ -92,7 +92,7 @@ for (const [where, args] of [
   ['the phone', ['claude', '--yes', '--remote']],
   ['its terminal', ['claude', '--yes']]
 ] as const) {
-  t.test(`at ${where}, a sign-in that is refused ends the turn with one sentence that says what to do`, how, async t => {
+  t.test(`at ${where}, a rejected sign-in ends the turn with one sentence that says what to do`, how, async t => {
     const server = await startServer(t)
     // It asks ten times otherwise, which takes three minutes.
     const { phone, sitDown } = await computerWithRealClaude(t, server, { CLAUDE_CODE_MAX_RETRIES: '1' })

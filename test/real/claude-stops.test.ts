@@ -18,7 +18,7 @@ async function claudeAtTerminal(t: Test) {
   return { terminal, session }
 }
 
-t.test('Esc at the terminal before the first word ends the turn on the phone, and what waits is said [W14]', how, async t => {
+t.test('Esc at the terminal before the first word ends the turn on the phone, and waiting messages are sent [W14]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('wait here')
   await terminal.sees(/wait here/)
@@ -33,7 +33,7 @@ t.test('Esc at the terminal before the first word ends the turn on the phone, an
   t.equal(texts(session).at(-1), 'you said: from the phone')
 })
 
-t.test('Stop before the first word, and in a retry, frees the queue within seconds [W14]', how, async t => {
+t.test('Stop before the first word, and during a retry, frees the queue within seconds [W14]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   for (const [index, [text, sign]] of (
     [

@@ -21,7 +21,7 @@ async function claudeAtTerminal(t: Test) {
   return { terminal, session, directory, home }
 }
 
-t.test('what is said at the terminal is on the phone, and what the phone writes is typed there', how, async t => {
+t.test("messages typed at the terminal are on the phone, and the phone's are typed there", how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   await session.until(({ state }) => state.controlledByUser === true)
   terminal.type('hello from the desk')
@@ -63,7 +63,7 @@ t.test('a question is answered on the phone while its dialog is open in the term
   t.strictSame(texts(session), ['I will write one.txt.', 'all done', 'I will write two.txt.', 'all done'])
 })
 
-t.test('why the person said no on the phone is told to Claude, and it goes on', how, async t => {
+t.test("the person's reason for saying no on the phone reaches Claude, and it continues", how, async t => {
   const { session } = await claudeAtTerminal(t)
   await session.say('write one.txt')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
@@ -74,7 +74,7 @@ t.test('why the person said no on the phone is told to Claude, and it goes on', 
   t.strictSame(texts(session), ['I will write one.txt.', 'all done'])
 })
 
-t.test('the phone takes over, and any key takes it back; nothing is lost or said twice', how, async t => {
+t.test('the phone takes control, and any key takes it back; nothing is lost or sent twice', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('first')
   await terminal.sees(/first/)
@@ -101,7 +101,7 @@ t.test('the phone takes over, and any key takes it back; nothing is lost or said
   t.equal(await terminal.ended, 0)
 })
 
-t.test('at its terminal Claude says how full its context is, and which commands it has, as it does with the phone', how, async t => {
+t.test('at its terminal Claude reports its context usage and its commands, as it does with the phone', how, async t => {
   const { session } = await claudeAtTerminal(t)
   await session.say('hello')
   await session.until(session => turnsEnded(session) === 1)
@@ -119,7 +119,7 @@ t.test('at its terminal Claude says how full its context is, and which commands 
   t.strictSame(left, [], 'every command of Claude Code')
 })
 
-t.test('a goal is on the phone, which edits and clears it, at the terminal and with the phone', how, async t => {
+t.test('a goal is shown on the phone, which edits and clears it, at the terminal and with the phone', how, async t => {
   const { session } = await claudeAtTerminal(t)
   const goal = () => session.state.agentGoalStatus
   const isNow = (text: string | undefined) => () => {
@@ -151,7 +151,7 @@ t.test('a goal is on the phone, which edits and clears it, at the terminal and w
   await session.until(isNow(undefined))
 })
 
-t.test('a long message from the phone, which Claude Code marks as pasted, is said once and at the terminal', how, async t => {
+t.test('a long message from the phone, which Claude Code marks as pasted, is sent once, at the terminal', how, async t => {
   const { session } = await claudeAtTerminal(t)
   const long = 'A long message. '.repeat(300).trim()
   await session.say(long)

@@ -13,7 +13,7 @@ import { startFakeModel } from './fake-model.ts'
 const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
 
 t.test(
-  'Claude Code asks on the phone, writes once it may, keeps a no, and is stopped',
+  'Claude Code asks on the phone, writes once allowed, respects a no, and is stopped',
   { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 180_000 },
   async t => {
     const server = await startServer(t)

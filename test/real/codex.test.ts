@@ -28,7 +28,7 @@ async function question(session: PhoneSession): Promise<string> {
   return Object.keys(session.state.requests ?? {})[0] ?? ''
 }
 
-t.test('what is typed is on the phone, and what the phone writes appears on the screen', how, async t => {
+t.test("prompts typed at the terminal are on the phone, and the phone's appear on the screen", how, async t => {
   const { terminal, session } = await codexAtTerminal(t)
   terminal.type('from the desk')
   await terminal.sees(/› from the desk/)
@@ -84,7 +84,7 @@ t.test('a question is answered on the phone while its dialog is open, and in the
   t.equal(Object.keys(session.state.requests ?? {}).length, 0)
 })
 
-t.test('why the person said no on the phone is heard by the model in the same turn', how, async t => {
+t.test("the person's reason for saying no on the phone reaches the model in the same turn", how, async t => {
   const { session, directory } = await codexAtTerminal(t)
   await session.say('write one.txt')
   await session.call('permission', { id: await question(session), approved: false, reason: 'ask Ann first' })
@@ -105,7 +105,7 @@ t.test('a turn is stopped from the phone, and its half answer stays', how, async
   await terminal.sees(/interrupted/)
 })
 
-t.test('closed, its screen leaves the session to the phone; any key opens it again, with all that was said', how, async t => {
+t.test('when its screen is closed, the phone keeps the session; any key reopens it, with the full history', how, async t => {
   const { terminal, session } = await codexAtTerminal(t)
   terminal.type('before')
   await terminal.sees(/› before/)
@@ -127,7 +127,7 @@ t.test('closed, its screen leaves the session to the phone; any key opens it aga
   t.strictSame(said(session), ['before', 'meanwhile', 'after'])
 })
 
-t.test('a wrapper killed in the middle of a turn loses nothing, and tells nothing twice [W1, X1]', how, async t => {
+t.test('a wrapper killed mid-turn loses nothing, and sends nothing twice [W1, X1]', how, async t => {
   const computer = await codexAtTerminal(t)
   const { terminal, session } = computer
   terminal.type('first')
@@ -155,7 +155,7 @@ t.test('a wrapper killed in the middle of a turn loses nothing, and tells nothin
   await again.sees(/you said: while nobody was there/)
 })
 
-t.test('existing apps fork a thread, whole or up to a message, and a session goes on with the copy', how, async t => {
+t.test('existing apps fork a thread, whole or up to a message, and a session continues with the copy', how, async t => {
   const { phone, home, directory, env } = await computerWithRealCodex(t, await startServer(t))
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [directory] }), { mode: 0o600 })
   await runWrapper(t, { home, args: ['daemon', 'run'], env }).says(/ live\n/)

@@ -73,7 +73,7 @@ async function begin(t: Test) {
   return { agent, talk: listenTo(agent), server, directory, cutLine, waits }
 }
 
-t.test('what opencode asks while the line to it is cut is found again, and what was answered meanwhile is over', how, async t => {
+t.test('requests made by opencode while its connection is cut are found again, and those answered meanwhile are over', how, async t => {
   const { agent, talk, server, directory, cutLine, waits } = await begin(t)
   let mend = cutLine()
   await agent.prompt('write it')

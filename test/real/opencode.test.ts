@@ -34,7 +34,7 @@ async function question(session: PhoneSession): Promise<string> {
   return id
 }
 
-t.test('what is typed at its screen is on the phone, and what the phone says is on its screen', how, async t => {
+t.test("prompts typed at its screen are on the phone, and the phone's are on its screen", how, async t => {
   const { terminal, session, written } = await atTerminal(t)
   terminal.type('from the desk\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -77,7 +77,7 @@ t.test('a question is answered on the phone while its dialog is open, and the ot
   t.strictSame(texts(session), ['a file, then', 'I will write one.txt.', 'all done', 'a file, then', 'I will write two.txt.', 'all done'])
 })
 
-t.test('why the person said no on the phone is told to the model, which goes on', how, async t => {
+t.test("the person's reason for saying no on the phone reaches the model, which continues", how, async t => {
   const { session, directory } = await atTerminal(t)
   await session.say('write one.txt')
   await session.call('permission', { id: await question(session), approved: false, reason: 'ask Ann first' })
@@ -90,7 +90,7 @@ t.test('why the person said no on the phone is told to the model, which goes on'
   t.equal(existsSync(join(directory, 'one.txt')), false)
 })
 
-t.test('a turn is stopped from the phone, and what was said so far is kept', how, async t => {
+t.test('a turn is stopped from the phone, and the text so far stays', how, async t => {
   const { terminal, session, written } = await atTerminal(t)
   terminal.type('slowly\r')
   await session.until(({ partials }) => partials.some(({ text }) => /one one one/.test(text)))
@@ -105,74 +105,66 @@ t.test('a turn is stopped from the phone, and what was said so far is kept', how
   t.strictSame([...read(session), ...half], written(conversationOf(session)))
 })
 
-t.test(
-  'a server killed in the middle of a text: what was heard of it is marked as cut off, and nothing else is lost or doubled',
-  how,
-  async t => {
-    const { terminal, session, sitDown, written, directory } = await atTerminal(t)
-    await session.say('first')
-    await session.until(session => turnsEnded(session) === 1)
-    await session.say('slowly')
-    await session.until(({ partials }) => partials.some(({ text }) => /one one one/.test(text)))
-    for (const { pid, args } of running(OPENCODE_BIN ?? '', join(directory, '..'))) if (args.includes('serve')) process.kill(pid, 'SIGKILL')
-    await terminal.ended
-    await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
-    const again = sitDown(['resume', session.id])
-    await again.sees(isReady)
-    await session.say('and on')
-    await session.until(session => texts(session).includes('you said: and on') && turnsEnded(session) === 3)
-    again.kill('SIGTERM')
-    t.equal(await again.ended, 0, again.screen)
-    t.strictSame(read(session), written(conversationOf(session)))
-    const halves = session.events().flatMap(event => (event.t === 'text' && event.cut ? event.text : []))
-    t.equal(halves.length, 1)
-    t.match(halves[0], /^one one one/)
-    t.equal(session.events().filter(({ t }) => t === 'turn-start').length, 3)
-  }
-)
+t.test('a server killed mid-text: the received text is marked as cut off, and nothing else is lost or duplicated', how, async t => {
+  const { terminal, session, sitDown, written, directory } = await atTerminal(t)
+  await session.say('first')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('slowly')
+  await session.until(({ partials }) => partials.some(({ text }) => /one one one/.test(text)))
+  for (const { pid, args } of running(OPENCODE_BIN ?? '', join(directory, '..'))) if (args.includes('serve')) process.kill(pid, 'SIGKILL')
+  await terminal.ended
+  await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
+  const again = sitDown(['resume', session.id])
+  await again.sees(isReady)
+  await session.say('and on')
+  await session.until(session => texts(session).includes('you said: and on') && turnsEnded(session) === 3)
+  again.kill('SIGTERM')
+  t.equal(await again.ended, 0, again.screen)
+  t.strictSame(read(session), written(conversationOf(session)))
+  const halves = session.events().flatMap(event => (event.t === 'text' && event.cut ? event.text : []))
+  t.equal(halves.length, 1)
+  t.match(halves[0], /^one one one/)
+  t.equal(session.events().filter(({ t }) => t === 'turn-start').length, 3)
+})
 
 for (const victim of ['wrapper', 'server', 'screen'] as const) {
-  t.test(
-    `when its ${victim} is killed in a turn, the phone has in the end what opencode has, and nothing is left running`,
-    how,
-    async t => {
-      const { terminal, session, sitDown, written, directory } = await atTerminal(t)
-      await session.say('write one.txt')
-      await question(session)
-      const ours = running(OPENCODE_BIN ?? '', join(directory, '..'))
-      if (victim === 'wrapper') terminal.kill('SIGKILL')
-      else
-        for (const pid of ours.filter(({ args }) => args.includes(victim === 'server' ? 'serve' : 'attach')).map(({ pid }) => pid))
-          process.kill(pid, 'SIGKILL')
+  t.test(`when its ${victim} is killed mid-turn, the phone ends up with what opencode has, and nothing is left running`, how, async t => {
+    const { terminal, session, sitDown, written, directory } = await atTerminal(t)
+    await session.say('write one.txt')
+    await question(session)
+    const ours = running(OPENCODE_BIN ?? '', join(directory, '..'))
+    if (victim === 'wrapper') terminal.kill('SIGKILL')
+    else
+      for (const pid of ours.filter(({ args }) => args.includes(victim === 'server' ? 'serve' : 'attach')).map(({ pid }) => pid))
+        process.kill(pid, 'SIGKILL')
 
-      if (victim === 'screen') {
-        await terminal.sees(/Any key opens opencode here again/)
-        await session.call('permission', { id: await question(session), approved: true })
-        await session.until(session => turnsEnded(session) === 1)
-        terminal.type(' ')
-        await terminal.sees(/all done/)
-      } else {
-        await terminal.ended
-        await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
-        const again = sitDown(['resume', session.id])
-        await again.sees(isReady)
-        again.type('second\r')
-        await session.until(session => texts(session).includes('you said: second'))
-        again.kill('SIGTERM')
-        t.equal(await again.ended, 0, again.screen)
-      }
-      terminal.kill('SIGTERM')
+    if (victim === 'screen') {
+      await terminal.sees(/Any key opens opencode here again/)
+      await session.call('permission', { id: await question(session), approved: true })
+      await session.until(session => turnsEnded(session) === 1)
+      terminal.type(' ')
+      await terminal.sees(/all done/)
+    } else {
       await terminal.ended
       await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
-      // Thoughts are no answers.
-      t.strictSame(
-        read(session).filter(line => line !== 'assistant: a file, then'),
-        written(conversationOf(session))
-      )
-      const events = session.events().map(({ t }) => t)
-      const count = (of: string) => events.filter(t => t === of).length
-      t.equal(count('turn-start'), count('turn-end'), 'every turn that began has one end')
-      t.equal(count('tool-call-start'), count('tool-call-end'))
+      const again = sitDown(['resume', session.id])
+      await again.sees(isReady)
+      again.type('second\r')
+      await session.until(session => texts(session).includes('you said: second'))
+      again.kill('SIGTERM')
+      t.equal(await again.ended, 0, again.screen)
     }
-  )
+    terminal.kill('SIGTERM')
+    await terminal.ended
+    await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
+    // Thoughts are no answers.
+    t.strictSame(
+      read(session).filter(line => line !== 'assistant: a file, then'),
+      written(conversationOf(session))
+    )
+    const events = session.events().map(({ t }) => t)
+    const count = (of: string) => events.filter(t => t === of).length
+    t.equal(count('turn-start'), count('turn-end'), 'every turn that began has one end')
+    t.equal(count('tool-call-start'), count('tool-call-end'))
+  })
 }

@@ -17,7 +17,7 @@ const read: [text: string, address: string | undefined][] = [
   ['', undefined]
 ]
 
-t.test('one address has one spelling, however it was written [Q1]', async t => {
+t.test('an address has one canonical form, however it was written [Q1]', async t => {
   for (const [text, address] of read) t.equal(readAddress(text), address, text)
 })
 
@@ -43,7 +43,7 @@ t.test('only the proxies of the option are trusted [Q1]', async t => {
   for (const [option, address, isTrusted] of trusted) t.equal(readTrustedProxies(option)(address), isTrusted, `${option} and ${address}`)
 })
 
-t.test('an option that names no addresses is refused in one sentence', async t => {
+t.test('an option that is not a list of addresses is rejected in one sentence', async t => {
   for (const option of ['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/9', '10.0.0.1,,10.0.0.2', '::1/129']) {
     t.throws(() => readTrustedProxies(option), { name: 'CannotStart', message: /^--trust-proxy .*\.$/ }, option)
   }

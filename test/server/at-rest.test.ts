@@ -5,7 +5,7 @@ import { accountVault, createRest, cryptoReady, newId, newUserText, sealDraft, s
 import { engine } from '../../lib/crypto/index.ts'
 import { startServer } from '../kit/server.ts'
 
-t.test('nothing that a client sealed, and no key of it, is on the disk of the server in clear [P3]', async t => {
+t.test("no plaintext and no key of a client is on the server's disk [P3]", async t => {
   await cryptoReady()
   const server = await startServer(t)
   const secret = engine.randomBytes(32)

@@ -8,7 +8,7 @@ import { openTcp, readAnswer } from './raw-http.ts'
 
 const mib = 1024 * 1024
 
-t.test('a budget is given out once, and what was given back can be had again', async t => {
+t.test('a budget is lent once, and what is returned can be lent again', async t => {
   const budget = new Budget(10)
   const [one, two] = [budget.share('a'), budget.share('b')]
   t.ok(one.take(6), 'who is alone may have more than half')
@@ -22,7 +22,7 @@ t.test('a budget is given out once, and what was given back can be had again', a
   t.ok(one.take(99), 'who is alone may have more')
 })
 
-t.test('one account has half of a budget, however many requests it makes [N2]', async t => {
+t.test('one account gets at most half of a budget, however many requests it makes [N2]', async t => {
   const budget = new Budget(100)
   const ofAda = Array.from({ length: 10 }, () => budget.share('ada'))
   t.equal(ofAda.filter(share => share.take(10)).length, 5)
@@ -35,7 +35,7 @@ t.test('one account has half of a budget, however many requests it makes [N2]', 
   t.notOk(ofAda[8]?.take(10))
 })
 
-t.test('what was lent for long is asked back when others find no room, the largest first, and never for its owner [N2]', async t => {
+t.test('long-held memory is reclaimed when others find none, the largest first, and never for its owner [N2]', async t => {
   const clock = manualClock()
   const budget = new Budget(100)
   const asked: string[] = []
@@ -62,7 +62,7 @@ t.test('what was lent for long is asked back when others find no room, the large
   t.same(asked, ['40 of b', '30 of a'])
 })
 
-t.test('a body that arrives for long makes room for others where they find none [N2]', async t => {
+t.test('a body that takes long to arrive is dropped when others find no memory [N2]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const [ada, eve, bob] = [await signUp(t, server), await signUp(t, server), await signUp(t, server)]
@@ -88,26 +88,23 @@ async function sendAlmost(t: Test, server: { port: number }, { token, path, size
   return { socket, answered }
 }
 
-t.test(
-  'bodies that never end hold so much memory together and no more; small requests pass, and room that is free is used again [N2]',
-  async t => {
-    const server = await startServer(t)
-    const ada = await signUp(t, server)
-    const session = await ada.openSession()
-    const path = `/v3/sessions/${session}/messages`
-    const size = 60 * mib
-    const held = []
-    for (let number = 0; number < 5; number++) held.push(await sendAlmost(t, server, { token: ada.token, path, size }))
-    const refused = await Promise.race(held.map(({ answered }) => answered))
-    t.match(refused, /^HTTP\/1.1 503 /)
-    t.match(readAnswer(refused).headers, { 'retry-after': /^\d+$/ })
-    t.equal((await ada.send(session, { localId: 'small' })).status, 200)
+t.test('bodies that never end hold a bounded amount of memory together; small requests pass, and free memory is reused [N2]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const path = `/v3/sessions/${session}/messages`
+  const size = 60 * mib
+  const held = []
+  for (let number = 0; number < 5; number++) held.push(await sendAlmost(t, server, { token: ada.token, path, size }))
+  const refused = await Promise.race(held.map(({ answered }) => answered))
+  t.match(refused, /^HTTP\/1.1 503 /)
+  t.match(readAnswer(refused).headers, { 'retry-after': /^\d+$/ })
+  t.equal((await ada.send(session, { localId: 'small' })).status, 200)
 
-    for (const { socket } of held) socket.resetAndDestroy()
-    // Those that left have given back what they held, or the largest one would not fit now.
-    for (let status = 503; status === 503; ) {
-      status = (await ada.send(session, { localId: 'large', content: 'x'.repeat(30 * mib) }).catch(() => ({ status: 503 }))).status
-      if (status !== 503) t.equal(status, 200)
-    }
+  for (const { socket } of held) socket.resetAndDestroy()
+  // Those that left have given back what they held, or the largest one would not fit now.
+  for (let status = 503; status === 503; ) {
+    status = (await ada.send(session, { localId: 'large', content: 'x'.repeat(30 * mib) }).catch(() => ({ status: 503 }))).status
+    if (status !== 503) t.equal(status, 200)
   }
-)
+})

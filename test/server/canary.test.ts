@@ -144,11 +144,11 @@ async function leaksOf(t: Test, preload?: string): Promise<string[]> {
   return Object.entries(secrets).flatMap(([name, secret]) => (told.includes(secret) ? [name] : []))
 }
 
-t.test('no secret of any request is in what the server prints or counts [P2]', async t => {
+t.test('no secret of any request appears in what the server prints or counts [P2]', async t => {
   t.same(await leaksOf(t), [])
 })
 
-t.test('a leak would be seen', async t => {
+t.test('a leak would be detected', async t => {
   t.match(await leaksOf(t, `data:text/javascript,${encodeURIComponent(leak)}`), ['text'])
 })
 

@@ -3,7 +3,7 @@ import { signUp, type Untyped } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { listen } from './heard.ts'
 
-t.test('who listens first and then reads has every message, however many are written meanwhile [S2]', async t => {
+t.test('a client that listens first and then reads has every message, however many are written meanwhile [S2]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -11,7 +11,7 @@ import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { openAccepted } from './raw-websocket.ts'
 
-t.test('all are closed in reverse, whichever fails, and the failure is told at the end', async t => {
+t.test('all are closed in reverse order even if some fail, and the failure is reported at the end', async t => {
   const closed: string[] = []
   const closers = new Closers(manualClock())
   const failing = new Error('failing')
@@ -29,7 +29,7 @@ t.test('all are closed in reverse, whichever fails, and the failure is told at t
   await t.rejects(closers.close(), { name: 'AggregateError', errors: [2, 1] })
 })
 
-t.test('one that never answers is left behind, but what has to be waited for is', async t => {
+t.test('one that never answers is skipped after a while, unless it must be waited for', async t => {
   const clock = manualClock()
   const closers = new Closers(clock)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -51,7 +51,7 @@ t.test('one that never answers is left behind, but what has to be waited for is'
   t.equal(clock.pending, 0)
 })
 
-t.test('a bus that lets nobody go keeps neither the directory nor the port, and clients are told [L1]', async t => {
+t.test('a bus that does not close holds neither the directory nor the port, and clients are told [L1]', async t => {
   const bus = failingBus()
   const end = bus.open({ onError: error => t.error(error) })
   const data = t.testdir()
@@ -74,7 +74,7 @@ t.test('a start that fails late leaves no listener behind', async t => {
   t.equal(bus.listeners(revocationTopic), 0)
 })
 
-t.test('a database that cannot be used once it is open is let go of', async t => {
+t.test('a database that turns out unusable after opening is closed', async t => {
   const dataDirectory = t.testdir()
   const open = () => openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => t.fail(reason.message) })
   await (await open()).close()

@@ -9,20 +9,20 @@ import { startServer } from '../kit/server.ts'
 import { openTcp } from './raw-http.ts'
 import { openAccepted } from './raw-websocket.ts'
 
-t.test('a server takes a port of its own and says where it is', async t => {
+t.test('a server binds a free port and reports its address', async t => {
   const server = await startServer(t)
   t.ok(server.port > 0)
   t.equal(server.url, `http://127.0.0.1:${server.port}`)
 })
 
-t.test('two servers live in one process, each with its own people', async t => {
+t.test('two servers run in one process, each with its own accounts', async t => {
   const dir = t.testdir({ one: {}, two: {} })
   const [one, two] = [await startServer(t, { data: join(dir, 'one') }), await startServer(t, { data: join(dir, 'two') })]
   const ada = await signUp(t, one)
   t.equal((await call(two, 'GET', '/v1/sessions', { token: ada.token })).status, 401)
 })
 
-t.test('closing tells connections that the server went, frees the port and the directory, and may be asked twice [L1]', async t => {
+t.test('closing tells connections why, frees the port and the directory, and may be called twice [L1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })
@@ -43,7 +43,7 @@ t.test('a second call to close waits for the first', async t => {
   t.ok(again.url)
 })
 
-t.test('closing under load: what was answered is stored, and what was not is there as a whole or not at all [L1]', async t => {
+t.test('closing under load: answered writes are stored, and the others completely or not at all [L1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -81,7 +81,7 @@ t.test('closing under load: what was answered is stored, and what was not is the
   for (const batch of perBatch) t.equal(batch?.length, 3)
 })
 
-t.test('a request that is under way when the server closes is still answered, and health says no', async t => {
+t.test('a request in progress when the server closes is still answered, and health says no', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -102,7 +102,7 @@ t.test('a request that is under way when the server closes is still answered, an
   await closed
 })
 
-t.test('options that cannot work are refused in one sentence', async t => {
+t.test('invalid options are rejected in one sentence', async t => {
   const data = t.testdir()
   const table: [options: object, reason: RegExp][] = [
     [{ port: 70_000 }, /^port must be a whole number from 0 to 65535\.$/],
@@ -122,7 +122,7 @@ t.test('options that cannot work are refused in one sentence', async t => {
   t.ok(server.url, 'and nothing of them is left in the way')
 })
 
-t.test('time handed in is the only time the server goes by', async t => {
+t.test('an injected clock is the only time the server uses', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock, now: () => 42 })
   const ada = await signUp(t, server)
@@ -131,7 +131,7 @@ t.test('time handed in is the only time the server goes by', async t => {
   t.equal(clock.pending, 0, 'and no timer outlives it')
 })
 
-t.test('everybody can ask how commands are typed where the server runs, and whether its first account is still to come', async t => {
+t.test('anyone can ask how commands are typed on the server, and whether it has no account yet', async t => {
   const server = await startServer(t, { signup: 'owner', data: t.testdir() })
   t.match((await call(server, 'GET', '/health')).body, { program: 'node build.mjs start', needsSetupCode: true })
   const body = { ...(await signInBody(new Uint8Array(32).fill(1))), setupCode: server.setupCode?.code }

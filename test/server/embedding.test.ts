@@ -32,7 +32,7 @@ t.test('on a shared app the server has its routes and sockets, and the owner kee
   t.match(await heard, [{ body: { t: 'new-message', sid: session } }])
 })
 
-t.test('a server on a shared app says what its options say of where it is', async t => {
+t.test('a server on a shared app reports its address from its options', async t => {
   const { server } = await startShared(t, { publicUrl: 'https://home.example' })
   t.equal(server.url, 'https://home.example')
 })
@@ -56,7 +56,7 @@ t.test('closing leaves nothing behind on a shared app: no connection, no timer, 
   await t.rejects(openWebSocket(t, { port }), /503/)
 })
 
-t.test('a store and a bus that were handed in are used, and left open', async t => {
+t.test('an injected store and bus are used, and not closed', async t => {
   const [data, errors] = [t.testdir(), [] as unknown[]]
   const store = await openStore('sqlite:own.db', { dataDirectory: data, onBroken: reason => errors.push(reason) })
   const bus = await openBus('local', { onError: error => errors.push(error) })
@@ -76,7 +76,7 @@ t.test('a store and a bus that were handed in are used, and left open', async t 
   t.same(errors, [])
 })
 
-t.test('the audit tells who came in, what was linked, what was ended and who was turned away', async t => {
+t.test('audit events report sign-ins, linked devices, removals and rejections', async t => {
   const audit: AuditEvent[] = []
   const { url } = await startShared(t, { onAudit: event => audit.push(event), now: () => 5 })
   const ada = await signUp(t, { url })
@@ -114,7 +114,7 @@ t.test('the audit tells who came in, what was linked, what was ended and who was
   for (const secret of [ada.token, publicKey, body.challenge]) t.notOk(JSON.stringify(audit).includes(secret))
 })
 
-t.test('events tell what was stored, by names and numbers, never what is sealed', async t => {
+t.test('events report what was stored, by names and numbers, never encrypted content', async t => {
   const events: ServerEvent[] = []
   const { url } = await startShared(t, { onEvent: event => events.push(event), now: () => 5 })
   const ada = await signUp(t, { url })
@@ -139,7 +139,7 @@ t.test('events tell what was stored, by names and numbers, never what is sealed'
   ])
 })
 
-t.test('a listener that throws disturbs nobody, and its owner is told', async t => {
+t.test('a throwing listener affects nobody else, and its owner is told', async t => {
   const errors: unknown[] = []
   const refuse = () => {
     throw new Error('the listener is broken')

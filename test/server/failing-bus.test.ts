@@ -24,7 +24,7 @@ async function closeCodeOf(t: Test, server: { port: number }, token: string): Pr
   return web.ended()
 }
 
-t.test('a bus that takes no listener once sends the connection away to come back, and the next one is let in [M2]', async t => {
+t.test('when the bus fails one subscription, the connection is told to reconnect, and the next one is accepted [M2]', async t => {
   const bus = failingBus()
   const server = await startOn(t, bus)
   const ada = await signUp(t, server)
@@ -41,7 +41,7 @@ t.test('a bus that takes no listener once sends the connection away to come back
   t.equal(bus.listeners(accountTopic(accountId.parse(ada.id))), 1, 'nothing of the failure is left')
 })
 
-t.test('a bus that never says whether it listens keeps nobody out for longer than one attempt [M2]', async t => {
+t.test('a bus that never confirms a subscription delays nobody for longer than one attempt [M2]', async t => {
   const bus = failingBus()
   const clock = manualClock()
   const server = await startOn(t, bus, { clock })
@@ -61,7 +61,7 @@ t.test('a bus that never says whether it listens keeps nobody out for longer tha
   t.same(server.errors, [], 'what comes late is given back')
 })
 
-t.test('a connection that left while the bus was asked is nobody that answers or is looked at', async t => {
+t.test('a connection that closed while the bus subscribed neither answers calls nor counts as in use', async t => {
   const bus = failingBus()
   const server = await startOn(t, bus)
   const ada = await signUp(t, server)
@@ -79,7 +79,7 @@ t.test('a connection that left while the bus was asked is nobody that answers or
   bus.endHanging()
 })
 
-t.test('a call goes out also when the bus takes no listener for it, and leaves nothing behind [R3]', async t => {
+t.test('a call is sent even when the bus fails its subscription, and leaves nothing behind [R3]', async t => {
   const bus = failingBus()
   const clock = manualClock()
   const server = await startOn(t, bus, { clock })
@@ -105,7 +105,7 @@ t.test('a call goes out also when the bus takes no listener for it, and leaves n
   t.match(server.errors, [{ message: 'The bus takes no listener.' }, { message: 'The bus lets nobody go.' }])
 })
 
-t.test('a bus that takes no listener while a server starts keeps it from starting, whoever asked, and leaves nothing open', async t => {
+t.test('a bus that fails a subscription at startup fails the start, whoever asked, and leaves nothing open', async t => {
   const data = t.testdir()
   for (let before = 0; before < 3; before += 1) {
     const bus = failingBus()

@@ -8,7 +8,7 @@ import { startServer } from '../kit/server.ts'
 
 t.before(() => cryptoReady())
 
-t.test('thousands of messages and pings in one go are taken in, each ping after what came before it [N1]', async t => {
+t.test('thousands of messages and pings at once are accepted, each ping answered after what preceded it [N1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -23,7 +23,7 @@ t.test('thousands of messages and pings in one go are taken in, each ping after 
   t.equal(body.messages.length, 10)
 })
 
-t.test('a connection that sends far more than can be handled is let go [B5]', async t => {
+t.test('a connection that sends far more than can be handled is closed [B5]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -34,7 +34,7 @@ t.test('a connection that sends far more than can be handled is let go [B5]', as
   t.equal((await call(server, 'GET', '/health')).status, 200)
 })
 
-t.test('a large batch reaches a reader whole, who is not taken for slow [B1]', async t => {
+t.test('a large batch reaches a reader complete, without closing it as slow [B1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -54,7 +54,7 @@ t.test('a large batch reaches a reader whole, who is not taken for slow [B1]', a
   socket.off('disconnect')
 })
 
-t.test('the token of a linked computer links no other and ends no other sign-in [A4]', async t => {
+t.test('the token of a linked computer can link no other and end no other sign-in [A4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const key = () => toBase64(engine.boxKeypair().publicKey)
@@ -73,7 +73,7 @@ t.test('the token of a linked computer links no other and ends no other sign-in 
   t.equal((await call(server, 'DELETE', '/v1/tokens/current', { token: body.token })).status, 200, 'its own it may end')
 })
 
-t.test('a token that is revoked while a body arrives writes nothing any more [A4]', async t => {
+t.test('a token revoked while a body arrives writes nothing [A4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -91,7 +91,7 @@ t.test('a token that is revoked while a body arrives writes nothing any more [A4
   t.strictSame((await again.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
 
-t.test('tags that are no text are refused and not taken for one another [N4]', async t => {
+t.test('tags that are not text are rejected and not confused with each other [N4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const tag of ['\\ud800', '\\udfff']) {
@@ -100,7 +100,7 @@ t.test('tags that are no text are refused and not taken for one another [N4]', a
   }
 })
 
-t.test('a straggler whose clock is ahead does not revive what an app archived', async t => {
+t.test('a late keepalive with a fast clock does not revive an archived session', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -118,7 +118,7 @@ t.test('a straggler whose clock is ahead does not revive what an app archived', 
   t.equal((await ada.call('GET', '/v1/sessions')).body.sessions[0].active, false)
 })
 
-t.test('odd optional fields of a handshake count as absent, and a good token is let in', async t => {
+t.test('invalid optional fields of a handshake count as absent, and a valid token is accepted', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const odd of [{ appState: 5 }, { sessionId: null }, { clientType: null }, { machineId: 'm'.repeat(500) }, { happyClient: {} }]) {
@@ -126,7 +126,7 @@ t.test('odd optional fields of a handshake count as absent, and a good token is 
   }
 })
 
-t.test('HEAD is answered without a body, so that the connection stays of use [N10]', async t => {
+t.test('HEAD is answered without a body, so that the connection stays usable [N10]', async t => {
   const server = await startServer(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())

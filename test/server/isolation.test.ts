@@ -229,7 +229,7 @@ t.test('every event with an id has its row here [I1]', async t => {
   t.same(listed.toSorted(), Object.keys(events).toSorted())
 })
 
-t.test('on every route a foreign id is answered like one that nobody has, and changes nothing [I1, I4]', async t => {
+t.test('on every route a foreign id is answered like a missing one, and changes nothing [I1, I4]', async t => {
   const { server, victim, mallory, owned } = await startWorld(t)
   const heard = listen(await victim.connect())
   await heard.settled()
@@ -249,7 +249,7 @@ t.test('on every route a foreign id is answered like one that nobody has, and ch
   t.same([heard.updates, heard.ephemerals], [[], []])
 })
 
-t.test('on every event a foreign id is answered like one that nobody has, and changes nothing [I1, I2, I4]', async t => {
+t.test('on every event a foreign id is answered like a missing one, and changes nothing [I1, I2, I4]', async t => {
   const { victim, mallory, owned } = await startWorld(t)
   const heard = listen(await victim.connect())
   const scopes = [

@@ -7,7 +7,7 @@ const tooMany = { name: 'Failure', code: 'too-many-requests' }
 const { messageBytes: _, otherBytes: __, socketBytes: ___, socketAnswers: ____, ...counted } = limits
 
 for (const [name, { burst, perSecond }] of Object.entries(counted) as [LimitName, { burst: number; perSecond: number }][]) {
-  t.test(`${name}: ${burst} at once, and one more each time ${(1 / perSecond).toFixed(3)} s have passed [Q1, A8]`, async t => {
+  t.test(`${name}: ${burst} at once, and one more every ${(1 / perSecond).toFixed(3)} s [Q1, A8]`, async t => {
     const clock = manualClock()
     const counter = createLimits({ clock })
     for (let taken = 0; taken < burst; taken += 1) counter.take(name, 'a')
@@ -26,7 +26,7 @@ for (const [name, { burst, perSecond }] of Object.entries(counted) as [LimitName
   })
 }
 
-t.test('a refusal counts nothing: who keeps asking waits no longer than who waits [Q1]', async t => {
+t.test('a rejected attempt costs nothing: asking again does not prolong the wait [Q1]', async t => {
   const clock = manualClock()
   const counter = createLimits({ clock })
   for (let taken = 0; taken < limits.nonce.burst; taken += 1) counter.take('nonce', 'a')
@@ -35,7 +35,7 @@ t.test('a refusal counts nothing: who keeps asking waits no longer than who wait
   t.doesNotThrow(() => counter.take('nonce', 'a'))
 })
 
-t.test('one large answer is given, and what it cost too much is waited for [Q1]', async t => {
+t.test('one large answer is allowed, and its excess cost delays the next [Q1]', async t => {
   const clock = manualClock()
   const counter = createLimits({ clock })
   counter.charge('messageBytes', 'a', limits.messageBytes.burst + 3 * limits.messageBytes.perSecond)
@@ -44,7 +44,7 @@ t.test('one large answer is given, and what it cost too much is waited for [Q1]'
   t.doesNotThrow(() => counter.check('messageBytes', 'a'))
 })
 
-t.test('no more keys are tracked than fit, and who came longest ago is forgotten first [Q1]', async t => {
+t.test('the number of tracked keys is bounded, and the least recently used is forgotten first [Q1]', async t => {
   const counter = createLimits({ clock: manualClock() })
   for (let taken = 0; taken < limits.newKey.burst; taken += 1) counter.take('newKey', 'first')
   for (let number = 0; number < mostTracked - 1; number += 1) counter.take('login', `${number}`)
@@ -54,7 +54,7 @@ t.test('no more keys are tracked than fit, and who came longest ago is forgotten
   t.doesNotThrow(() => counter.take('newKey', 'first'))
 })
 
-t.test('bad tokens of one network, however many, push out nobody’s bucket [Q1]', async t => {
+t.test("invalid tokens of one network, however many, evict no one's bucket [Q1]", async t => {
   const counter = createLimits({ clock: manualClock() })
   const exhaust = (name: LimitName, key: string) => {
     for (let taken = 0; taken < limits[name].burst; taken += 1) counter.take(name, key)
@@ -68,7 +68,7 @@ t.test('bad tokens of one network, however many, push out nobody’s bucket [Q1]
   t.equal(counter.tracked, before + mostBadTokens.ofNetwork, 'its own make room')
 })
 
-t.test('bad tokens of a crowd of networks have a table of their own, which is bounded [Q1]', async t => {
+t.test('invalid tokens of many networks have a table of their own, which is bounded [Q1]', async t => {
   const counter = createLimits({ clock: manualClock() })
   for (let taken = 0; taken < limits.newKey.burst; taken += 1) counter.take('newKey', 'first')
   for (let number = 0; number < 110_000; number += 1) counter.take('badToken', `${number} token`)
@@ -82,7 +82,7 @@ for (const [name, crowd] of [
   ['the /64s of a /48', (number: number) => ipv6(0x2001, 0xdb8, 7 + (number >> 16), number & 0xffff)],
   ['the /48s of a /32', (number: number) => ipv6(0x2001, 0xdb8, number & 0xffff, number >> 16)]
 ] as const) {
-  t.test(`${name} push out no bucket of an account, a key or an address elsewhere [Q1]`, async t => {
+  t.test(`${name} evict no bucket of an account, a key or an address elsewhere [Q1]`, async t => {
     const counter = createLimits({ clock: manualClock() })
     const owners: [LimitName, string][] = [
       ['api', 'ada'],
@@ -97,14 +97,14 @@ for (const [name, crowd] of [
   })
 }
 
-t.test('keys that nobody knows push out no bucket of an account [Q1]', async t => {
+t.test('unknown keys evict no bucket of an account [Q1]', async t => {
   const counter = createLimits({ clock: manualClock() })
   for (let taken = 0; taken < limits.approval.burst; taken += 1) counter.take('approval', 'ada')
   for (let number = 0; number < 110_000; number += 1) counter.take('loginOfKey', `${number}`)
   t.throws(() => counter.take('approval', 'ada'), tooMany)
 })
 
-t.test('the /64s of one /48 have 16 times what one has, together [Q1, A8]', async t => {
+t.test('the /64s of one /48 share 16 times the limit of one [Q1, A8]', async t => {
   const clock = manualClock()
   const counter = createLimits({ clock })
   const most = 16 * limits.newKey.burst
@@ -115,7 +115,7 @@ t.test('the /64s of one /48 have 16 times what one has, together [Q1, A8]', asyn
   counter.take('newKey', ipv6(0x2001, 0xdb8, 7, most))
 })
 
-t.test('a seat that is given back may be had by somebody else', async t => {
+t.test('a released place can be used again', async t => {
   const seats = new Seats(2)
   t.ok(seats.take('a') && seats.take('a'))
   t.notOk(seats.take('a'))

@@ -6,7 +6,7 @@ import { startServer } from '../kit/server.ts'
 
 const limitedTo = (quotas: Partial<Quotas>) => ({ policy: { quotas: () => quotas } })
 
-t.test('what an embedder allows an account holds for everything that clients make [Q2]', async t => {
+t.test('quotas set by an embedder apply to everything that clients create [Q2]', async t => {
   const server = await startServer(t, limitedTo({ machines: 1, artifacts: 1, bytes: 8 }))
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -28,7 +28,7 @@ t.test('what an embedder allows an account holds for everything that clients mak
   t.match(await ada.send(session, { localId: '1' }), { status: 507 })
 })
 
-t.test('a sign-in too many ends the device that was not used for longest, and closes what it had open [Q2, A4]', async t => {
+t.test('a sign-in above the limit removes the least recently used device, and closes its connections [Q2, A4]', async t => {
   const server = await startServer(t, limitedTo({ devices: 2 }))
   const phone = await signUp(t, server)
   const socket = await phone.connect()

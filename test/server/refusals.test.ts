@@ -35,7 +35,7 @@ const refusals: [error: Error, status: number, says: string, exitCode: number, i
 ]
 
 for (const [error, status, says, exitCode, isNews] of refusals) {
-  t.test(`${error.message} is the same refusal over HTTP, a socket and the control socket [F1, F5, Q2]`, async t => {
+  t.test(`${error.message} is the same error over HTTP, a socket and the control socket [F1, F5, Q2]`, async t => {
     const server = await startInTrouble(t)
     const ada = await signUp(t, server)
     const session = await ada.openSession()
@@ -65,7 +65,7 @@ for (const [error, status, says, exitCode, isNews] of refusals) {
   })
 }
 
-t.test('whoever connects while the store refuses is sent away to come back, which is no error of the server', async t => {
+t.test('clients that connect while the store rejects are told to reconnect, which is not a server error', async t => {
   const server = await startInTrouble(t)
   const ada = await signUp(t, server)
   server.trouble.is = new StoreBusy('SQLITE_BUSY')
@@ -77,7 +77,7 @@ t.test('whoever connects while the store refuses is sent away to come back, whic
   t.same(server.errors, [])
 })
 
-t.test('a token that may not call is told so', async t => {
+t.test('a token without the call scope is told so', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const { body } = await ada.call('POST', '/v1/tokens', { body: { name: 'reader', scopes: ['read'] } })

@@ -27,7 +27,7 @@ async function serve(args: string[], env: Record<string, string> = {}, user: { u
 
 const sentence = /^[^\n]+\.\n$/
 
-t.test('a port that is taken is one sentence and exit code 78', async t => {
+t.test('a port in use fails with one sentence and exit code 78', async t => {
   const listener = createListener().listen(0, '127.0.0.1')
   t.teardown(() => listener.close())
   await once(listener, 'listening')
@@ -40,7 +40,7 @@ t.test('a port that is taken is one sentence and exit code 78', async t => {
   t.match(complaint, `Port ${port} on 127.0.0.1 cannot be used`)
 })
 
-t.test('an address to listen on that is not of this computer is named, with exit code 78', async t => {
+t.test('a listen address not of this computer is reported, with exit code 78', async t => {
   const open = ['--insecure-http', '--data', t.testdir()]
   const foreign = await serve(['--host', '203.0.113.9', ...open])
   t.equal(foreign.code, 78)
@@ -51,7 +51,7 @@ t.test('an address to listen on that is not of this computer is named, with exit
   t.match(unknown.complaint, 'The name nowhere.invalid does not resolve')
 })
 
-t.test('the file of a certificate that cannot be read is named with its option, with exit code 78', async t => {
+t.test('an unreadable certificate file is reported with its option, with exit code 78', async t => {
   const directory = t.testdir({ 'key.pem': '' })
   const files = ['--tls-cert', join(directory, 'none.pem'), '--tls-key', join(directory, 'key.pem')]
   const { complaint, code } = await serve([...files, '--data', join(directory, 'data')])
@@ -60,19 +60,19 @@ t.test('the file of a certificate that cannot be read is named with its option, 
   t.match(complaint, `The certificate ${join(directory, 'none.pem')} cannot be read (ENOENT); --tls-cert names it.`)
 })
 
-t.test('an address of IPv6 may stand in brackets, as in a link', async t => {
+t.test('an IPv6 address may be in brackets, as in a URL', async t => {
   t.match(completeOptions({ host: '[::1]' }), { host: '::1' })
   t.match(completeOptions({ host: '::1' }), { host: '::1' })
 })
 
-t.test('a disk that is mounted read-only is said to be one, with exit code 78', async t => {
+t.test('a read-only disk is reported as such, with exit code 78', async t => {
   const refused = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EROFS' }))
   t.match(refused, { exitCode: 78, message: /^\/data\/afield\.db is on a disk that is mounted read-only; .*--data\.$/ })
   const forbidden = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EACCES' }))
   t.match(forbidden, { exitCode: 78, message: /cannot be written by this user.*; check the rights of its directory\.$/ })
 })
 
-t.test('a second server on the same directory is one sentence and exit code 78, and the first goes on [F6]', async t => {
+t.test('a second server on the same directory fails with one sentence and exit code 78, and the first continues [F6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const { complaint, code } = await serve(['--data', server.data])
@@ -82,7 +82,7 @@ t.test('a second server on the same directory is one sentence and exit code 78, 
   t.equal((await ada.call('GET', '/v1/sessions')).status, 200)
 })
 
-t.test('a directory that cannot be used is one sentence and exit code 78 [F4]', async t => {
+t.test('an unusable directory fails with one sentence and exit code 78 [F4]', async t => {
   const directory = t.testdir({ file: 'not a directory', 'read-only': {} })
   for (const data of [join(directory, 'file'), join(directory, 'file', 'below'), '/proc/afield']) {
     const { complaint, code } = await serve(['--data', data])
@@ -92,7 +92,7 @@ t.test('a directory that cannot be used is one sentence and exit code 78 [F4]', 
   }
 })
 
-t.test('a directory without the right to write is one sentence and exit code 78 [F4]', async t => {
+t.test('a directory without write permission fails with one sentence and exit code 78 [F4]', async t => {
   const directory = t.testdir()
   // Root may write anywhere, so it is another user's server that may not.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
@@ -103,7 +103,7 @@ t.test('a directory without the right to write is one sentence and exit code 78 
   t.match(complaint, directory)
 })
 
-t.test('a database of a newer version is one sentence and exit code 78, and not a byte of it changes [L3]', async t => {
+t.test('a database of a newer version fails with one sentence and exit code 78, and not a byte of it changes [L3]', async t => {
   const { data, close } = await startServer(t)
   await close()
   const file = join(data, 'afield.db')
@@ -118,7 +118,7 @@ t.test('a database of a newer version is one sentence and exit code 78, and not 
   t.ok(readFileSync(file).equals(before))
 })
 
-t.test('what is no database is one sentence and exit code 78, and not a byte of it changes [F5]', async t => {
+t.test('a file that is not a database fails with one sentence and exit code 78, and not a byte of it changes [F5]', async t => {
   const data = t.testdir({ 'afield.db': 'a diary, and no database at all'.repeat(100) })
   const before = readFileSync(join(data, 'afield.db'))
   const { complaint, code } = await serve(['--data', data])
@@ -127,7 +127,7 @@ t.test('what is no database is one sentence and exit code 78, and not a byte of 
   t.ok(readFileSync(join(data, 'afield.db')).equals(before))
 })
 
-t.test('an option that cannot be is one sentence and exit code 78, from the line and from the environment', async t => {
+t.test('an invalid option fails with one sentence and exit code 78, on the command line and in the environment', async t => {
   const data = t.testdir()
   const table: [args: string[], env: Record<string, string>, reason: RegExp][] = [
     [['--port', '70000'], {}, /^--port /],
@@ -145,7 +145,7 @@ t.test('an option that cannot be is one sentence and exit code 78, from the line
   }
 })
 
-t.test('the setup code is not printed where a log could keep it; its file is', async t => {
+t.test('the setup code is not printed where a log could store it; its file name is', async t => {
   const data = t.testdir()
   const { child, out } = await startAsOwner(data)
   const code = readFileSync(join(data, 'setup-code'), 'utf8').trim()
@@ -155,7 +155,7 @@ t.test('the setup code is not printed where a log could keep it; its file is', a
   t.notMatch(out(), code.replace('-', ''))
 })
 
-t.test('SIGTERM and SIGINT close the server in good order, with exit code 0 [L1]', async t => {
+t.test('SIGTERM and SIGINT shut the server down cleanly, with exit code 0 [L1]', async t => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const data = t.testdir({ [signal]: {} })
     const server = await startServerProcess(t, { data: join(data, signal) })
@@ -176,7 +176,7 @@ t.test('SIGTERM and SIGINT close the server in good order, with exit code 0 [L1]
   }
 })
 
-t.test('a data directory that other users can enter is named in the log', { skip: process.platform === 'win32' }, async t => {
+t.test('a data directory accessible to other users is reported in the log', { skip: process.platform === 'win32' }, async t => {
   const data = t.testdir()
   const warned: unknown[] = []
   const quiet = { error() {}, info() {}, debug() {}, isLevelEnabled: () => false }
@@ -189,7 +189,7 @@ t.test('a data directory that other users can enter is named in the log', { skip
   t.equal(warned.length, 1)
 })
 
-t.test('a data directory that is missing is made, for this user only', async t => {
+t.test('a missing data directory is created, for this user only', async t => {
   const data = join(t.testdir(), 'deep', 'er')
   await startServer(t, { data })
   t.equal(statSync(data).mode & 0o777, 0o700)

@@ -8,7 +8,7 @@ const reserveScript = fileURLToPath(new URL('../kit/fill-reserve.ts', import.met
 const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 t.test(
-  'a really full disk fails the start, loses nothing acknowledged, and recovers automatically [F1]',
+  'a truly full disk fails the start, loses nothing acknowledged, and recovers automatically [F1]',
   {
     skip: canMount ? false : 'needs the right to mount a small disk'
   },

@@ -15,7 +15,7 @@ const traced = { skip: process.platform === 'linux' ? (straceProblem() ?? false)
 /** How many of all points are tried; AFIELD_FAULT_POINTS=100000 tries every one. */
 const sampled = 5
 
-t.test('before the schema of a database changes there is a private copy of it, and only of the last change [L2]', async t => {
+t.test('before a schema upgrade the database is copied privately, and only the last copy stays [L2]', async t => {
   const data = privateData(t)
   await filledAt(data, 2)
   await filledAt(data, 3)
@@ -46,7 +46,7 @@ t.test("a schema upgrade is reported once, and a new database's schema is not", 
   t.strictSame(told, [{ from: 2, to: 4 }])
 })
 
-t.test('a start that is killed while it changes the schema is completed by the next [L2]', traced, async t => {
+t.test('a start killed during a schema upgrade is completed by the next [L2]', traced, async t => {
   const place = t.testdir()
   const make = async (name: string) => {
     const data = join(place, name)
@@ -70,7 +70,7 @@ t.test('a start that is killed while it changes the schema is completed by the n
   }
 })
 
-t.test('a new database that is killed while it is made is empty or complete, and the next start completes it [L2]', traced, async t => {
+t.test('a new database killed during creation is empty or complete, and the next start completes it [L2]', traced, async t => {
   const place = t.testdir()
   const make = (name: string) => {
     const data = join(place, name)
@@ -90,7 +90,7 @@ t.test('a new database that is killed while it is made is empty or complete, and
   }
 })
 
-t.test('a change of many keys that is killed on its way is there whole or not at all [X5]', traced, async t => {
+t.test('a write of many keys killed midway is stored completely or not at all [X5]', traced, async t => {
   const place = t.testdir()
   const make = async (name: string) => {
     const data = join(place, name)
@@ -133,7 +133,7 @@ t.test('if there is no space for the copy, the start fails and database and dire
   )
 })
 
-t.test('a directory on a network disk is refused by name, before anything is made in it [D5]', async t => {
+t.test('a directory on a network disk is rejected by name, before anything is created in it [D5]', async t => {
   const data = privateData(t)
   for (const [kind, name] of [
     [0x6969, 'NFS'],

@@ -11,7 +11,7 @@ import { noteEndedTokens, readEndedTokens } from '../../sqlite/access/ended-toke
 import { CommitQueue } from '../../sqlite/engine/commit-queue.ts'
 import { draft, machineId, newAccount, newMachine, newSession, sealed, signInAs, tokenDraft } from '../store/contract/kit.ts'
 
-t.test('no bit that flips in a stored message is ever shown as that message [F5]', async t => {
+t.test('no flipped bit in a stored message is ever shown as that message [F5]', async t => {
   const place = await filledPlace(t)
   const whole = readFileSync(place.file)
   const at = whole.indexOf('second second')
@@ -35,7 +35,7 @@ t.test('no bit that flips in a stored message is ever shown as that message [F5]
   t.ok(structureWasWhole > 20, `${structureWasWhole} of 24 flips pass the check of SQLite`)
 })
 
-t.test('rows that changed places are refused though each is whole [F5]', async t => {
+t.test('swapped rows are rejected though each is intact [F5]', async t => {
   const place = await filledPlace(t)
   const database = new Database(place.file)
   const at = (seq: number) => database.prepare('SELECT sealed, crc FROM message WHERE seq = ?').get(seq) as { sealed: string; crc: number }
@@ -49,7 +49,7 @@ t.test('rows that changed places are refused though each is whole [F5]', async t
   await store.close()
 })
 
-t.test('a repeat of a damaged message is refused alone [F5]', async t => {
+t.test('only a repeat of the damaged message is rejected [F5]', async t => {
   const place = await filledPlace(t)
   damage(place.file, 2)
   const store = await place.open()
@@ -134,7 +134,7 @@ t.test('a removed account leaves no row in any table [P4]', async t => {
   for (const [table, count] of Object.entries(rowsOf())) t.equal(count, 0, table)
 })
 
-t.test('an attachment that lost a piece is found in a copy [K1]', async t => {
+t.test('an attachment with a missing piece is found in a copy [K1]', async t => {
   const place = await placeWithEverything(t)
   const database = new Database(place.file)
   database.exec('DELETE FROM attachment_piece')
@@ -144,7 +144,7 @@ t.test('an attachment that lost a piece is found in a copy [K1]', async t => {
   await store.close()
 })
 
-t.test('messages that are older than checksums can be read', async t => {
+t.test('messages from before checksums can be read', async t => {
   const place = await filledPlace(t)
   const database = new Database(place.file)
   database.exec('UPDATE message SET crc = NULL')
@@ -154,7 +154,7 @@ t.test('messages that are older than checksums can be read', async t => {
   await store.close()
 })
 
-t.test('a copy taken while messages arrive is complete and has all acknowledged before [K1]', async t => {
+t.test('a copy made while messages arrive is complete and has all acknowledged before [K1]', async t => {
   const { open, ann, session, data } = await filledPlace(t)
   const store = await open()
   const before = Array.from({ length: 400 }, (_, index) => draft(`${index} ${'x'.repeat(4000)}`))
@@ -174,7 +174,7 @@ t.test('a copy taken while messages arrive is complete and has all acknowledged 
   copy.close()
 })
 
-t.test('a token that ends is written beside the database [A10]', async t => {
+t.test('an ended token is recorded next to the database [A10]', async t => {
   const { open, data } = await filledPlace(t)
   const store = await open()
   const tokens = ['gone', 'also-gone', 'kept'].map(id => tokenDraft('account', id))
@@ -190,7 +190,7 @@ t.test('a token that ends is written beside the database [A10]', async t => {
   await store.close()
 })
 
-t.test('a token whose end was undone is not written [A10]', async t => {
+t.test('a token whose end was rolled back is not recorded [A10]', async t => {
   const data = t.testdir()
   const database = new Database(':memory:')
   t.teardown(() => database.close())

@@ -48,7 +48,7 @@ const owned = [
   'notice'
 ]
 
-t.test('every statement finds its rows by an index, save the few over small tables', async t => {
+t.test('every statement uses an index, except a few on small tables', async t => {
   const { database, statements } = prepareAll()
   const scans = statements.filter(sql => planOf(database, sql).some(step => /^SCAN (?!session$|\(subquery|json_each|first)/.test(step)))
   t.same([...new Set(scans)].toSorted(), [
@@ -68,7 +68,7 @@ t.test('every statement finds its rows by an index, save the few over small tabl
   t.ok(statements.length > 40, `${statements.length} statements`)
 })
 
-t.test('every statement on what an account owns names the account [I1]', async t => {
+t.test('every statement on account data names the account [I1]', async t => {
   const { statements } = prepareAll()
   const unbound = statements.filter(sql => {
     const table = /(?:FROM|UPDATE|INTO) (\w+)/.exec(sql.replace(/^SELECT .* FROM \(/s, 'FROM ('))?.[1]

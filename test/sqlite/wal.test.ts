@@ -8,7 +8,7 @@ import { draft, newAccount, newSession, sealed } from '../store/contract/kit.ts'
 
 const mib = 1024 * 1024
 
-t.test('the log of the database stays far smaller than what was written through it [F7]', async t => {
+t.test('the WAL stays far smaller than what was written through it [F7]', async t => {
   const dataDirectory = t.testdir()
   const store = await openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => t.fail(reason.message) })
   t.teardown(() => store.close())

@@ -21,7 +21,7 @@ t.test('only missing steps are applied, in order, each alone, or all at once to 
   }
 })
 
-t.test('the steps that travel with the program are numbered without a gap', async t => {
+t.test('the bundled steps are numbered without a gap', async t => {
   const steps = readMigrations('sqlite/')
   t.match(steps[0], { number: 1, name: 'start', sql: /CREATE TABLE message/ })
   t.same(

@@ -15,7 +15,7 @@ t.test('an unknown store is rejected without repeating its password', async t =>
   }
 })
 
-t.test('a relative file is in the data directory, an absolute one where it says', async t => {
+t.test('a relative file is in the data directory, an absolute one is used as is', async t => {
   const dataDirectory = join(t.testdir(), 'data')
   const elsewhere = join(dataDirectory, '..', 'elsewhere', 'other.db')
   for (const url of ['sqlite:afield.db', `sqlite:${elsewhere}`]) {

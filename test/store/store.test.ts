@@ -51,7 +51,7 @@ const withoutAccount: Record<string, readonly string[]> = {
   ]
 }
 
-t.test('every method of the store that touches what an account owns takes the account first, by its type [I6]', async t => {
+t.test('every store method that touches account data takes the account first, by its type [I6]', async t => {
   const methods = methodsOf(readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8')))
   t.ok(methods.size > 40, `${methods.size} methods`)
   const known = Object.values(withoutAccount).flat()

@@ -30,7 +30,7 @@ const client = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/
 const session = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/live.ts', 'web/session/session.tsx')
 
 // 150 in all. Of these the shell was given 60 and the others 45 each: what they have more, it has less.
-t.test('what a phone loads first stays small, in kB compressed', async t => {
+t.test('the initial load on a phone stays small, in kB compressed', async t => {
   const shell = allOf('web/app/first.ts', 'web/app/main.tsx')
   within(t, 'the shell and Home', weigh(shell), 53.6)
   within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 47.8)
@@ -38,7 +38,7 @@ t.test('what a phone loads first stays small, in kB compressed', async t => {
   within(t, 'all of it', weigh(session), 150)
 })
 
-t.test('the shell brings no words that are looked up before their language is there', async t => {
+t.test('the app shell contains no text used before its language is loaded', async t => {
   const inShell = allOf('web/app/first.ts', 'web/app/main.tsx').flatMap(path => Object.keys(outputs[path]?.inputs ?? {}))
   const later = Object.keys(laterChinese).map(name => `web/words/${name}.ts`)
   t.same(
@@ -48,7 +48,7 @@ t.test('the shell brings no words that are looked up before their language is th
   t.ok(inShell.includes('web/words/app.ts') && later.includes('web/words/session.ts'))
 })
 
-t.test('everything else comes when it is used, in small parts', async t => {
+t.test('everything else loads when used, in small parts', async t => {
   for (const { entryPoint } of Object.values(outputs)) {
     if (entryPoint === undefined || entryPoint.endsWith('.css') || allOf(entryPoint).every(each => session.includes(each))) continue
     const most = entryPoint.startsWith('web/words/') ? 12 : 35
@@ -68,13 +68,13 @@ t.test('styles and icons stay small', async t => {
   within(t, 'icons', brotliCompressSync(JSON.stringify(lucide)).length, 8)
 })
 
-t.test('no route that was left out of the app is asked for by it', async t => {
+t.test('the app requests no route that was left out of it', async t => {
   const names = Object.keys({ ...accessKeyRoutes, ...artifactRoutes, ...kvListRoutes, ...unofferedRoutes, ...usageRoutes })
   t.same(sourcesThatAsk(names), [])
   t.ok(sources.length > 200 && names.length > 10)
 })
 
-t.test('the routes of notifications come with who asks for them, and with nobody else', async t => {
+t.test('notification routes are loaded only by their users', async t => {
   const asking = sourcesThatAsk(Object.keys(pushRoutes))
   t.same(
     asking.filter(file => !readFileSync(file, 'utf8').includes("/later-routes.ts'")),

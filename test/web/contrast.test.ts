@@ -69,7 +69,7 @@ const themes = {
   'dark by the system': colours(/:root:not\(\[data-theme="light"\]\) \{([\s\S]*?)\n {2}\}/)
 }
 
-t.test('every text stands out from what it is on, in light and in dark', async t => {
+t.test('all text has enough contrast, in light and dark', async t => {
   for (const [theme, colourOf] of Object.entries(themes)) {
     const weak = pairs.flatMap(([text, ground, least]) => {
       const found = contrast(colourOf(text), colourOf(ground))

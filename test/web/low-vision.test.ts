@@ -18,7 +18,7 @@ for (const [where, [width, height]] of Object.entries(sizes)) {
     ['the usual text', browser],
     ['twice the text', large]
   ] as const) {
-    t.test(`with ${text} on ${where} nothing leaves the screen, is cut off or cannot be reached [app-design §12]`, async t => {
+    t.test(`with ${text} on ${where} nothing leaves the screen, is cut off or becomes unreachable [app-design §12]`, async t => {
       const context = await look.newContext({ viewport: { width, height }, reducedMotion: 'reduce' })
       const page = await context.newPage()
       await eachStory(page, 8, async path => t.same(await page.evaluate(lookForLost), [], path))
@@ -27,13 +27,13 @@ for (const [where, [width, height]] of Object.entries(sizes)) {
   }
 }
 
-t.test('a reader who asks for twice the text gets it', async t => {
+t.test('a reader who doubles the text size gets it', async t => {
   const page = await large.newPage()
   await openStory(page, origin, '/?story=steps', 'light')
   t.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '32px')
 })
 
-t.test('for who wants less motion nothing moves [app-design §10]', async t => {
+t.test('with reduced motion nothing moves [app-design §10]', async t => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await eachStory(page, 8, async path => t.same(await page.evaluate(lookForMotion), [], path))

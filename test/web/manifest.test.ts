@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
 
-t.test('a browser reads the manifest without a complaint', async t => {
+t.test('a browser reads the manifest without a warning', async t => {
   const browser = await openChromium(t)
   const page = await browser.newPage()
   const manifest = readFileSync('web/public/manifest.webmanifest', 'utf8')

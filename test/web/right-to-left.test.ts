@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
-t.test('the style sheets know start and end, not left and right', async t => {
+t.test('the style sheets use start and end, not left and right', async t => {
   for (const name of readdirSync('web', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.css'))) {
     const sheet = readFileSync(`web/${name}`, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')
     for (const [rule] of sheet.matchAll(/[^{}]*\{[^{}]*\}/g)) {

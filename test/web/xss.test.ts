@@ -63,7 +63,7 @@ async function exported(page: Page, button: string): Promise<string> {
   return readFileSync(await download.path(), 'utf8')
 }
 
-t.test(`no text of an agent, a folder or a computer becomes more than text, from seed ${seed} [H5] [H6]`, async t => {
+t.test(`no text of an agent, folder or computer becomes more than text, from seed ${seed} [H5] [H6]`, async t => {
   const server = await startServer(t, { idleAfterMs: 600_000, signup: 'approve' })
   const bare = await withoutPolicy(t, server.url)
   const { evil, fields } = evilWords(seed)
@@ -91,7 +91,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
   })
   t.notOk(await restore(page, bare, world.secret), 'there is no policy')
 
-  await t.test('in every field, although no policy would stop it', async t => {
+  await t.test('in every field, even without the policy', async t => {
     t.same(await harm(), [])
     const seen = new Set<string>()
     const asker = await startLinking('terminal', { server: bare, deviceName: evil('asker.name'), fetch })
@@ -108,7 +108,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     )
   })
 
-  await t.test('each by itself and what grows out of them, as what an agent says', async t => {
+  await t.test('each alone and its mutations, as agent output', async t => {
     const { id, say } = await world.session()
     await goTo(page, `/s/${id}`)
     const log = page.getByRole('log')
@@ -136,7 +136,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     t.ok(count > 0)
   })
 
-  await t.test('in what is exported, opened as it is and by a viewer of Markdown that forbids nothing', async t => {
+  await t.test('in an export, opened as is and by a permissive Markdown viewer', async t => {
     await goTo(page, `/s/${calm.id}`)
     await page.getByRole('button', { name: 'Session menu' }).click()
     await page.getByRole('menuitem', { name: 'Export' }).click()
@@ -163,7 +163,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     }
   })
 
-  await t.test('in an answer that is refused, and in one that waits for a link', async t => {
+  await t.test('in a rejected answer, and in one that waits for a link', async t => {
     await goTo(page, `/s/${id}`)
     const dock = page.locator('.dock')
     await dock.getByText(nameOf('short.command')).first().waitFor()
@@ -183,7 +183,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     t.same(await harm(), [], 'the list of all')
   })
 
-  await t.test('with the policy nothing even tries', async t => {
+  await t.test('with the policy nothing is even attempted', async t => {
     const page = await openPage(t)
     const { harm } = await watchForHarm(page, new URL(server.url).origin)
     t.ok(await restore(page, server.url, world.secret), 'there is a policy')

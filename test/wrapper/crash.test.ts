@@ -13,7 +13,7 @@ import { runWrapper } from './kit/wrapper.ts'
 const said = 400
 const prompt = `SCRIPT: many ${said} line`
 
-t.test('a wrapper killed under load loses nothing that it had accepted, and the next run delivers it once and in order [W1]', async t => {
+t.test('a wrapper killed under load loses nothing that it accepted, and the next run delivers it once and in order [W1]', async t => {
   const data = t.testdir()
   const server = await startServerProcess(t, { data })
   const { phone, home } = await linkedComputer(t, server)
@@ -37,7 +37,7 @@ t.test('a wrapper killed under load loses nothing that it had accepted, and the 
   }
 })
 
-t.test('what was said without a server is delivered by the next run, although this one was killed [W1]', async t => {
+t.test('messages written without a server are delivered by the next run, although this one was killed [W1]', async t => {
   const data = t.testdir()
   // Below the ports that the system gives to whoever connects: the server has to get the same one again.
   const port = 20_000 + (process.pid % 10_000)

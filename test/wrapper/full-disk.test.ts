@@ -12,7 +12,7 @@ const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /
 const long = 'said while full '.repeat(4_000).trim()
 
 t.test(
-  'a full disk of the computer is told in the session while it lasts, with nothing lost, and said there when it is over [W16]',
+  'a full disk is shown in the session while it lasts, with nothing lost, and its end is shown too [W16]',
   { skip: canMount ? false : 'needs the right to mount a small disk: run it as root on Linux' },
   async t => {
     const { phone, home } = await linkedComputer(t, await startServer(t))

@@ -15,7 +15,7 @@ const begin = `
   console.log(left.pid)`
 
 t.test(
-  'what a test began in a home ends with it, also when the test is killed',
+  'processes started by a test in a home end with it, even if the test is killed',
   { skip: process.platform !== 'linux' && 'it looks into /proc' },
   async t => {
     const watchdog = resolve('test/wrapper/kit/watchdog.ts')

@@ -17,7 +17,7 @@ import { demo, texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
-t.test('a phone sees how far its message came: to the computer at once, to the agent when its turn comes', async t => {
+t.test('a phone sees a message reach the computer at once, and the agent when its turn comes', async t => {
   const { server, phone, session } = await demo(t, ['SCRIPT: slow 2000 one two three four'])
   const app = await signUp(t, server, phone.secret)
   const line = await app.connect()
@@ -35,7 +35,7 @@ t.test('a phone sees how far its message came: to the computer at once, to the a
   t.equal(second.readSeq, seq())
 })
 
-t.test('a session whose key does not open what the server has stops sending, says so, and keeps what it has', async t => {
+t.test("a session whose key does not decrypt the server's data stops sending, says so, and keeps its messages", async t => {
   const { server, phone, home, wrapper, session } = await demo(t, ['SCRIPT: text hello'])
   await session.until(session => turnsEnded(session) === 1)
   await wrapper.kill('SIGTERM')
@@ -55,7 +55,7 @@ t.test('a session whose key does not open what the server has stops sending, say
   t.match(listSessions(home), [{ pid: undefined, notes: { id: session.id } }], 'its folder is still there')
 })
 
-t.test('messages that cannot be opened are left out, each is named, and the ones behind it are heard', async t => {
+t.test('messages that cannot be decrypted are skipped, each is reported, and later ones are read', async t => {
   const { server, phone, session, wrapper } = await demo(t)
   await wrapper.says(/ live\n/)
   const app = await signUp(t, server, phone.secret)
@@ -94,7 +94,7 @@ async function uplink(t: Test, fetch: Fetch, limitBytes?: number, known: { id?: 
 }
 
 t.test(
-  'a message that the server never takes is set aside, kept privately and told, and those around it arrive in order [W5, W6]',
+  'a message that the server always rejects is set aside, kept privately and reported, and its neighbours arrive in order [W5, W6]',
   async t => {
     const picky: Fetch = async (url, init) =>
       init.body?.includes('"poison"') === true && url.endsWith('/messages')
@@ -116,7 +116,7 @@ t.test(
   }
 )
 
-t.test('a server that was not told its name refuses no message: they wait until it was [W5]', async t => {
+t.test('a server that does not know its name rejects no message: they wait until it does [W5]', async t => {
   let refusals = 0
   const misdirected: Fetch = async (url, init) => {
     if (refusals > 1 || !url.endsWith('/messages')) return fetch(url, init)
@@ -132,7 +132,7 @@ t.test('a server that was not told its name refuses no message: they wait until 
   t.match(session.messages, [{ role: 'user', content: { text: 'patient' } }])
 })
 
-t.test('a session that the server knows no more, and cannot say why, ends and keeps what waits', async t => {
+t.test('a session unknown to the server, with no way to tell why, ends and keeps its pending messages', async t => {
   let isLost = false
   const forgetful: Fetch = async (url, init) =>
     isLost && (url.endsWith('/messages') || url.includes('/v1/changes'))
@@ -151,7 +151,7 @@ t.test('a session that the server knows no more, and cannot say why, ends and ke
   await journal.close()
 })
 
-t.test('what waits for a session that only its id names reaches a server that does not know it', async t => {
+t.test('pending messages of a session known only by its id reach a server that does not know it', async t => {
   const { phone, link } = await uplink(t, fetch, undefined, { id: 'younger-than-the-backup', isUntagged: true })
   await link.put(newUserText('late'))
   t.ok(await link.end({ ms: 10_000 }))
@@ -160,7 +160,7 @@ t.test('what waits for a session that only its id names reaches a server that do
   t.match(session.messages, [{ role: 'user', content: { text: 'late' } }])
 })
 
-t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {
+t.test('messages written during shutdown stay on disk for the next process [W1]', async t => {
   let link: Uplink | undefined
   const late: Fetch = async (url, init) => {
     if (url.endsWith('/archive')) await link?.put(newUserText('late'), 'late')
@@ -174,7 +174,7 @@ t.test('what is said while the end of the session is told stays on disk for the 
   t.equal(link.waiting, 1)
 })
 
-t.test('when too much waits the agent goes on, its oldest thoughts go first, and its person is told [W3]', async t => {
+t.test('when too much is pending the agent continues, its oldest thoughts are dropped first, and its person is told [W3]', async t => {
   const down: Fetch = async () => {
     throw new Error('no network')
   }

@@ -42,7 +42,7 @@ function calls(packet: Packet, method: string): packet is Packet & { parts: [str
 const textOf = (read: unknown) =>
   Buffer.from(fromBase64(typeof read === 'object' && read !== null && 'content' in read ? String(read.content) : '') ?? []).toString()
 
-t.test('a server that hands in one call as another ends no session, and the session says so [R8]', async t => {
+t.test('a server that passes off one call as another ends no session, and the session says so [R8]', async t => {
   const { liar, wrapper, session } = await lied(t)
   liar.lies.packet = packet => {
     if (!calls(packet, 'abort')) return [packet]
@@ -57,7 +57,7 @@ t.test('a server that hands in one call as another ends no session, and the sess
   t.equal(await wrapper.ended, 0)
 })
 
-t.test('a server that makes a call again has it refused, and the session says so [R7]', async t => {
+t.test('a call replayed by the server is rejected, and the session says so [R7]', async t => {
   const { liar, session } = await lied(t)
   let again: Packet | undefined
   liar.lies.packet = (packet, send) => {
@@ -73,7 +73,7 @@ t.test('a server that makes a call again has it refused, and the session says so
   await session.until(session => faults(session).includes('call-repeated 1'))
 })
 
-t.test('a server that brings an earlier choice after a later one has it refused, and the session says so [R9]', async t => {
+t.test('an earlier choice delivered after a later one is rejected, and the session says so [R9]', async t => {
   const { liar, session, wrapper } = await lied(t)
   const [first = '', second = ''] = session.metadata.operatingModes?.map(({ code }) => code) ?? []
   const held: (() => void)[] = []
@@ -93,7 +93,7 @@ t.test('a server that brings an earlier choice after a later one has it refused,
   t.match(await session.call('setMode', { mode: first }), { mode: first }, 'and may be chosen anew')
 })
 
-t.test('a server that swaps the answers to two questions has neither believed [R8]', async t => {
+t.test('when a server swaps the answers to two questions, both are rejected [R8]', async t => {
   const { liar, session, folder } = await lied(t)
   writeFileSync(join(folder, 'good.txt'), 'good')
   writeFileSync(join(folder, 'bad.txt'), 'bad')
@@ -109,7 +109,7 @@ t.test('a server that swaps the answers to two questions has neither believed [R
   await t.rejects(session.call('readFile', { path: join(folder, 'bad.txt') }), { name: 'CallFailed', reason: 'astray' })
 })
 
-t.test('a server cannot talk a client down to answers that do not say what they answer [R8]', async t => {
+t.test('a server cannot downgrade a client to answers without their question [R8]', async t => {
   const { liar, phone, session } = await lied(t)
   await session.call('watch', { viewer: 'phone', isWatching: true })
   // Whatever else was ever sealed with the key of the session, and says nothing.
@@ -121,7 +121,7 @@ t.test('a server cannot talk a client down to answers that do not say what they 
   await t.rejects(session.call('abort', {}), { name: 'CallFailed', reason: 'astray' })
 })
 
-t.test('a prompt that a server says again under a new number is not carried out again, and the session says so [W13]', async t => {
+t.test('a prompt that a server repeats under a new number is not executed again, and the session says so [W13]', async t => {
   const { liar, home, session } = await lied(t)
   let copied: { token: string; content: string } | undefined
   liar.lies.reply = ({ method, body, token }, reply) => {
@@ -157,7 +157,7 @@ t.test('a prompt that a server says again under a new number is not carried out 
   await later.kill('SIGTERM')
 })
 
-t.test('a server that swaps two prompts is found out, and the session says so [W13]', async t => {
+t.test('a server that swaps two prompts is detected, and the session says so [W13]', async t => {
   const { liar, session } = await lied(t)
   liar.lies.body = ({ body }) => (messagesIn(body).length === 2 ? { messages: messagesIn(body).toReversed() } : body)
   await session.sayAll(['SCRIPT: text one', 'SCRIPT: text two'])
@@ -165,32 +165,29 @@ t.test('a server that swaps two prompts is found out, and the session says so [W
   await session.until(() => saidTimes(session, 'one') === 1 && saidTimes(session, 'two') === 1)
 })
 
-t.test(
-  'a prompt that a server says to have stored, and drops, is missed once the next one came, and the session says so [W13]',
-  async t => {
-    const { liar, session } = await lied(t)
-    let dropped: { localId: string } | undefined
-    liar.lies.body = ({ body }) => {
-      const [first, ...others] = messagesIn(body)
-      if (others.length !== 1) return body
-      dropped = first
-      return { messages: others }
-    }
-    liar.lies.reply = ({ body }, reply) => {
-      const [stored] = messagesIn(reply)
-      if (messagesIn(body).length !== 2 || stored === undefined || dropped === undefined) return reply
-      return { messages: [{ ...stored, id: 'dropped', localId: dropped.localId }, stored] }
-    }
-    t.equal((await session.sayAll(['SCRIPT: text dropped', 'SCRIPT: text kept'])).length, 2, 'its sender believes that both are stored')
-    await session.until(() => saidTimes(session, 'kept') === 1)
-    const seen = createOrder(true)
-    const places = session.messages.flatMap(({ meta }) => (meta?.sealedBy ? seen.take(meta.sealedBy).type : []))
-    t.ok(places.includes('after-gap'), 'an app sees it at once')
-    await session.until(session => faults(session).includes('message-missing 1'))
+t.test('a prompt that a server acknowledges and drops is missed at the next one, and the session says so [W13]', async t => {
+  const { liar, session } = await lied(t)
+  let dropped: { localId: string } | undefined
+  liar.lies.body = ({ body }) => {
+    const [first, ...others] = messagesIn(body)
+    if (others.length !== 1) return body
+    dropped = first
+    return { messages: others }
   }
-)
+  liar.lies.reply = ({ body }, reply) => {
+    const [stored] = messagesIn(reply)
+    if (messagesIn(body).length !== 2 || stored === undefined || dropped === undefined) return reply
+    return { messages: [{ ...stored, id: 'dropped', localId: dropped.localId }, stored] }
+  }
+  t.equal((await session.sayAll(['SCRIPT: text dropped', 'SCRIPT: text kept'])).length, 2, 'its sender believes that both are stored')
+  await session.until(() => saidTimes(session, 'kept') === 1)
+  const seen = createOrder(true)
+  const places = session.messages.flatMap(({ meta }) => (meta?.sealedBy ? seen.take(meta.sealedBy).type : []))
+  t.ok(places.includes('after-gap'), 'an app sees it at once')
+  await session.until(session => faults(session).includes('message-missing 1'))
+})
 
-t.test('a prompt for one session that a server brings to another is not carried out there [W13]', async t => {
+t.test('a prompt for one session delivered to another is not executed there [W13]', async t => {
   const { session } = await lied(t)
   // As of a session with the same key, as all of those have that were paired the old way.
   const elsewhere = session.sealedElsewhere('SCRIPT: text in the wrong place')
@@ -201,7 +198,7 @@ t.test('a prompt for one session that a server brings to another is not carried 
   t.equal(saidTimes(session, 'in the wrong place'), 0)
 })
 
-t.test('what an existing app writes without a name is carried out once, and not when a server says it again [W13]', async t => {
+t.test('an unnamed message of an existing app is executed once, and not when a server repeats it [W13]', async t => {
   const { session } = await lied(t)
   await session.say('SCRIPT: text by ours')
   await session.until(() => saidTimes(session, 'by ours') === 1)
@@ -215,7 +212,7 @@ t.test('what an existing app writes without a name is carried out once, and not 
   t.equal(saidTimes(session, 'by theirs'), 1)
 })
 
-t.test('a file that a server hands out in the place of another does not reach the agent, and the session says so [W11]', async t => {
+t.test('a file swapped by the server does not reach the agent, and the session says so [W11]', async t => {
   const { liar, session } = await lied(t)
   const bytes = (text: string) => new TextEncoder().encode(text)
   await session.attach('safe.txt', bytes('safe'), 'text/plain')

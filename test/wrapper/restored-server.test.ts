@@ -36,7 +36,7 @@ async function backedUp(t: Test) {
   }
 }
 
-t.test('a session that a restored server does not know goes on there, with all that waits for it and all that is said to it', async t => {
+t.test('a session unknown to a restored server continues there, with all pending and new messages', async t => {
   const { server, phone, home, stop, putBack } = await backedUp(t)
   const wrapper = runWrapper(t, { home, args: ['demo'] })
   const before = await phone.session()
@@ -59,7 +59,7 @@ t.test('a session that a restored server does not know goes on there, with all t
   t.match(listSessions(home), [{ pid: undefined, notes: { id: after.id } }])
 })
 
-t.test('what an ended session left behind reaches a restored server that does not know the session', async t => {
+t.test('pending messages of an ended session reach a restored server that does not know the session', async t => {
   const { server, phone, home, stop, putBack } = await backedUp(t)
   const wrapper = runWrapper(t, { home, args: ['demo'] })
   const before = await phone.session()
@@ -85,7 +85,7 @@ t.test('a session that was deleted leaves nothing behind', async t => {
   t.strictSame(await phone.sessions(), [])
 })
 
-t.test('what a session left behind that was deleted meanwhile makes no session anew, and is not kept', async t => {
+t.test('leftovers of a session deleted meanwhile do not recreate it, and are removed', async t => {
   const { server, phone, wrapper, session, home } = await demo(t, ['SCRIPT: slow 1500 a b c'])
   await session.until(({ partials }) => partials.length > 0)
   session.close()
@@ -96,7 +96,7 @@ t.test('what a session left behind that was deleted meanwhile makes no session a
   t.strictSame(listSessions(home), [])
 })
 
-t.test('a session that was deleted after its end is not gone on with, and its person hears why', async t => {
+t.test('a session deleted after its end is not resumed, and its person is told why', async t => {
   const { server, phone, wrapper, session, home } = await demo(t)
   await session.say('SCRIPT: text one')
   await session.until(session => turnsEnded(session) === 1)
@@ -110,7 +110,7 @@ t.test('a session that was deleted after its end is not gone on with, and its pe
   t.strictSame(listSessions(home), [])
 })
 
-t.test('a session that was deleted after its end, and is gone on with while no server answers, ends once one does', async t => {
+t.test('a session deleted after its end, and resumed while no server answers, ends once one does', async t => {
   const server = await startServer(t)
   const line = await openTcpProxy(t, server.url)
   const { phone, home } = await linkedComputer(t, { url: line.url })
@@ -130,7 +130,7 @@ t.test('a session that was deleted after its end, and is gone on with while no s
   t.strictSame(await direct.sessions(), [])
 })
 
-t.test('an ended session that a restored server does not know is gone on with there, and hears what is said to it', async t => {
+t.test('an ended session unknown to a restored server is resumed there, and gets its messages', async t => {
   const { server, phone, home, stop, putBack } = await backedUp(t)
   const wrapper = runWrapper(t, { home, args: ['demo'] })
   const before = await phone.session()
@@ -147,7 +147,7 @@ t.test('an ended session that a restored server does not know is gone on with th
   t.strictSame(texts(again), ['three'])
 })
 
-t.test('a computer tells a restored server anew that its helper runs, and what it can do', async t => {
+t.test('a computer announces its daemon and features to a restored server', async t => {
   const { server, phone, home, stop, putBack } = await backedUp(t)
   const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
   await daemon.says(/ live\n/)

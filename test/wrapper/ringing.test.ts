@@ -44,7 +44,7 @@ async function startWorld(t: Test) {
 /** How long nobody can be reached: with AFIELD_CUT_SECONDS=60 as long as a tunnel. */
 const stayAway = () => pause(Number(process.env['AFIELD_CUT_SECONDS'] ?? 0) * 1000)
 
-t.test('what the agent asks while the line is cut rings once when it is back, and is cleared once it was answered [W15]', async t => {
+t.test('a request made while disconnected rings once after reconnecting, and is cleared once answered [W15]', async t => {
   const { line, watch, session, rang, kept, askWhileCut } = await startWorld(t)
   await askWhileCut()
   await stayAway()
@@ -60,7 +60,7 @@ t.test('what the agent asks while the line is cut rings once when it is back, an
   t.same(rang().slice(0, 2), ['Your agent needs a decision', 'cleared'])
 })
 
-t.test('a wrapper that is killed while it asks is told of once, and its question rings no more [W15]', async t => {
+t.test('a wrapper killed while it asks is reported once, and its question no longer rings [W15]', async t => {
   const { line, home, watch, wrapper, rang, askWhileCut } = await startWorld(t)
   await askWhileCut()
   await stayAway()
@@ -72,7 +72,7 @@ t.test('a wrapper that is killed while it asks is told of once, and its question
   t.same(rang(), ['A session stopped'])
 })
 
-t.test('what is over before the line is back rings for nobody [W15]', async t => {
+t.test('a request that ends before the reconnect does not ring [W15]', async t => {
   const { line, watch, session, wrapper, kept, until, askWhileCut } = await startWorld(t)
   await askWhileCut()
   // Ctrl-C at the computer stops the turn, and what it asked.
@@ -85,7 +85,7 @@ t.test('what is over before the line is back rings for nobody [W15]', async t =>
   t.same(watch.requests, [])
 })
 
-t.test('what an agent asks while the server is dead rings once when that is back [W15, P6]', async t => {
+t.test('a request made while the server is down rings once when it is back [W15, P6]', async t => {
   const data = t.testdir()
   const args = ['--push-allow', 'loopback', '--expo-url', 'off']
   const server = await startServerProcess(t, { data, args })
@@ -111,7 +111,7 @@ t.test('what an agent asks while the server is dead rings once when that is back
   )
 })
 
-t.test('a wrapper that is killed after it rang settles that, and says that the session stopped [W15]', async t => {
+t.test('a wrapper killed after ringing settles the notice, and says that the session stopped [W15]', async t => {
   const { home, watch, wrapper, session, rang } = await startWorld(t)
   await session.say('SCRIPT: tool write {"path":"old.txt","content":"x"}')
   await watch.came(1)
@@ -121,7 +121,7 @@ t.test('a wrapper that is killed after it rang settles that, and says that the s
   t.same(rang().toSorted(), ['A session stopped', 'Your agent needs a decision', 'cleared'])
 })
 
-t.test('a session that its person ends rings for nobody', async t => {
+t.test('a session ended by its person does not ring', async t => {
   const { wrapper, session, rang, kept } = await startWorld(t)
   await session.say('SCRIPT: text hello')
   await session.call('killSession', {})
@@ -130,7 +130,7 @@ t.test('a session that its person ends rings for nobody', async t => {
   t.notMatch(rang(), ['A session stopped'])
 })
 
-t.test('a device that asks for previews can open what is asked with its account key alone, and answer with it', async t => {
+t.test('a device with previews can decrypt the request with only its account key, and answer it', async t => {
   const { server, ada, phone, watch, session } = await startWorld(t)
   const device = browser()
   const tab = await signUp(t, server, phone.secret)

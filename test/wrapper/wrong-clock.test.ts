@@ -14,7 +14,7 @@ for (const [words, off] of [
   ['ten years ahead', 10 * years],
   ['ten years behind', -10 * years]
 ] as const) {
-  t.test(`a computer whose clock is ${words} is linked, is there, speaks and is allowed [C2]`, async t => {
+  t.test(`a computer whose clock is ${words} can be linked, stays online, sends messages and gets decisions [C2]`, async t => {
     const server = await startServer(t)
     const phone = await startPhone(t, server)
     const home = openTestHome(t)

@@ -27,7 +27,7 @@ async function serve(t: Test, handlers: SessionHandlers) {
   return { world, session, cipher: key.cipher, wrapper, app, serving }
 }
 
-t.test('a call reaches the wrapper with its parameters and returns its result, sealed both ways', async t => {
+t.test('a call reaches the wrapper with its parameters and returns its result, encrypted both ways', async t => {
   const asked: unknown[] = []
   const { app, cipher, session } = await serve(t, {
     permission: params => void asked.push(params),
@@ -59,7 +59,7 @@ t.test('a call names its device as the server identifies it, over a socket or HT
   t.strictSame(asked, [own, own])
 })
 
-t.test('closing the connection after an answer waits until the answer was sent', async t => {
+t.test('closing the connection after an answer waits until the answer is sent', async t => {
   const work = Promise.withResolvers<void>()
   let isOver = false
   const { app, cipher, session, wrapper } = await serve(t, {
@@ -78,7 +78,7 @@ t.test('closing the connection after an answer waits until the answer was sent',
   t.ok(isOver)
 })
 
-t.test('a call needs no socket, and says as well why there is no answer', async t => {
+t.test('a call works without a socket, and reports as precisely why there is no answer', async t => {
   const { world, cipher, session, serving } = await serve(t, { setMode: ({ mode }) => ({ mode }) })
   t.strictSame(await postCall(world.rest, cipher, session.id, 'setMode', { mode: 'plan' }), { mode: 'plan' })
   await t.rejects(postCall(world.rest, cipher, session.id, 'setMode', { mode: 7 }), { name: 'CallFailed', reason: 'failed' })
@@ -116,7 +116,7 @@ t.test('the caller gets the message of an error thrown by a handler', async t =>
   })
 })
 
-t.test('parameters of another shape, or of another key, never reach the handler', async t => {
+t.test('parameters of the wrong shape, or encrypted with another key, never reach the handler', async t => {
   const asked: unknown[] = []
   const { app, cipher, session } = await serve(t, {
     setMode: params => {
@@ -130,7 +130,7 @@ t.test('parameters of another shape, or of another key, never reach the handler'
   t.strictSame(asked, [])
 })
 
-t.test('a call that fails says why in both forms that existing apps read', async t => {
+t.test('a failed call gives its reason in both forms that existing apps read', async t => {
   const abort = () => {
     throw new Error('There is no room.')
   }
@@ -157,7 +157,7 @@ t.test('a replayed call is rejected in any base64 encoding [R7]', async t => {
   t.equal(aborted, 1)
 })
 
-t.test('a call with no parameters at all, as existing apps send it, is understood', async t => {
+t.test('a call without any parameters, as existing apps send it, is accepted', async t => {
   let aborted = 0
   const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
   const reply = await app.socket.request('rpc-call', { method: `${session.id}:abort`, params: cipher.seal(undefined) })
@@ -166,7 +166,7 @@ t.test('a call with no parameters at all, as existing apps send it, is understoo
   t.equal(aborted, 2)
 })
 
-t.test('without a link nothing is sent, and the caller knows', async t => {
+t.test('without a connection nothing is sent, and the caller is told', async t => {
   const { app, cipher, session } = await serve(t, { abort: () => {} })
   const down = socketState(app.socket, 'down')
   app.line.cut()
@@ -188,7 +188,7 @@ t.test('a wrapper that disconnects during a call makes its outcome unknown at on
   await t.rejects(call, { reason: 'no-answer', message: 'RPC target disconnected' })
 })
 
-t.test('machines answer calls of any method', async t => {
+t.test('machines answer calls of every method', async t => {
   const world = await startWorld(t)
   const key = world.vault.newKey()
   await world.rest.call('openMachine', { body: { id: 'm-1', metadata: key.cipher.seal({}), dataEncryptionKey: key.wrapped } })
@@ -205,7 +205,7 @@ t.test('an absent callee is distinguished from a missing answer', async t => {
   await t.rejects(callMethod(socket, cipher, 's', 'abort', {}), new CallFailed('away', 'RPC method not available'))
 })
 
-t.test('a call is carried out as what it was sealed for, and as nothing else [R8]', async t => {
+t.test('a call is only executed as the method it was sealed for [R8]', async t => {
   const done: string[] = []
   const forged: Forgery[] = []
   const world = await startWorld(t)
@@ -275,7 +275,7 @@ t.test('an answer is accepted only for the call it was sealed for [R8]', async t
   t.strictSame(openCallAnswer(pinned, bare, name), { type: 'astray' }, 'and is not taken any more once they say what they answer')
 })
 
-t.test('once an app has said what it seals, methods that only ours know are not called without [R8]', async t => {
+t.test('once an app has announced what it seals, methods only we have are not called unsealed [R8]', async t => {
   const world = await startWorld(t)
   const { session, key } = await world.openSession()
   const wrapper = await world.client({ as: 'session', id: session.id })

@@ -17,7 +17,7 @@ function changes(feed: { listen: (listener: (change: AccountChange) => void) => 
   return new Promise<AccountChange>(resolve => feed.listen(change => fits(change) && resolve(change)))
 }
 
-t.test('on the real server, the account feed shows what another client did', async t => {
+t.test('on the real server, the account feed shows what another client does', async t => {
   const world = await startWorld(t)
   const app = await world.client()
   const listeners: ((change: AccountChange) => void)[] = []
@@ -69,7 +69,7 @@ t.test('on the real server, the account feed shows what another client did', asy
   t.equal(feed.sessions.size, 0)
 })
 
-t.test('sessions beyond one list page follow the others, and those removed meanwhile do not reappear [S1]', async t => {
+t.test('sessions beyond the first list page follow, and those removed meanwhile do not reappear [S1]', async t => {
   const world = await startWorld(t)
   const all: string[] = []
   for (let count = 0; count < 13; count++) {
@@ -302,7 +302,7 @@ t.test('a session removed while lists are read does not reappear with them', asy
   ])
 })
 
-t.test('a change that is heard before the list with its row is not lost', async t => {
+t.test('a change received before the list with its row is not lost', async t => {
   const row = sessionRow('a')
   const world = new World([row])
   world.link.update({ t: 'update-session', id: row.id, agentState: { value: sealed.parse('s1'), version: 1 } })
@@ -342,7 +342,7 @@ t.test('sessions beyond the end of a full list do not count as removed', async t
   t.notOk(world.feed.sessions.has(sessionId.parse('s3')), 'here the list is not full any more, so all of it counts')
 })
 
-t.test('presence follows signals, never an older one', async t => {
+t.test('presence follows the latest signal, never an older one', async t => {
   const world = new World()
   const row = sessionRow('a', { activeAt: 10 })
   world.sessions.set('a', row)
@@ -372,7 +372,7 @@ t.test('a value this client wrote is accepted, an older version is not', async t
   t.equal(world.feed.settings?.version, 3)
 })
 
-t.test('a token that is no longer good ends the feed', async t => {
+t.test('an invalid token ends the feed', async t => {
   const world = new World()
   const refusal = new Refused(401, 'Invalid token')
   await turn()

@@ -139,7 +139,7 @@ t.test('with any disconnect, loss or delay every message is delivered once and i
   )
 })
 
-t.test('a frame right behind the cursor is handed over at once, without a read', async t => {
+t.test('the next frame in order is delivered at once, without a read', async t => {
   const world = new World(0, { stored: 2 })
   await world.answer('late')
   world.append('frame')
@@ -159,7 +159,7 @@ t.test('a frame beyond a gap waits for the read that fills it', async t => {
   t.strictSame(world.received, [1, 2, 3, 4])
 })
 
-t.test('an own reply beyond a gap does not carry the cursor over it [W2]', async t => {
+t.test('the reply to an own message beyond a gap does not advance the cursor past it [W2]', async t => {
   const world = new World(0)
   await world.answer('late')
   world.append('silently')
@@ -170,7 +170,7 @@ t.test('an own reply beyond a gap does not carry the cursor over it [W2]', async
   t.strictSame(world.received, [1, 2])
 })
 
-t.test('frames that arrive during a read are handed over without another one', async t => {
+t.test('frames that arrive during a read are delivered without another read', async t => {
   const world = new World(0, { stored: 2 })
   world.append('frame')
   world.deliver()
@@ -203,7 +203,7 @@ t.test('from the end, the newest page comes first in ascending order, and readin
   t.equal(world.feed.cursor, 10)
 })
 
-t.test('a failed read is tried again after a wait that grows, and at once when the link is back', async t => {
+t.test('a failed read is retried after growing waits, and at once when the link returns', async t => {
   const world = new World(0, { stored: 1 })
   await world.answer('lost')
   t.equal(world.reads.length, 0)
@@ -219,7 +219,7 @@ t.test('a failed read is tried again after a wait that grows, and at once when t
   t.equal(world.reads.length, 1)
 })
 
-t.test('a read that hangs on the lost line is given up when the link is back', async t => {
+t.test('a read hanging on a lost connection is abandoned when the link returns', async t => {
   const world = new World(0, { stored: 1 })
   const [hanging] = world.reads
   world.cut()
@@ -230,7 +230,7 @@ t.test('a read that hangs on the lost line is given up when the link is back', a
   t.strictSame(world.received, [1])
 })
 
-t.test('it says where it stands: away without a link, catching up while it reads, live when it has everything', async t => {
+t.test('its status is away without a link, catching up while it reads, and live when it has everything', async t => {
   const world = new World(0, { stored: 1, up: false })
   t.equal(world.feed.state.type, 'away')
   world.link.up()

@@ -24,7 +24,7 @@ function rowsOf() {
   }
 }
 
-t.test('a wrapper without anything to say hears after a cut what was written meanwhile [S1]', async t => {
+t.test('after a disconnect, a wrapper with nothing to send gets what was written meanwhile [S1]', async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()
   const wrapper = await world.client({ as: 'session', id: session.id })
@@ -49,7 +49,7 @@ t.test('a wrapper without anything to say hears after a cut what was written mea
   await removed.promise
 })
 
-t.test('on a server of Happy’s the list is asked for the session, at each connect', async t => {
+t.test('on a Happy server the session is looked up in the list at each connect', async t => {
   const link = new FakeLink()
   const rows = rowsOf()
   let metadataVersion = 1
@@ -91,7 +91,7 @@ t.test('a restored server is reported, so that older versions and numbers are ac
   t.match(await rows.next(), { row: { metadataVersion: 3 }, isBack: true })
 })
 
-t.test('a token that is no longer good ends the watch', async t => {
+t.test('an invalid token ends the watch', async t => {
   const link = new FakeLink()
   const refusal = Promise.withResolvers<Refused>()
   const rest = { call: (async () => Promise.reject(new Refused(401, 'Invalid token'))) as unknown as Rest['call'] }

@@ -3,7 +3,7 @@ import { currentAgentState, olderKindOf } from '../../../lib/client/happy/agent-
 
 const colour = { id: 'c', question: 'Which colour?', multiSelect: false, options: [], allowsOther: true, isRequired: true }
 
-t.test('a question that stood apart is among the requests, and what cannot be shown is no permission', t => {
+t.test('a question stored separately is listed with the requests, and what cannot be shown is not a permission', t => {
   const { requests, completedRequests, ...rest } = currentAgentState({
     controlledByUser: false,
     requests: { p: { tool: 'Bash', arguments: {}, createdAt: 1 } },
@@ -23,7 +23,7 @@ t.test('a question that stood apart is among the requests, and what cannot be sh
   t.end()
 })
 
-t.test('how it ended is told as of any other: answered, left to the agent, or over', t => {
+t.test('its outcome is reported like any other: answered, left to the agent, or over', t => {
   const over = { kind: 'form', createdAt: 1, completedAt: 2, form: { questions: [colour] } }
   const { completedRequests } = currentAgentState({
     completedCommunications: {
@@ -40,7 +40,7 @@ t.test('how it ended is told as of any other: answered, left to the agent, or ov
   t.end()
 })
 
-t.test('a state of today stays as it is', t => {
+t.test('a current state is unchanged', t => {
   const state = { requests: {} }
   t.equal(currentAgentState(state), state)
   t.end()

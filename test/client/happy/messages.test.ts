@@ -11,7 +11,7 @@ const events = (content: object) =>
 
 const line = (type: string, content: unknown, more: object = {}) => ({ type: 'output', data: { type, message: { content }, ...more } })
 
-t.test('a line of a transcript is told as what a wrapper of today would say', t => {
+t.test('a transcript line is converted to what a current wrapper would send', t => {
   const blocks = [
     { type: 'thinking', thinking: 'Hm.' },
     { type: 'text', text: 'I look.' },
@@ -32,7 +32,7 @@ t.test('a line of a transcript is told as what a wrapper of today would say', t 
   t.end()
 })
 
-t.test('Codex and ACP share their words', t => {
+t.test('Codex and ACP use the same messages', t => {
   for (const family of [{ type: 'codex' }, { type: 'acp', provider: 'gemini' }]) {
     const of = (data: object) => events({ ...family, data })
     t.match(of({ type: 'task_started', id: 'turn' }), [{ t: 'turn-start', turn: 'turn' }])
@@ -49,7 +49,7 @@ t.test('Codex and ACP share their words', t => {
   t.end()
 })
 
-t.test('what Happy tells in events alone keeps its meaning', t => {
+t.test('what Happy sends only as events keeps its meaning', t => {
   const of = (data: object) => events({ type: 'event', id: 'e', data })
   t.match(of({ type: 'ready' }), [{ t: 'turn-end', status: 'completed' }])
   t.match(of({ type: 'message', message: 'Hello' }), [{ t: 'service', text: 'Hello' }])
@@ -60,7 +60,7 @@ t.test('what Happy tells in events alone keeps its meaning', t => {
   t.end()
 })
 
-t.test('an envelope says the same bare and wrapped', t => {
+t.test('an envelope means the same bare and wrapped', t => {
   const envelope = { id: 'e', time: 1, role: 'agent' as const, turn: 't', ev: { t: 'text' as const, text: 'Hello' } }
   t.same(eventsOf({ role: 'session', content: envelope }), [envelope])
   t.same(eventsOf({ role: 'session', content: { type: 'session', data: envelope } }), [envelope])

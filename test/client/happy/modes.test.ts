@@ -5,7 +5,7 @@ import { sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 const metadata = (more: object = {}) => sessionMetadata.parse({ path: '/a', host: 'a', ...more })
 const codes = (more: object) => modesOfHappy(metadata(more))?.codes
 
-t.test('an agent that Happy drives itself has the modes that its wrapper obeys; what an agent tells stands', t => {
+t.test('an agent driven by Happy has the modes that its wrapper obeys; modes reported by an agent win', t => {
   t.same(codes({ flavor: 'claude' }), ['default', 'acceptEdits', 'plan', 'auto', 'bypassPermissions'])
   t.same(codes({}), codes({ flavor: 'claude' }), 'the oldest say no flavor')
   t.same(codes({ flavor: 'codex' }), ['default', 'auto', 'read-only', 'safe-yolo', 'yolo'])
@@ -16,7 +16,7 @@ t.test('an agent that Happy drives itself has the modes that its wrapper obeys; 
   t.end()
 })
 
-t.test('the mode that was picked last holds, else the one it began with', t => {
+t.test('the last mode picked applies, else the initial one', t => {
   const mode = (more: object) => modesOfHappy(metadata(more))?.mode
   t.equal(mode({}), 'default')
   t.equal(mode({ dangerouslySkipPermissions: true }), 'bypassPermissions')
@@ -24,7 +24,7 @@ t.test('the mode that was picked last holds, else the one it began with', t => {
   t.end()
 })
 
-t.test('messages say the mode that was picked, in words that the wrapper obeys', t => {
+t.test('messages carry the picked mode, in the names that the wrapper obeys', t => {
   t.equal(saidMode(metadata()), undefined, 'nobody picked one')
   t.equal(saidMode(metadata({ permissionMode: 'acceptEdits' })), 'acceptEdits')
   t.equal(saidMode(metadata({ permissionMode: 'default' })), 'read-only', 'or it would stay with never asking')
@@ -33,7 +33,7 @@ t.test('messages say the mode that was picked, in words that the wrapper obeys',
   t.end()
 })
 
-t.test('the mode that never asks is known where it is kept with the session, to end with its agent', t => {
+t.test('the never-ask mode is remembered with the session until its agent ends', t => {
   t.ok(hasFullAuto(metadata({ permissionMode: 'bypassPermissions' })))
   t.ok(hasFullAuto(metadata({ permissionMode: 'yolo', flavor: 'codex' })))
   t.notOk(hasFullAuto(metadata({ permissionMode: 'acceptEdits' })))
@@ -42,7 +42,7 @@ t.test('the mode that never asks is known where it is kept with the session, to 
   t.end()
 })
 
-t.test('a session begins in the mode of the agent that means what was asked for, or not at all', t => {
+t.test("a session starts in the agent's mode for the requested one, or does not start", t => {
   const modes = ['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const
   const all = (agent: string) => modes.map(mode => happyModeOf(agent, mode))
   t.same(all('claude'), modes)

@@ -16,7 +16,7 @@ function reminder({ of = {}, wrapped = vault.newKey().wrapped }: { of?: object; 
   return reminderFor(vault, { seq: 12, metadataVersion: 3, agentStateVersion: 4, dataEncryptionKey: wrapped, metadata }, 'm1')
 }
 
-t.test("a helper of Happy's, or of ours, is told all it needs of a session that it may have forgotten", async t => {
+t.test("a daemon of Happy's or ours gets everything about a session that it may have forgotten", async t => {
   const { wrapped, raw } = vault.newKey()
   const told = reminder({ wrapped })
   t.match(told.fallback, { metadataVersion: 3, agentStateVersion: 4, seq: 12, encryptionVariant: 'dataKey' })
@@ -27,7 +27,7 @@ t.test("a helper of Happy's, or of ours, is told all it needs of a session that 
   t.same(sessionReminder.parse(told.fallback), told.fallback)
 })
 
-t.test('the key of a session goes to no other machine and is never that of the account', async t => {
+t.test('the session key goes to no other machine and is never the account key', async t => {
   t.same(reminder({ of: { machineId: 'm2' } }), { fallbackReason: 'other-machine' })
   t.same(reminder({ of: { machineId: undefined } }), { fallbackReason: 'other-machine' })
   t.same(reminder({ wrapped: null }), { fallbackReason: 'no-session-key' })

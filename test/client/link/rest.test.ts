@@ -41,7 +41,7 @@ for (const [name, own] of [
   })
 }
 
-t.test("a refusal carries its status and the server's message", async t => {
+t.test("an error has its status and the server's message", async t => {
   const world = await startWorld(t)
   const error = await failureOf(world.rest.call('readMessages', { params: { id: 'nobody' } }))
   t.match(error, { name: 'Refused', status: 404, code: 'Session not found' })
@@ -50,7 +50,7 @@ t.test("a refusal carries its status and the server's message", async t => {
   t.match(await failureOf(stranger.call('listSessions', {})), { name: 'Refused', status: 401, code: 'Invalid token' })
 })
 
-t.test('path parts are percent-encoded, headers say who asks, and only what changes something names its connection [S3]', async t => {
+t.test('path segments are percent-encoded, headers identify the client, and only writes name their connection [S3]', async t => {
   const seen: { url: string | undefined; headers: IncomingMessage['headers'] }[] = []
   const rest = await restAgainst(t, ({ url, headers }, response) => {
     seen.push({ url, headers })
@@ -104,7 +104,7 @@ for (const [name, { status, body, headers, is, retry }] of Object.entries(cases)
   })
 }
 
-t.test('a date to wait for counts from now', async t => {
+t.test('a Retry-After date counts from now', async t => {
   const rest = await restAgainst(t, (_, response) =>
     response.writeHead(429, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }).end('{"error":"x"}')
   )
@@ -112,14 +112,14 @@ t.test('a date to wait for counts from now', async t => {
   t.ok(error instanceof Refused && (error.retryAfterMs ?? 0) > 50_000 && (error.retryAfterMs ?? 0) <= 60_000)
 })
 
-t.test('silence ends after the time given, half an answer too', async t => {
+t.test('silence, even after half an answer, ends at the timeout', async t => {
   const silent = await restAgainst(t, () => {})
   t.match(await failureOf(silent.call('listSessions', {}, { timeoutMs: 20 })), { name: 'Unreachable', reason: 'timeout' })
   const halting = await restAgainst(t, (_, response) => void response.writeHead(200).write('{"sess'))
   t.match(await failureOf(halting.call('listSessions', {}, { timeoutMs: 200 })), { name: 'Unreachable', reason: 'timeout' })
 })
 
-t.test("an unreachable address is a network failure, and the caller's abort stays an abort", async t => {
+t.test("an unreachable address is a network failure, and the caller's abort is an abort", async t => {
   const rest = createRest({ server: 'http://127.0.0.1:1', fetch })
   const error = await failureOf(rest.call('listSessions', {}))
   t.ok(error instanceof Unreachable && error.reason === 'network')

@@ -24,7 +24,7 @@ t.test('a connection from before sleep is dropped two seconds after the computer
   t.end()
 })
 
-t.test('a line that is quiet for too long is asked, and given up when nothing comes', t => {
+t.test('a connection that is quiet for too long is probed, and closed when nothing comes', t => {
   const clock = manualClock()
   const realNow = Date.now
   t.teardown(() => (Date.now = realNow))

@@ -49,7 +49,7 @@ t.test('after a disconnect it reconnects automatically, as a new connection', as
   t.not(socket.connectionId, before)
 })
 
-t.test('attempts are spread with growing waits and jitter, and reconnectNow does not wait', async t => {
+t.test('attempts have growing waits and jitter, and reconnectNow does not wait', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   await line.closePort()
@@ -80,7 +80,7 @@ t.test('a wait is never longer than half a minute', async t => {
   t.equal(socket.state.type, 'connecting')
 })
 
-t.test('a bad token is final, and says so', async t => {
+t.test('a bad token is final, and reported', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
   const socket = openSocket({ server: world.url, token: 'nobody', scope: { as: 'app' }, clock, WebSocket })
@@ -98,7 +98,7 @@ t.test('a revoked token ends the connection for good [A4]', async t => {
   await refused
 })
 
-t.test('a line that died in silence is found out by reconnectNow, as after a sleep [S4]', async t => {
+t.test('reconnectNow detects a connection that died silently, as after sleep [S4]', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   const clock = manualClock()
@@ -163,7 +163,7 @@ t.test('after a silence too long for a live connection, such as a night, it reco
   await socketState(socket, 'live')
 })
 
-t.test('a live line survives reconnectNow', async t => {
+t.test('a live connection survives reconnectNow', async t => {
   const world = await startWorld(t)
   const { socket, line } = await world.client()
   const before = socket.connectionId
@@ -173,7 +173,7 @@ t.test('a live line survives reconnectNow', async t => {
   t.equal(line.connects, 1)
 })
 
-t.test('a server that opens the line and never accepts is given up after twenty seconds', async t => {
+t.test('a server that opens the connection and never accepts is abandoned after twenty seconds', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   line.stall()
@@ -187,7 +187,7 @@ t.test('a server that opens the line and never accepts is given up after twenty 
   t.match(socket.state, { type: 'down', reason: 'timeout' })
 })
 
-t.test('a request without a connection, or whose connection breaks, fails at once; nothing is queued', async t => {
+t.test('a request without a connection, or on one that breaks, fails at once; nothing is queued', async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()
   const caller = await world.client()
@@ -219,7 +219,7 @@ t.test('droppable events are dropped while bytes wait for the network', async t 
   t.equal(socket.send('app-state', { state: 'active' }, { volatile: true }), true)
 })
 
-t.test('a network that the device says is gone ends the line at once', async t => {
+t.test('the connection ends at once when the device reports the network as gone', async t => {
   const world = await startWorld(t)
   const { socket } = await world.client()
   const before = socket.connectionId
@@ -249,7 +249,7 @@ t.test('methods are registered again at every connect', async t => {
   t.strictSame(await call(), { ok: true, result: 'x!' }, 'the server waits for it to come back')
 })
 
-t.test('the app state is asked for at each connect', async t => {
+t.test('the app state is requested at each connect', async t => {
   const world = await startWorld(t)
   const line = await openTcpProxy(t, world.url)
   const asked: string[] = []
@@ -269,7 +269,7 @@ t.test('the app state is asked for at each connect', async t => {
   t.strictSame(asked, ['active', 'background'])
 })
 
-t.test('something else that answers at the address is no server, and is asked again', async t => {
+t.test('another service at the address is not accepted as the server, and is retried', async t => {
   const strange = createServer((_, response) => response.end('<html>Welcome to the hotel</html>')).listen(0, '127.0.0.1')
   await once(strange, 'listening')
   t.teardown(() => strange.close())

@@ -8,7 +8,7 @@ const classes: [name: string, WebSocket: WebSocketClass][] = [
   ['of ws', WsSocket]
 ]
 for (const [name, WebSocket] of classes)
-  t.test(`what the protocol asks for by itself is answered, and what is no packet ends the line, with the WebSocket ${name}`, async t => {
+  t.test(`protocol pings are answered, and an invalid packet ends the connection, with the WebSocket ${name}`, async t => {
     const cases = [
       { said: '2', heard: ['40{"token":"x"}', '3'], ended: [] },
       { said: '6', heard: ['40{"token":"x"}'], ended: [] },

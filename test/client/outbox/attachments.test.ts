@@ -59,7 +59,7 @@ t.test('an upload started by another process resumes, and restarts if the server
   t.ok(bytes.equals(await downloadAttachment(link, ref)))
 })
 
-t.test('a phone with 8 kB/s gets its picture through, in parts and in one request; only what is no attachment is cut [N9]', async t => {
+t.test('a phone with 8 kB/s uploads its picture, in parts and in one request; only what is not an attachment is cut [N9]', async t => {
   const { url, token, session, link, linkOver } = await startLink(t)
   const bytes = randomBytes(100_000)
   const slowly = () => openSlowUplink(t, url, { bytesPerSecond: 8000 })

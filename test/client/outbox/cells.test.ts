@@ -71,7 +71,7 @@ t.test('changes of one turn share one write, all are applied, and all are report
   t.strictSame(seen, [{ a: 2, b: 1 }])
 })
 
-t.test('two who write at the same time lose nothing of each other [X4]', async t => {
+t.test('two concurrent writers overwrite nothing of each other [X4]', async t => {
   const place = new Place()
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const [one, two] = [openCounts(place, cipher), openCounts(place, cipher)]
@@ -116,7 +116,7 @@ t.test('a write whose answer was lost is not applied twice', async t => {
   t.equal(place.cell.version, 1)
 })
 
-t.test('a lost write is tried again as soon as the link is back', async t => {
+t.test('a lost write is retried as soon as the link returns', async t => {
   const place = new Place()
   const { cell, link } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
   place.loses = 'requests'
@@ -166,7 +166,7 @@ t.test('a throwing change fails alone, and the next one continues', async t => {
   t.strictSame(await cell.update(increment('a')), { a: 1 })
 })
 
-t.test('closing ends what waits for the line', async t => {
+t.test('closing ends writes that wait for the connection', async t => {
   const place = new Place()
   const { cell } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
   place.loses = 'requests'

@@ -57,7 +57,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame((await (await reopen()).load()).map(draftKey), [draftKey(draft('a', { session: 's2' }))])
   })
 
-  t.test('removing what is not there, or nothing, does no harm', async t => {
+  t.test('removing nothing, or what is not there, does no harm', async t => {
     const { journal, reopen } = await open(t)
     await journal.load()
     await journal.append([draft('a')])
@@ -82,7 +82,7 @@ export function testJournal(t: Test, open: (t: Test) => Promise<JournalUnderTest
     t.strictSame(await (await reopen()).load(), odd)
   })
 
-  t.test('a journal written, read and cut over several lives stays right', async t => {
+  t.test('a journal written, read and trimmed over several processes stays correct', async t => {
     const { journal, reopen } = await open(t)
     if (!reopen) return
     let current = journal

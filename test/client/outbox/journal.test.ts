@@ -4,7 +4,7 @@ import { draft, testJournal } from './journal-contract.ts'
 
 testJournal(t, () => ({ journal: createMemoryJournal() }))
 
-t.test('a journal in memory can begin with what another process would have left', async t => {
+t.test('an in-memory journal can start with what another process left', async t => {
   const journal = createMemoryJournal([draft('a'), draft('b')])
   await journal.remove([draft('a')])
   t.strictSame(await journal.load(), [draft('b')])

@@ -227,7 +227,7 @@ t.test('waits grow to five seconds and have jitter, and a live link ends them at
   t.equal(requests.length, 1)
 })
 
-t.test('a server that asks for patience gets it', async t => {
+t.test('the outbox waits as long as the server asks', async t => {
   const { outbox, requests, request, clock } = await openWorld()
   await outbox.put(draft('a'))
   await turn()
@@ -241,7 +241,7 @@ t.test('a server that asks for patience gets it', async t => {
 })
 
 for (const status of [400, 413]) {
-  t.test(`one message that is refused with ${status} is set aside, and its neighbours arrive in order [W5]`, async t => {
+  t.test(`a message rejected with ${status} is set aside, and its neighbours arrive in order [W5]`, async t => {
     const { outbox, requests, request, stored, setAside } = await openWorld()
     await Promise.all(ids(40).map(id => outbox.put(draft(id))))
     await turn()
@@ -259,7 +259,7 @@ for (const status of [400, 413]) {
   })
 }
 
-t.test('messages of a deleted session are set aside together, those of others arrive [W5]', async t => {
+t.test('messages of a deleted session are set aside together, and those of other sessions arrive [W5]', async t => {
   const { outbox, requests, request, stored, setAside } = await openWorld()
   await Promise.all([outbox.put(draft('a')), outbox.put(draft('b', { session: 's2' })), outbox.put(draft('c'))])
   await turn()
@@ -272,7 +272,7 @@ t.test('messages of a deleted session are set aside together, those of others ar
   await outbox.idle()
 })
 
-t.test('a set-aside draft that no one stored stays in the journal', async t => {
+t.test('a set-aside draft stored nowhere else stays in the journal', async t => {
   const journal = createMemoryJournal([draft('a')])
   const outbox = await openOutbox({
     journal,
@@ -339,7 +339,7 @@ t.test('stored drafts are reported with content and seq, in order', async t => {
   ])
 })
 
-t.test('more than may wait is refused, and there is room again when some has left', async t => {
+t.test('drafts above the limit are rejected, and accepted again when others have been sent', async t => {
   const { outbox, request } = await openWorld({ limitBytes: 1000 })
   await outbox.put(draft('a', { content: 'A'.repeat(800) }))
   await t.rejects(outbox.put(draft('b', { content: 'A'.repeat(800) })), OutboxFull)
@@ -417,7 +417,7 @@ t.test('through any losses and crashes, each message is stored once and in order
   )
 })
 
-t.test('a draft that is put just as the last batch ends is sent as well', async t => {
+t.test('a draft added just as the last batch ends is sent too', async t => {
   // Between the end of a batch and the outbox resting lie a few turns of the event loop: the second put comes in each of them once.
   for (let ticks = 0; ticks < 30; ticks++) {
     const sent: string[] = []

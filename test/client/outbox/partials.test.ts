@@ -54,7 +54,7 @@ t.test('text from an earlier wrapper is accepted as it is', t => {
   t.end()
 })
 
-t.test('who joins in the middle hears that something is missing, and has all with the next whole text', t => {
+t.test('a client that joins midway knows that text is missing, and gets all of it with the next full text', t => {
   const { teller, sent } = line()
   let gaps = 0
   const reader = createPartialReader(() => gaps++)

@@ -33,7 +33,7 @@ t.test('messages made here are parsed back unchanged', t => {
   t.end()
 })
 
-t.test('a message that cannot be opened or understood says so, and never throws', t => {
+t.test('a message that cannot be decrypted or parsed is reported as such, and never throws', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const other = dataKeyCipher(engine.randomBytes(32))
   const unreadable = { ok: false, reason: 'unreadable' }
@@ -46,7 +46,7 @@ t.test('a message that cannot be opened or understood says so, and never throws'
   t.end()
 })
 
-t.test('the envelope is found bare, as wrappers send it, and wrapped, as apps do', t => {
+t.test('the envelope is accepted bare, as wrappers send it, and wrapped, as apps do', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const envelope = newEnvelope({ t: 'file', ref: 'r', name: 'n', size: 1 }, { role: 'user' })
   for (const content of [envelope, { type: 'session', data: envelope }]) {
@@ -57,7 +57,7 @@ t.test('the envelope is found bare, as wrappers send it, and wrapped, as apps do
   t.end()
 })
 
-t.test('ids pass as cuid2 in existing apps, and differ', t => {
+t.test('ids are valid cuid2 for existing apps, and differ', t => {
   const ids = Array.from({ length: 2000 }, newId)
   for (const id of ids) if (!/^[a-z][a-z0-9]{23}$/.test(id)) t.fail(id)
   t.equal(new Set(ids).size, ids.length)
@@ -66,7 +66,7 @@ t.test('ids pass as cuid2 in existing apps, and differ', t => {
   t.end()
 })
 
-t.test('growing text travels sealed', t => {
+t.test('growing text is sent encrypted', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const partial = { turn: newId(), block: newId(), text: 'half a sen', thinking: false }
   t.strictSame(openPartial(cipher, sealPartial(cipher, partial)), partial)

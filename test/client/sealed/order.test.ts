@@ -7,14 +7,14 @@ const by = (number: number, gone: number[] = [], sender = 'a') => ({
   ...(gone.length > 0 && { gone: gone.map(number => ({ sender, number })) })
 })
 
-t.test('numbers that rise by one are in their place, each sender for itself [W13]', async t => {
+t.test('consecutive numbers are in place, for each sender separately [W13]', async t => {
   const order = createOrder(true)
   for (const number of [1, 2, 3]) t.strictSame(order.take(by(number)), { type: 'next' })
   t.strictSame(order.take(by(1, [], 'b')), { type: 'next' })
   t.strictSame(order.take(by(4)), { type: 'next' })
 })
 
-t.test('a number that was there is repeated, one that was skipped is late, and what is skipped is missing [W13]', async t => {
+t.test('a known number is repeated, a skipped one that arrives is late, and until then it is missing [W13]', async t => {
   const order = createOrder(true)
   t.strictSame(order.take(by(2)), { type: 'after-gap', numbers: [1] }, 'the first of a session heard from its beginning is 1')
   t.strictSame(order.take(by(5)), { type: 'after-gap', numbers: [3, 4] })
@@ -35,7 +35,7 @@ t.test('a withdrawn number does not count as missing, whether announced before o
   t.strictSame(order.take(by(5)), { type: 'next' }, 'one that was stored although nobody heard so')
 })
 
-t.test('where the beginning is not known, the first number of a sender is as good as any [W13]', async t => {
+t.test('without a known start, the first number of a sender is accepted [W13]', async t => {
   const order = createOrder(false)
   t.strictSame(order.take(by(57)), { type: 'next' })
   t.strictSame(order.take(by(5)), { type: 'repeated' }, 'but one before it does not come after it')

@@ -28,7 +28,7 @@ t.test("a preview sealed with the session key decrypts only with the account, wi
   t.end()
 })
 
-t.test('a session of the old encryption has no key of its own', t => {
+t.test('a session with legacy encryption has no key of its own', t => {
   const sealed = sealPreview({ cipher: vault.settings, wrapped: null }, place, { title: 'Pears' }) ?? ''
   t.match(openPreview(vault, sealed, place), { preview: { title: 'Pears' } })
   t.end()
@@ -45,7 +45,7 @@ t.test('a preview of another session, notice or account, or another sealed text,
   t.end()
 })
 
-t.test("a long text is cut to the server's limit, and a cut request cannot be allowed", t => {
+t.test("a long text is cut to the server's limit, and a truncated request cannot be allowed", t => {
   const key = vault.newKey()
   for (const letter of ['x', '漢', '\u0001']) {
     const long = letter.repeat(5_000)

@@ -26,7 +26,7 @@ t.test('each session has its own key, and a stored one decrypts earlier data', t
   t.end()
 })
 
-t.test('after the old pairing everything is sealed with the account secret, without a data key', t => {
+t.test('after legacy pairing everything is encrypted with the account secret, without a data key', t => {
   const secret = engine.randomBytes(32)
   const account = accountVault(secret)
   const terminal = terminalVault({ version: 1, secret })
@@ -37,13 +37,13 @@ t.test('after the old pairing everything is sealed with the account secret, with
   t.end()
 })
 
-t.test('a data key that is no such thing opens nothing, and nothing throws', t => {
+t.test('an invalid data key decrypts nothing, and nothing throws', t => {
   const account = accountVault(engine.randomBytes(32))
   for (const text of ['', 'not base64', 'AAAA', 'A'.repeat(140)]) t.equal(account.openKey(text), undefined)
   t.end()
 })
 
-t.test('the app makes keys of its own', t => {
+t.test('the app generates its own keys', t => {
   const account = accountVault(engine.randomBytes(32))
   const key = account.newKey()
   t.strictSame(account.openKey(key.wrapped)?.open(key.cipher.seal(null)), { ok: true, value: null })

@@ -17,7 +17,7 @@ async function startLink(t: Test, kind: 'terminal' | 'device' = 'terminal') {
 /** Four digits that are not these. */
 const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
 
-t.test('a terminal shows a link and four digits, and gets a key to write to and a renewable token', async t => {
+t.test('a terminal shows a link and four digits, and gets a write key and a renewable token', async t => {
   const { world, linking, look } = await startLink(t)
   t.match(linking.checkCode, /^\d{4}$/)
   t.equal(readPairingLink(linking.link), undefined, 'it is not taken for a link of the first kind')
@@ -71,7 +71,7 @@ t.test("a computer's description reaches the holder of its link, and the server 
   t.match(await silent.look(), { type: 'waiting', about: undefined }, 'one that says nothing')
 })
 
-t.test('a device is handed the whole account', async t => {
+t.test('a new device gets the whole account', async t => {
   const { world, linking, look } = await startLink(t, 'device')
   const view = await look()
   assert(view.type === 'waiting')
@@ -79,7 +79,7 @@ t.test('a device is handed the whole account', async t => {
   t.match(await linking.wait(), { type: 'paired', answer: { version: 1, accountSecret: world.vault.secret } })
 })
 
-t.test('three wrong codes refuse a request for good [A8]', async t => {
+t.test('three wrong codes reject a request permanently [A8]', async t => {
   const { linking, look } = await startLink(t)
   const view = await look()
   assert(view.type === 'waiting')
@@ -93,7 +93,7 @@ t.test('three wrong codes refuse a request for good [A8]', async t => {
   t.same(await look(), { type: 'gone' })
 })
 
-t.test('a server that swaps a key is noticed: by the link, or by other digits', async t => {
+t.test('a server that swaps a key is detected: by the link, or by different digits', async t => {
   const { world, linking, link } = await startLink(t)
   const swapped = (fields: () => object) => {
     const lying: Fetch = async (to, init) => {
@@ -110,14 +110,14 @@ t.test('a server that swaps a key is noticed: by the link, or by other digits', 
   t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
 })
 
-t.test('an answer that was not made with the secret of the link cannot be read', async t => {
+t.test('an answer not made with the secret of the link cannot be decrypted', async t => {
   const { world, linking, link } = await startLink(t)
   const view = await lookAtRequest({ rest: world.rest, vault: world.vault, link: { ...link, linkSecret: new Uint8Array(16) } })
   assert(view.type === 'waiting')
   t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
 })
 
-t.test('an unanswered request expires, and a lost network is waited out', async t => {
+t.test('an unanswered request expires, and a lost network only delays it', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
   const troubles: (string | undefined)[] = []
@@ -146,7 +146,7 @@ t.test('an unanswered request expires, and a lost network is waited out', async 
   t.same(troubles, ['The server cannot be reached.'])
 })
 
-t.test('a server that supports only the first way of pairing is recognized', async t => {
+t.test('a server that supports only legacy pairing is recognized', async t => {
   const old: Fetch = () => Promise.resolve(new Response('{"error":"Not found"}', { status: 404 }))
   t.equal(await startLinking('terminal', { server: 'https://old.example', fetch: old }), 'unsupported')
 })
@@ -165,8 +165,11 @@ t.test('guessing a code succeeds less than once in a million in a year of trying
   for (const [what, of] of Object.entries(bits)) t.ok(triesPerYear / 2 ** of < 1e-6, `${what} has ${of} bits`)
 })
 
-t.test('a device that reaches the server under a name it does not know could not renew its token, and pairs in the first way', async t => {
-  const world = await startWorld(t)
-  const elsewhere: Fetch = (to, init) => fetch(to.replace('https://elsewhere.example', world.url), init)
-  t.equal(await startLinking('terminal', { server: 'https://elsewhere.example', fetch: elsewhere }), 'unsupported')
-})
+t.test(
+  'a device that reaches the server under a name the server does not know cannot renew a token, so it uses legacy pairing',
+  async t => {
+    const world = await startWorld(t)
+    const elsewhere: Fetch = (to, init) => fetch(to.replace('https://elsewhere.example', world.url), init)
+    t.equal(await startLinking('terminal', { server: 'https://elsewhere.example', fetch: elsewhere }), 'unsupported')
+  }
+)

@@ -5,7 +5,7 @@ import { startServer } from '../../kit/server.ts'
 
 t.before(() => cryptoReady())
 
-t.test('signing in twice with one secret is the same account, each time over a nonce of its own [A1]', async t => {
+t.test('signing in twice with one secret gives the same account, each time with a new nonce [A1]', async t => {
   const { url } = await startServer(t)
   const secret = engine.randomBytes(32)
   const nonces: string[] = []
@@ -31,7 +31,7 @@ t.test('a server that requires a setup code says so, and accepts it', async t =>
   t.match(await signIn({ ...options, setupCode: setupCode?.code }), { token: String })
 })
 
-t.test('a server that knows only the first way to sign in is signed in to in that way', async t => {
+t.test('a server that knows only legacy sign-in is signed in to that way', async t => {
   const { url } = await startServer(t)
   const asked: string[] = []
   const like = (status: number, body: string): Fetch => {

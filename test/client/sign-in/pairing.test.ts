@@ -49,7 +49,7 @@ async function waitForTerminal(t: Test, world: World) {
   return { pairing, end, clock, next }
 }
 
-t.test('a terminal is paired: it can write for the account, with a token of its own', async t => {
+t.test('a paired terminal can write for the account, with a token of its own', async t => {
   const world = await startWorld(t)
   const { pairing, end, clock } = await waitForTerminal(t, world)
   const link = readLink(pairing.link)
@@ -73,7 +73,7 @@ t.test('a terminal is paired: it can write for the account, with a token of its 
   t.strictSame(await readPairingStatus(world.rest, pairing.publicKey), { status: 'answered' })
 })
 
-t.test('a terminal that knows only the old pairing is given the account secret', async t => {
+t.test('a terminal that knows only legacy pairing gets the account secret', async t => {
   const world = await startWorld(t)
   const { pairing, end, clock } = await waitForTerminal(t, world)
   await answerPairing({ rest: world.rest, vault: world.vault, publicKey: pairing.publicKey, supportsV2: false })
@@ -102,7 +102,7 @@ t.test('a network lost midway is reported and survived', async t => {
   t.strictSame(troubles, ['The server cannot be reached.', undefined])
 })
 
-t.test('an answer that was handed out before is not handed out again [A7]', async t => {
+t.test('an answer that was already delivered is not delivered again [A7]', async t => {
   const world = await startWorld(t)
   const { pairing, end, clock } = await waitForTerminal(t, world)
   await answerPairing({ rest: world.rest, vault: world.vault, publicKey: pairing.publicKey, supportsV2: true })
@@ -124,7 +124,7 @@ t.test("a second account's answer is too late [A7]", async t => {
   })
 })
 
-t.test('waiting can be given up', async t => {
+t.test('waiting can be aborted', async t => {
   const world = await startWorld(t)
   const controller = new AbortController()
   const end = startPairing({ server: world.url, fetch }).wait(controller.signal)
@@ -133,7 +133,7 @@ t.test('waiting can be given up', async t => {
   await t.rejects(end, reason)
 })
 
-t.test('a new device is given the whole account', async t => {
+t.test('a new device gets the whole account', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
   const { watched, next } = watchedFetch()
@@ -149,7 +149,7 @@ t.test('a new device is given the whole account', async t => {
   t.same(paired.keys.secret, world.vault.secret)
 })
 
-t.test('the answer crosses the wire sealed for the terminal alone', async t => {
+t.test('the answer is encrypted for the terminal alone', async t => {
   const world = await startWorld(t)
   const { pairing } = await waitForTerminal(t, world)
   const bodies: string[] = []
@@ -163,7 +163,7 @@ t.test('the answer crosses the wire sealed for the terminal alone', async t => {
   t.equal(openAnswer(Buffer.from(response, 'base64'), new Uint8Array(32).fill(1)), undefined)
 })
 
-t.test('links of all forms are read, and nothing else is', t => {
+t.test('links of all forms are parsed, and nothing else is', t => {
   const pairing = startPairing({ server: 'https://home.example.org/afield/', fetch })
   t.match(readLink(`  ${pairing.link}\n`), { type: 'terminal', server: 'https://home.example.org/afield', publicKey: pairing.publicKey })
   t.match(readLink(pairing.happyLink), { type: 'terminal', server: undefined, publicKey: pairing.publicKey })

@@ -20,7 +20,7 @@ async function startWorld(t: Test) {
   return { time, server, kept, renewed, options }
 }
 
-t.test('a browser that cannot fetch what renews a token is not signed out: it tries again', async t => {
+t.test('a browser that cannot load the key to renew a token is not signed out: it tries again', async t => {
   let isCutOff = true
   registerHooks({
     resolve(specifier, context, next) {
@@ -36,7 +36,7 @@ t.test('a browser that cannot fetch what renews a token is not signed out: it tr
   t.not(await source.token(), kept.token)
 })
 
-t.test('a token is used as it is while it is young, and renewed before it ends [A5]', async t => {
+t.test('a young token is used as it is, and renewed before it expires [A5]', async t => {
   const { time, server, kept, renewed, options } = await startWorld(t)
   const source = keepToken(options)
   const rest = createRest({ server: server.url, token: source, fetch })
@@ -51,7 +51,7 @@ t.test('a token is used as it is while it is young, and renewed before it ends [
   t.equal(renewed[0]?.token, await source.token())
 })
 
-t.test('many requests at once renew once [A5]', async t => {
+t.test('many simultaneous requests renew once [A5]', async t => {
   const { time, renewed, options } = await startWorld(t)
   const source = keepToken(options)
   time.at += 25 * hours
@@ -60,7 +60,7 @@ t.test('many requests at once renew once [A5]', async t => {
   t.equal(renewed.length, 1)
 })
 
-t.test('a server that is away does not matter while the token is good', async t => {
+t.test('an unreachable server does not matter while the token is valid', async t => {
   const { time, kept, options } = await startWorld(t)
   const away: Fetch = () => Promise.reject(new Error('away'))
   const source = keepToken({ ...options, fetch: away })
@@ -85,7 +85,7 @@ t.test('a token renewed by another tab is used without a request', async t => {
   t.same(fetched, [])
 })
 
-t.test('a device whose clock is far behind is not signed out: what is refused is renewed once [C2]', async t => {
+t.test('a device whose clock is far behind is not signed out: a rejected token is renewed once [C2]', async t => {
   const { time, server, options } = await startWorld(t)
   const began = time.at
   time.at += 25 * hours
@@ -99,7 +99,7 @@ t.test('a device whose clock is far behind is not signed out: what is refused is
   t.pass('it is live')
 })
 
-t.test('a removed device is told that it was removed', async t => {
+t.test('a removed device is told so', async t => {
   const { time, server, kept, options } = await startWorld(t)
   await call(server, 'DELETE', '/v1/devices/current', { token: kept.token })
   const source = keepToken(options)
@@ -111,7 +111,7 @@ t.test('a removed device is told that it was removed', async t => {
   await t.rejects(source.token(), { name: 'Refused', status: 401 })
 })
 
-t.test('another server under the same address gets no signature', async t => {
+t.test('another server at the same address gets no signature', async t => {
   const { time, options, kept } = await startWorld(t)
   const other = await startServer(t, { data: t.testdir({ other: {} }) })
   time.at += 25 * hours

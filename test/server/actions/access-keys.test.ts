@@ -4,7 +4,7 @@ import { startServer } from '../../kit/server.ts'
 
 const now = 1_700_000_000_000
 
-t.test('the access key of a session on a machine is made once and replaced over its version [A.10, X4]', async t => {
+t.test('the access key of a session on a machine is created once and replaced with its version [A.10, X4]', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -12,7 +12,7 @@ const open = (person: Person, id: string, more: object = {}) =>
   person.call('POST', '/v1/artifacts', { body: { id, header: 'header', body: 'body', dataEncryptionKey: 'key', ...more } })
 const write = (person: Person, id: string, body: object) => person.call('POST', `/v1/artifacts/${id}`, { body })
 
-t.test('an artifact is made once, read whole, and listed without its body [A.10]', async t => {
+t.test('an artifact is created once, read in full, and listed without its body [A.10]', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())
@@ -32,7 +32,7 @@ t.test('an artifact is made once, read whole, and listed without its body [A.10]
   )
 })
 
-t.test('parts are replaced over their versions, both or neither, and a mismatch is a 200 with what is there [X4]', async t => {
+t.test('parts are replaced by version, both or neither, and a mismatch is a 200 with the current value [X4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())
@@ -101,7 +101,7 @@ t.test('the same id in another account is another artifact, never a conflict [I1
   t.match((await ada.call('GET', `/v1/artifacts/${id}`)).body, { body: 'body', bodyVersion: 1 })
 })
 
-t.test('artifacts by socket: made, read, replaced, removed, refused', async t => {
+t.test('artifacts by socket: created, read, replaced, removed, rejected', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const socket = await ada.connect()

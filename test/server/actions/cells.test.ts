@@ -82,7 +82,7 @@ for (const cell of cells) {
     t.same(elsewhere.updates, [])
   })
 
-  t.test(`${event} over another version returns the current value, and no one is notified [X4]`, async t => {
+  t.test(`${event} with a stale version returns the current value, and no one is notified [X4]`, async t => {
     const { ada, write } = await start(t, cell)
     const socket = await ada.connect()
     const heard = listen(socket)
@@ -93,7 +93,7 @@ for (const cell of cells) {
     t.same(heard.updates, [])
   })
 
-  t.test(`${event} of an unknown row or a foreign one is answered alike, with an error [I1]`, async t => {
+  t.test(`${event} of a missing row and of a foreign one get the same error [I1]`, async t => {
     const { server, ada, write } = await start(t, cell)
     const mallory = await signUp(t, server)
     const socket = await mallory.connect()
@@ -103,7 +103,7 @@ for (const cell of cells) {
     t.match(await write(await ada.connect(), 'mine', first.version), { result: 'success' })
   })
 
-  t.test(`${event} that does not fit is answered with an error`, async t => {
+  t.test(`invalid ${event} is answered with an error`, async t => {
     const { ada, write } = await start(t, cell)
     const socket = await ada.connect()
     const refused: [unknown, unknown][] = [
@@ -121,7 +121,7 @@ for (const cell of cells) {
     t.match(outcome, { result: cell.nullable ? 'success' : 'error' }, 'null')
   })
 
-  t.test(`${event}: of many writers over one version one wins, and versions are announced in order [X4]`, async t => {
+  t.test(`${event}: of many writers with one version one wins, and versions are announced in order [X4]`, async t => {
     const { ada, write } = await start(t, cell)
     const heard = listen(await ada.connect())
     const writers = await Promise.all(Array.from({ length: 5 }, () => ada.connect()))
@@ -152,7 +152,7 @@ for (const cell of cells) {
   })
 }
 
-t.test('a connection that asked for silence does not hear what it wrote itself; the others do [S3]', async t => {
+t.test('a connection that opted out does not get its own writes back; the others do [S3]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -78,7 +78,7 @@ t.test('many rows come in pages, each row once', async t => {
   t.same(told, sessions)
 })
 
-t.test('a client that knows another life of the server starts over [O6]', async t => {
+t.test('a client from another epoch of the server starts over [O6]', async t => {
   const { server, ada, read } = await startWorld(t)
   await ada.openSession()
   const { epoch, clock } = await read()

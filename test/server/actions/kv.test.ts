@@ -35,7 +35,7 @@ t.test('keys are listed by prefix and read in bulk, those without a value left o
   t.same(await bulk(ada, 'nothing', 'b', 'a.2', 'a.1', 'b'), { status: 200, body: { values: [item('b'), item('a.1')] } })
 })
 
-t.test('one conflict refuses all of it, with 409 and what is there [X4, X5]', async t => {
+t.test('one conflict rejects the whole request, with 409 and the current value [X4, X5]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())
@@ -106,7 +106,7 @@ t.test('of many who change the same keys at once, one wins [X4, X5]', async t =>
   }
 })
 
-t.test('keys of another account are not there, and the same key is another [I1, I3]', async t => {
+t.test('keys of another account are not visible, and may have the same name [I1, I3]', async t => {
   const server = await startServer(t)
   const [ada, mallory] = [await signUp(t, server), await signUp(t, server)]
   await mutate(ada, { key: 'k', value: 'hers', version: -1 })

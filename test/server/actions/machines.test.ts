@@ -7,7 +7,7 @@ const now = 1_700_000_000_000
 const notFound = { status: 404, body: { error: 'Machine not found' } }
 const success = { status: 200, body: { success: true } }
 
-t.test('a new machine has every field and its first versions, and is announced twice', async t => {
+t.test('a new machine has every field at its first version, and is announced twice', async t => {
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
   const app = listen(await ada.connect())

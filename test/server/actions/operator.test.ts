@@ -5,7 +5,7 @@ import { createServer } from '../../../lib/server/create.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { startServer } from '../../kit/server.ts'
 
-t.test('a store without files of its own is served, and a backup of it is refused in one sentence', async t => {
+t.test('a store without its own files is served, and backing it up is rejected in one sentence', async t => {
   const data = t.testdir()
   const { safekeeping, ...store } = await openStore('sqlite:afield.db', {
     dataDirectory: join(data, 'store'),

@@ -34,7 +34,7 @@ t.test('after comparing all rows the scrub pauses for an hour [F5]', async () =>
   await caretaker.close()
 })
 
-t.test('a store that fails meanwhile ends neither the server nor the care', async t => {
+t.test('a store that fails meanwhile stops neither the server nor the checks', async t => {
   const { clock, failWith, scrubs, caretaker } = setUp()
   failWith(new Error('the store is closed'))
   clock.advance(1_000)

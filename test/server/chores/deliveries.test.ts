@@ -87,7 +87,7 @@ t.test("a provider's rejection, or report that a channel is gone, is final [P6]"
   t.equal(service.requests.length, 2)
 })
 
-t.test('a service that cannot clear what it showed keeps its channel, and shows the next notice [P6]', async t => {
+t.test('a service that cannot clear its notification keeps its channel, and shows the next notice [P6]', async t => {
   const { service, notify, channels, pass } = await startWorld(t)
   service.answer = ({ method }) => ({ status: method === 'DELETE' ? 404 : 200 })
   await notify('permission', 'n1')
@@ -102,7 +102,7 @@ t.test('a service that cannot clear what it showed keeps its channel, and shows 
   )
 })
 
-t.test('a provider that hangs or never ends is given up, and tried again [P6]', async t => {
+t.test('a provider that hangs or never ends is abandoned, and retried [P6]', async t => {
   const { service, clock, ada, notify, last } = await startWorld(t)
   service.answer = () => 'never'
   const asked = notify('permission', 'n')
@@ -122,7 +122,7 @@ t.test('a provider that hangs or never ends is given up, and tried again [P6]', 
   t.same(await last(), ['permission waiting'])
 })
 
-t.test('a provider that hangs holds up no other kind, however much waits for it [P6]', async t => {
+t.test('a hanging provider delays no other kind, however much is queued for it [P6]', async t => {
   const { service, clock, ada, register, notify } = await startWorld(t)
   service.answer = () => 'never'
   for (let watch = 0; watch < 12; watch += 1) await register(`watch${watch}`)
@@ -157,7 +157,7 @@ t.test('an answered decision never notifies: no retry, no escalation, no late no
   t.match(service.requests, [{ headers: { priority: '4' } }], 'nobody answered this one')
 })
 
-t.test('escalation notifies others of an open decision one after the other, in the chosen order [P7]', async t => {
+t.test('escalation notifies others of an open decision in turn, in the chosen order [P7]', async t => {
   const world = await startWorld(t)
   const { ada, notify, settings, channels, clock } = world
   const [first] = await channels()
@@ -208,7 +208,7 @@ t.test('notices during quiet hours are summed up in the morning [P7]', async t =
   t.same((await last()).toSorted(), ['done accepted', 'done collected', 'done collected'])
 })
 
-t.test('a clock that jumps loses no notice and sends none twice [C1]', async t => {
+t.test('a clock jump loses no notice and sends none twice [C1]', async t => {
   const world = await startWorld(t)
   const { service, wall, notify, last } = world
   service.answer = () => ({ status: 503 })
@@ -221,7 +221,7 @@ t.test('a clock that jumps loses no notice and sends none twice [C1]', async t =
   t.equal(service.requests.length, 2)
 })
 
-t.test('a clock that was wrong as the server started, and is set right, forgets no notice [C1]', async t => {
+t.test('a clock that is wrong at startup and corrected later drops no notice [C1]', async t => {
   const data = t.testdir()
   const { server: first, wall, clock, ada, notify, last, service } = await startWorld(t, { data })
   await notify('permission', 'n')
@@ -257,7 +257,7 @@ t.test('a clock that was wrong as the server started, and is set right, forgets 
   t.equal(await kept(), 0, 'a date that stands counts')
 })
 
-t.test('a test says what came of it at once, and an arrival is counted once for its own device', async t => {
+t.test('a test reports its result at once, and an arrival is counted once for its own device', async t => {
   const { ada, channels, service } = await startWorld(t)
   const [{ id }] = await channels()
   t.match((await ada.call('POST', '/v1/notifications/test', { body: {} })).body, { channels: [{ id, outcome: 'accepted', reason: null }] })
@@ -301,7 +301,7 @@ t.test('a server that dies before recording an accepted notice sends it again wi
   t.equal(status, 200)
 })
 
-t.test('Expo tickets are checked later, and a device that is gone is removed [P6]', async t => {
+t.test('Expo tickets are checked later, and a removed device is deleted [P6]', async t => {
   const expo = await startStandIn(t)
   const metricsToken = 'a-token-of-the-monitor'
   const world = await startWorld(t, { expoUrl: expo.url, expoToken: 'expo-secret', metricsToken })

@@ -39,7 +39,7 @@ async function sessionOf(person: Person, id: string): Promise<Untyped> {
   return body.sessions.find((session: Untyped) => session.id === id)
 }
 
-t.test('every sign of life is passed on at once, with what the agent does', async t => {
+t.test("every keepalive is passed on at once, with the agent's activity", async t => {
   const { ada, app, process, session, now } = await startWorld(t)
   for (const thinking of [true, false, undefined]) {
     const told = next(app, 'ephemeral')
@@ -52,7 +52,7 @@ t.test('every sign of life is passed on at once, with what the agent does', asyn
   t.same(await told, { type: 'machine-activity', id: 'laptop', active: true, activeAt: now() })
 })
 
-t.test('a clock that is far off counts as now [C2]', async t => {
+t.test('a time that is far off counts as now [C2]', async t => {
   const { pass, app, process, session, now } = await startWorld(t)
   // Nothing is told as older than what was told before.
   await pass(10 * minutes)
@@ -70,7 +70,7 @@ t.test('a clock that is far off counts as now [C2]', async t => {
   }
 })
 
-t.test('the store hears of a sign of life within 5 s, and then every 30 s at most', async t => {
+t.test('the store gets a keepalive within 5 s, and then every 30 s at most', async t => {
   const { pass, ada, process, session, now } = await startWorld(t)
   const beat = async () => {
     process.emit('session-alive', { sid: session, time: now() })
@@ -116,7 +116,7 @@ t.test('an ended session is inactive at once, and what was sent before its end d
   t.equal((await sessionOf(ada, session)).active, true)
 })
 
-t.test('after a minute, or when the session is opened again, any sign of life counts', async t => {
+t.test('after a minute, or when the session is opened again, any keepalive counts', async t => {
   const { pass, ada, app, process } = await startWorld(t)
   for (const passes of [() => pass(minutes), (tag: string) => ada.openSession(tag)]) {
     const tag: string = crypto.randomUUID()
@@ -172,7 +172,7 @@ t.test('a connecting machine is active at once, in the lists too', async t => {
   t.match(await read(), { active: true, activeAt: now() })
 })
 
-t.test('a machine that is back before its leaving was stored is there', async t => {
+t.test('a machine that reconnects before its disconnect was stored stays active', async t => {
   const clock = manualClock()
   const marks: boolean[] = []
   const told: boolean[] = []
@@ -217,7 +217,7 @@ t.test('activity with a lagging clock is not dated before the last end, so that 
   process.disconnect()
 })
 
-t.test('an inactive machine is active at its first sign of life, and with a new state', async t => {
+t.test('an inactive machine becomes active at its first keepalive, and with a new state', async t => {
   const { pass, ada, app, now } = await startWorld(t)
   const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
   const daemon = await ada.connect()
@@ -245,7 +245,7 @@ t.test('a session whose process does not reconnect is inactive after the idle ti
   t.same(await told, { type: 'activity', id: session, active: false, activeAt: leftAt + 30 * seconds, thinking: false })
 })
 
-t.test('a session whose process is back in time stays active', async t => {
+t.test('a session whose process reconnects in time stays active', async t => {
   const { pass, ada, app, heard, process, session, now } = await startWorld(t)
   const beat = async (socket: typeof process) => {
     const told = next(app, 'ephemeral')
@@ -304,7 +304,7 @@ t.test("no one can make another account's session or machine look active or inac
   t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false })
 })
 
-t.test('signs of life that do not fit are dropped', async t => {
+t.test('invalid keepalives are dropped', async t => {
   const { heard, process, session, now } = await startWorld(t)
   const payloads = [
     undefined,
@@ -450,7 +450,7 @@ t.test('a computer that goes offline while agents work causes one notification, 
   t.same(rang, ['machine', 'machine'], 'the next one is told again')
 })
 
-t.test('a computer that is back in time, was idle, or ended its session drops off in silence [P10]', async t => {
+t.test('a computer that reconnects in time, was idle, or ended its session causes no notification [P10]', async t => {
   const { rang, ada, pass, beat, come, computer, lose, now } = await startWork(t)
   const back = await computer()
   await lose(back.process)

@@ -8,7 +8,7 @@ import { draft, newAccount, newSession } from '../../store/contract/kit.ts'
 
 const [hour, day] = [60 * 60 * 1000, 24 * 60 * 60 * 1000]
 
-t.test('sessions that ended long ago go, and apps hear of it; active and younger ones stay', async t => {
+t.test('sessions that ended long ago are removed, and apps are notified; active and newer ones stay', async t => {
   const onError = (error: unknown) => t.error(error)
   const store = await openStore('sqlite:afield.db', { dataDirectory: t.testdir(), onBroken: onError })
   t.teardown(() => store.close())

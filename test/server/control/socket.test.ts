@@ -12,14 +12,14 @@ import { startServer, startServerProcess } from '../../kit/server.ts'
 
 const options = { skip: process.platform === 'win32' ? 'no control socket on Windows' : false }
 
-t.test('a command is run by the server that uses the directory, whose socket is for its owner alone', options, async t => {
+t.test('a command runs in the server that uses the directory, whose socket is for its owner only', options, async t => {
   const { data } = await startServer(t)
   const status = await askServer(storeIn(data), 'readStatus', {})
   t.match(status, { pid: process.pid, hasAccounts: false })
   t.equal(statSync(join(data, 'control.sock')).mode & 0o777, 0o600)
 })
 
-t.test('without a server the same command is run on the store itself, under its lock', async t => {
+t.test('without a server the same command runs on the store itself, under its lock', async t => {
   const server = await startServer(t)
   await server.close()
   t.equal(existsSync(join(server.data, 'control.sock')), false, 'the socket went with the server')
@@ -27,7 +27,7 @@ t.test('without a server the same command is run on the store itself, under its 
   await t.rejects(askServer(storeIn(join(server.data, 'none')), 'readStatus', {}), { message: /There is no data directory/, exitCode: 78 })
 })
 
-t.test('a command finds the store of a server that was killed, and the next server its place', options, async t => {
+t.test('a command finds the store of a killed server, and the next server can take over', options, async t => {
   const data = t.testdir()
   const { kill } = await startServerProcess(t, { data })
   await kill()
@@ -38,7 +38,7 @@ t.test('a command finds the store of a server that was killed, and the next serv
   t.match(await askServer(storeIn(data), 'readStatus', {}), { pid: child.pid })
 })
 
-t.test('of servers with stores of their own in one directory the first keeps the socket, whichever ends first', options, async t => {
+t.test('of servers with their own stores in one directory, the first holds the socket, whichever ends first', options, async t => {
   const data = t.testdir({ stores: { one: {}, two: {}, three: {} } })
   const storeOf = async (name: string) => {
     const store = await openStore('sqlite:afield.db', { dataDirectory: join(data, 'stores', name), onBroken() {} })
@@ -69,14 +69,14 @@ t.test('of servers with stores of their own in one directory the first keeps the
   t.ok(existsSync(join(data, 'control.sock')))
 })
 
-t.test('the path of the directory may be longer than the system has room for', { skip: process.platform !== 'linux' }, async t => {
+t.test("the path of the directory may exceed the system's limit for sockets", { skip: process.platform !== 'linux' }, async t => {
   const data = join(t.testdir(), 'd'.repeat(100), 'd'.repeat(100))
   mkdirSync(data, { recursive: true })
   await startServer(t, { data })
   t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: false })
 })
 
-t.test('a question the server does not take is refused in one sentence and does it no harm', options, async t => {
+t.test('an invalid request is rejected in one sentence and does the server no harm', options, async t => {
   const { data } = await startServer(t)
   const refused: [path: string, body: string, says: RegExp][] = [
     ['/noSuchCommand', '{}', /does not know this command/],

@@ -126,7 +126,7 @@ const cases: Record<string, Case> = {
 t.before(() => cryptoReady())
 
 for (const [what, { bytes, prepare }] of Object.entries(cases)) {
-  t.test(`${what} count by their bytes, of their account alone and not as its messages [Q1]`, async t => {
+  t.test(`${what} count by their bytes, for their account alone and not as its messages [Q1]`, async t => {
     const server = await startLimited(t)
     const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
     const ask = await prepare(ada, server)
@@ -143,7 +143,7 @@ for (const [what, { bytes, prepare }] of Object.entries(cases)) {
   })
 }
 
-t.test('bodies that arrive at the same time are counted before any of them is whole [Q1]', async t => {
+t.test('bodies arriving at the same time are counted before any is complete [Q1]', async t => {
   const server = await startLimited(t)
   const ada = await signUp(t, server)
   const body = JSON.stringify({ tag: 'a', metadata: large(15) })
@@ -152,7 +152,7 @@ t.test('bodies that arrive at the same time are counted before any of them is wh
   t.equal(statuses.filter(status => status !== 429).length, 5, String(statuses))
 })
 
-t.test('what all sockets of an account send counts together, and a little one is not silenced [B5, Q1]', async t => {
+t.test('traffic of all sockets of an account counts together, and a small message still gets through [B5, Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
   const [session, text] = [await ada.openSession(), large(20)]
@@ -174,7 +174,7 @@ t.test('what all sockets of an account send counts together, and a little one is
   t.ok(await acknowledged(other), 'of one account alone')
 })
 
-t.test('what events are answered with counts for all sockets of an account together [B5, Q1]', async t => {
+t.test('answers to events count for all sockets of an account together [B5, Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
   const artifactId = crypto.randomUUID()
@@ -196,7 +196,7 @@ t.test('what events are answered with counts for all sockets of an account toget
   t.match(await read(), { result: 'success' })
 })
 
-t.test('answers that would be made by one commit are each counted before the next is made [B2, B3]', async t => {
+t.test('answers made by one commit are each counted before the next is made [B2, B3]', async t => {
   const server = await startLimited(t)
   const ada = await signUp(t, server)
   const artifactId = crypto.randomUUID()
@@ -208,7 +208,7 @@ t.test('answers that would be made by one commit are each counted before the nex
   t.same([count('version-mismatch'), count('error')], [10, 6], 'of 7 MiB each, and the others have to wait')
 })
 
-t.test('sockets of an account that come alive are counted, so that coming back gives no new pace [B5, Q1]', async t => {
+t.test('sockets of an account are counted as they connect, so that reconnecting gives no new rate [B5, Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
   const web = await openWebSocket(t, server)

@@ -21,7 +21,7 @@ const evil = {
   js: 'localStorage.setItem("ran", "yes")'
 }
 
-t.test('what somebody uploaded runs nothing on the origin of the app, in a real browser [H7]', async t => {
+t.test('an uploaded file runs nothing on the origin of the app, in a real browser [H7]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -67,7 +67,7 @@ async function runAsScript(tab: Tab, url: string): Promise<void> {
   })`)
 }
 
-t.test('the app’s policy is kept by a real browser: nothing inline, nothing from elsewhere, no frame around it [H6]', async t => {
+t.test('a real browser enforces the app’s policy: nothing inline, nothing from elsewhere, no frame around it [H6]', async t => {
   const server = await startServer(t)
   const elsewhere = createServer((_, response) => {
     response.setHeader('access-control-allow-origin', '*').setHeader('content-type', 'text/html')

@@ -8,7 +8,7 @@ import { openAccepted } from '../raw-websocket.ts'
 
 // What ended processes of others: CVE-2022-21676 and -41940, CVE-2023-31125 and -32695, CVE-2024-38355.
 
-t.test('a transport named after something every object has is unknown, as any other name [N5]', async t => {
+t.test('a transport named after a property of every object is unknown, like any other name [N5]', async t => {
   const server = await startServer(t)
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'websocket,polling', '']) {
     const { status, text } = await ask(server, `/v1/updates/?EIO=4&transport=${encodeURIComponent(name)}`)
@@ -16,7 +16,7 @@ t.test('a transport named after something every object has is unknown, as any ot
   }
 })
 
-t.test('a client that resets its connection while it is upgraded ends nothing else [N5]', async t => {
+t.test('a client that resets its connection during the upgrade affects nothing else [N5]', async t => {
   const server = await startServer(t)
   for (let round = 0; round < 20; round += 1) {
     const tcp = await openTcp(t, server)
@@ -52,7 +52,7 @@ for (const [name, packet] of Object.entries(packets)) {
   })
 }
 
-t.test('an event named error is one that nobody knows [N6]', async t => {
+t.test('an event named error is unknown [N6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })

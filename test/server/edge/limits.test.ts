@@ -43,7 +43,7 @@ async function freshSignInBody(server: { url: string }, secret: Uint8Array) {
 
 t.before(() => cryptoReady())
 
-t.test('logins from one address are limited before a signature is looked at, and the answer says how long [Q1, Q5]', async t => {
+t.test('logins from one address are limited before the signature is verified, and the answer says how long [Q1, Q5]', async t => {
   const server = await startLimited(t)
   t.equal(await loginsLookedAt(server, 25, () => ({})), limits.login.burst)
   const answer = await fetch(`${server.url}/v1/auth`, { method: 'POST', body: JSON.stringify(await signInBody(engine.randomBytes(32))) })
@@ -73,13 +73,13 @@ const spoofs: [title: string, option: string | undefined, headers: (index: numbe
   ['addresses of many IPv6 /64', 'loopback', index => ({ 'x-forwarded-for': `2001:db8:0:${index}::1` }), 25]
 ]
 for (const [title, trustProxy, headers, looked] of spoofs) {
-  t.test(`${title}: ${looked} of 25 logins are looked at [Q1]`, async t => {
+  t.test(`${title}: ${looked} of 25 logins are processed [Q1]`, async t => {
     const server = await startLimited(t, trustProxy === undefined ? {} : { trustProxy })
     t.equal(await loginsLookedAt(server, 25, headers), looked)
   })
 }
 
-t.test('a header in two lines counts as a whole: a proxy may add its own below the client’s [Q1]', async t => {
+t.test('a header split into two lines counts as one: a proxy may add its own below the client’s [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const { request } = await import('node:http')
   const login = (index: number) =>
@@ -94,7 +94,7 @@ t.test('a header in two lines counts as a whole: a proxy may add its own below t
   t.equal(statuses.filter(status => status === 401).length, 20)
 })
 
-t.test('new keys from one address are few, and who has an account signs in all the same [Q1, A9]', async t => {
+t.test('new keys from one address are limited, while existing accounts can still sign in [Q1, A9]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const owner = await signUp(t, server)
   const enter = async (address: string, secret: Uint8Array = engine.randomBytes(32)) =>
@@ -108,7 +108,7 @@ t.test('new keys from one address are few, and who has an account signs in all t
   t.equal((await enter('192.0.2.7')).status, 200)
 })
 
-t.test('one key signs in so often, and bad signatures for it lock nobody out [Q1]', async t => {
+t.test('sign-ins per key are limited, and bad signatures for a key do not lock it out [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   const good = await signInBody(ada.secret)
@@ -124,7 +124,7 @@ t.test('one key signs in so often, and bad signatures for it lock nobody out [Q1
   t.same(statuses, [...Array(9).fill(200), 429], 'its sign-up was the first')
 })
 
-t.test('somebody who replays a captured sign-in uses up nothing of its owner’s, whichever way it was made [Q1, A1]', async t => {
+t.test('replaying a captured sign-in uses none of its owner’s limit, for either kind [Q1, A1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   const captured = await signInBody(ada.secret)
@@ -140,7 +140,7 @@ t.test('somebody who replays a captured sign-in uses up nothing of its owner’s
   t.equal((await call(server, 'POST', '/v2/auth', { body: renewed })).status, 200)
 })
 
-t.test('what is refused for one limit is counted against no other [Q1]', async t => {
+t.test('a request rejected by one limit does not count for another [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const burst = Math.ceil(limits.everyLogin.burst / limits.login.burst)
   for (let address = 0; address < burst; address += 1)
@@ -150,7 +150,7 @@ t.test('what is refused for one limit is counted against no other [Q1]', async t
   t.equal(await loginsLookedAt(server, 25, () => from('198.51.100.1').headers), 20)
 })
 
-t.test('a crowd that tries to sign in leaves those who have been here before their own share [Q1]', async t => {
+t.test('a flood of sign-ins leaves known networks their own share [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   t.equal((await ada.call('GET', '/v1/sessions', from('203.0.113.9'))).status, 200)
@@ -162,7 +162,7 @@ t.test('a crowd that tries to sign in leaves those who have been here before the
   t.equal((await call(server, 'POST', '/v1/auth', { body, ...from('203.0.113.9') })).status, 200)
 })
 
-t.test('who tries to remove an account without its key is held up where they are, and nobody else is [Q1]', async t => {
+t.test('attempts to remove an account without its key are limited for their own network only [Q1]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
   const claim = { publicKey: pairingKey(), deviceKey: pairingKey(), nonce: pairingKey(), signature: Buffer.alloc(64).toString('base64') }
@@ -175,7 +175,7 @@ t.test('who tries to remove an account without its key is held up where they are
   t.not(await remove(grace, '198.51.100.7'), 429)
 })
 
-t.test('pairings that begin are limited, and the polls of one that waits never are [Q1, A7]', async t => {
+t.test('new pairings are limited, and polls of a waiting one never are [Q1, A7]', async t => {
   const server = await startLimited(t)
   const ask = (publicKey: string) => call(server, 'POST', '/v1/auth/request', { body: { publicKey } })
   const first = pairingKey()
@@ -189,7 +189,7 @@ t.test('pairings that begin are limited, and the polls of one that waits never a
   }
 })
 
-t.test('so many pairings wait at once from one network, and time alone makes room [A7, Q2]', async t => {
+t.test('waiting pairings are limited per network, and only time makes room [A7, Q2]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const ask = (address: string) => call(server, 'POST', '/v1/auth/request', { body: { publicKey: pairingKey() }, ...from(address) })
   const statuses = []
@@ -200,7 +200,7 @@ t.test('so many pairings wait at once from one network, and time alone makes roo
   t.equal((await ask('192.0.2.10')).status, 200)
 })
 
-t.test('a crowd from many networks that asks to be paired shuts nobody else out [A7, Q2]', async t => {
+t.test('a flood of pairings from many networks shuts out nobody else [A7, Q2]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const asks = {
     '/v1/auth/request': () => ({ publicKey: pairingKey() }),
@@ -221,7 +221,7 @@ t.test('a crowd from many networks that asks to be paired shuts nobody else out 
   }
 })
 
-t.test('an account asks so much, others are not held up, and time makes room [Q1]', async t => {
+t.test('requests are limited per account without affecting others, and allowed again with time [Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
   const ask = (person: typeof ada) => person.call('GET', '/v1/account/settings').then(({ status }) => status)
@@ -249,7 +249,7 @@ t.test('messages count by their bytes, posted and read, and not by requests [Q1]
   t.equal((await ada.call('GET', `/v3/sessions/${session}/messages?limit=1`)).status, 200)
 })
 
-t.test('a dead token is looked up so often from one place, and a good one passes [Q1]', async t => {
+t.test('lookups of invalid tokens are limited per address, and a valid token passes [Q1]', async t => {
   const server = await startLimited(t)
   const ada = await signUp(t, server)
   const dead = 'afield1-account.e30=.nothing'
@@ -263,7 +263,7 @@ t.test('a dead token is looked up so often from one place, and a good one passes
   t.equal(await ask(dead), 401)
 })
 
-t.test('so many sockets of one account, and a new one fits once another has left [Q2]', async t => {
+t.test('sockets are limited per account, and a new one fits once another has closed [Q2]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   const [first] = await Promise.all(Array.from({ length: mostSockets }, () => openAccepted(t, server, { token: ada.token })))

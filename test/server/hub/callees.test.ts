@@ -45,29 +45,32 @@ function reached({ end }: Instance, ...ears: Ear[]): string[] {
   return ears.filter((ear, at) => ear.asked.length > (before[at] ?? 0)).map(({ id }) => id)
 }
 
-t.test('of two registrations that cross on the bus exactly one stays, whichever came first, and the other is told [R2] [M1]', async t => {
-  for (const order of [0, 1]) {
-    const { bus, instances, pass } = await openInstances(t, 2)
-    const [one, other] = instances
-    if (!one || !other) throw new Error('two were opened')
-    // Both know of each other.
-    await one.hub.attach(new Ear('reader'))
-    await other.hub.attach(new Ear('reader'))
-    bus.hold()
-    const first = await register(order === 0 ? one : other, 'a')
-    pass(100)
-    const second = await register(order === 0 ? other : one, 'b')
-    pass(100)
-    bus.release()
-    const stays = reached(one, first, second)
-    t.equal(stays.length, 1)
-    t.same(reached(other, first, second), stays, 'the same from everywhere')
-    for (const ear of [first, second]) t.equal(ear.told('rpc-unregistered').length, stays.includes(ear.id) ? 0 : 1, ear.id)
-    for (const { hub } of instances) await hub.close()
+t.test(
+  'of two registrations that cross on the bus exactly one stays, whichever came first, and the other is notified [R2] [M1]',
+  async t => {
+    for (const order of [0, 1]) {
+      const { bus, instances, pass } = await openInstances(t, 2)
+      const [one, other] = instances
+      if (!one || !other) throw new Error('two were opened')
+      // Both know of each other.
+      await one.hub.attach(new Ear('reader'))
+      await other.hub.attach(new Ear('reader'))
+      bus.hold()
+      const first = await register(order === 0 ? one : other, 'a')
+      pass(100)
+      const second = await register(order === 0 ? other : one, 'b')
+      pass(100)
+      bus.release()
+      const stays = reached(one, first, second)
+      t.equal(stays.length, 1)
+      t.same(reached(other, first, second), stays, 'the same from everywhere')
+      for (const ear of [first, second]) t.equal(ear.told('rpc-unregistered').length, stays.includes(ear.id) ? 0 : 1, ear.id)
+      for (const { hub } of instances) await hub.close()
+    }
   }
-})
+)
 
-t.test('the newest registration wins also at an instance that had heard of none before [R2] [M1]', async t => {
+t.test('the newest registration wins also at an instance that knew of none before [R2] [M1]', async t => {
   const { instances, pass } = await openInstances(t, 2)
   const [busy, fresh] = instances
   if (!busy || !fresh) throw new Error('two were opened')
@@ -85,7 +88,7 @@ t.test('the newest registration wins also at an instance that had heard of none 
   t.same(reached(fresh, newest, third), ['0'], 'and so it goes on')
 })
 
-t.test('three registrations that cross leave one [R2] [M1]', async t => {
+t.test('of three registrations that cross, one stays [R2] [M1]', async t => {
   const { bus, instances, pass } = await openInstances(t, 3)
   bus.hold()
   const ears: Ear[] = []
@@ -97,7 +100,7 @@ t.test('three registrations that cross leave one [R2] [M1]', async t => {
   for (const instance of instances) t.same(reached(instance, ...ears).length, 1)
 })
 
-t.test('a call that is asked for again after it ended does not run again [R5]', async t => {
+t.test('a call requested again after it ended does not run again [R5]', async t => {
   const { instances, pass } = await openInstances(t, 1)
   const [only] = instances
   if (!only) throw new Error('one was opened')

@@ -67,7 +67,7 @@ async function attach({ hub }: World): Promise<Ear> {
   return ear
 }
 
-t.test('messages are handed on in the order of their numbers, and none twice [O4]', async t => {
+t.test('messages are forwarded in the order of their numbers, each once [O4]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1, 2)
@@ -77,14 +77,14 @@ t.test('messages are handed on in the order of their numbers, and none twice [O4
   t.same(ear.seqs, [1, 2, 3])
 })
 
-t.test('a line begins wherever the first message it hears is', async t => {
+t.test('a subscription starts at the first message it gets', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(41, 42)
   t.same(ear.seqs, [41, 42])
 })
 
-t.test('a gap is filled from the store before anything later is handed on [O4]', async t => {
+t.test('a gap is filled from the store before anything later is forwarded [O4]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
@@ -110,7 +110,7 @@ t.test('a gap larger than a page is filled by as many pages as it takes', async 
   )
 })
 
-t.test('while a gap is being filled everything else waits its turn', async t => {
+t.test('while a gap is being filled everything else waits', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
@@ -128,7 +128,7 @@ t.test('while a gap is being filled everything else waits its turn', async t => 
   )
 })
 
-t.test('when a gap cannot be filled connections are closed to come back, rather than left with it [O4]', async t => {
+t.test('when a gap cannot be filled, connections are closed to reconnect rather than left with it [O4]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
@@ -140,7 +140,7 @@ t.test('when a gap cannot be filled connections are closed to come back, rather 
   t.match(world.errors, [{ message: 'The store is away.' }])
 })
 
-t.test('when too much waits behind a gap connections are closed to come back, and others go on [B2]', async t => {
+t.test('when too much waits behind a gap, connections are closed to reconnect, and others continue [B2]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
@@ -158,7 +158,7 @@ t.test('when too much waits behind a gap connections are closed to come back, an
   world.release()
 })
 
-t.test('a version not above the last one told of a cell is dropped', async t => {
+t.test('a cell version not above the last announced one is dropped', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   const write = (version: number, name: 'metadata' | 'agentState' = 'metadata', id = session) =>
@@ -182,7 +182,7 @@ t.test('a version not above the last one told of a cell is dropped', async t => 
   )
 })
 
-t.test('the one a change skips hears the messages that were missing before it', async t => {
+t.test('a connection excluded from a change still gets the messages missing before it', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
@@ -192,7 +192,7 @@ t.test('the one a change skips hears the messages that were missing before it', 
   t.same(ear.seqs, [1, 2])
 })
 
-t.test('a call that comes twice while it is under way runs once [R5]', async t => {
+t.test('a call delivered twice while in progress runs once [R5]', async t => {
   const world = await openWorld(t)
   const callee = await attach(world)
   const replies: BusEvent[] = []
@@ -211,7 +211,7 @@ t.test('a call that comes twice while it is under way runs once [R5]', async t =
   ])
 })
 
-t.test('a method that is registered elsewhere later is no longer answered here [R2]', async t => {
+t.test('a method registered elsewhere later is not answered here [R2]', async t => {
   const world = await openWorld(t)
   const callee = await attach(world)
   world.hub.register(callee, 's:abort')
@@ -222,7 +222,7 @@ t.test('a method that is registered elsewhere later is no longer answered here [
   t.same(callee.asked, [])
 })
 
-t.test('a connection that left hears nothing more', async t => {
+t.test('a connection that left gets nothing more', async t => {
   const world = await openWorld(t)
   const [stays, leaves] = [await attach(world), await attach(world)]
   t.equal(world.hub.size, 2)
@@ -233,14 +233,14 @@ t.test('a connection that left hears nothing more', async t => {
   t.same([stays.seqs, leaves.seqs], [[1], []])
 })
 
-t.test('closing closes every connection, with words that bring it back', async t => {
+t.test('closing closes every connection with a reason that makes it reconnect', async t => {
   const world = await openWorld(t)
   const ears = [await attach(world), await attach(world)]
   await world.hub.close()
   for (const ear of ears) t.equal(ear.closedFor, 'server-shutdown')
 })
 
-t.test('keys and parts of artifacts never go back, and what is overtaken only in part is told in part', async t => {
+t.test('keys and artifact parts never go back, and a partly outdated change is announced in part', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   const keys = (...changes: [key: string, version: number][]) =>
@@ -267,7 +267,7 @@ t.test('keys and parts of artifacts never go back, and what is overtaken only in
   )
 })
 
-t.test('a row made again under its old id is told from its first versions on', async t => {
+t.test('a row recreated under its old id is announced from its first versions', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
   const id = ids.machineId.parse('laptop')

@@ -54,7 +54,7 @@ t.test('Web Push messages are encrypted for the device, signed, and shown by a b
   t.notMatch(JSON.stringify([payload, headers]), /orchard|git push/)
 })
 
-t.test('a repeat carries the same topic and notice, and a preview goes only to a device that asks for previews', async t => {
+t.test('a retry has the same topic and notice, and a preview goes only to a device that wants previews', async t => {
   const { service, register, notify } = await startWorld(t)
   const device = browser()
   await register(tokenOf('WebPush', { endpoint: `${service.url}/push/1`, keys: device.keys }))
@@ -87,7 +87,7 @@ t.test('ntfy notices are sent in headers, replaced by session number, and cleare
   t.match(cleared, { method: 'DELETE', path: `/topic/${session}`, headers: { authorization: 'Bearer tk_secret' } })
 })
 
-t.test('ntfy shows Chinese words, and none but fixed ones', async t => {
+t.test('ntfy shows Chinese text, and only fixed sentences', async t => {
   const { service, ada, register, notify } = await startWorld(t)
   await register(tokenOf('Ntfy', { url: `${service.url}/topic` }))
   await ada.call('PUT', '/v1/notifications', { body: { settings: { language: 'zh', decision: 'silent' } } })
@@ -99,7 +99,7 @@ t.test('ntfy shows Chinese words, and none but fixed ones', async t => {
   t.equal(headers['priority'], '2', 'without sound')
 })
 
-t.test('a webhook is signed over its id, its time and its body', async t => {
+t.test('a webhook is signed over its id, time and body', async t => {
   const { service, session, register, notify } = await startWorld(t)
   const secret = randomBytes(32)
   await register(tokenOf('Webhook', { url: `${service.url}/hook`, secret: `whsec_${secret.toString('base64')}` }))
@@ -127,7 +127,7 @@ t.test('UnifiedPush gets the same as Web Push, and a silent message when answere
   t.match(device.open((cleared as Request).body), { notification: { data: { what: 'clear', notice: 'n1' } } })
 })
 
-t.test('a token of ours that leads nowhere is refused with the reason, and not with its secrets', async t => {
+t.test('an unusable channel is rejected with the reason, without its secrets', async t => {
   const { ada } = await startWorld(t)
   const { keys } = browser()
   const table: [string, RegExp][] = [
@@ -175,7 +175,7 @@ t.test('only the device that registered a channel sees its address; Expo tokens 
   t.same(await tokens(ada), ['ExponentPushToken[phone]'])
 })
 
-t.test('no channel reaches what the operator did not allow [P5]', async t => {
+t.test('channels that the operator did not allow get nothing [P5]', async t => {
   const { service, register, notify } = await startWorld(t, { pushAllow: '192.168.1.0/24' })
   const device = browser()
   const targets = [service.url, service.url.replace('http:', 'https:'), `http://localhost:${service.port}`, 'http://169.254.169.254']

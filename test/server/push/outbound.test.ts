@@ -6,7 +6,7 @@ import { startStandIn } from './stand-in.ts'
 const home = readNetworks('192.168.1.0/24, fd12::/16, 169.254.0.0/16', '--push-allow')
 const nobody = readNetworks(undefined, '--push-allow')
 
-t.test('requests go to public addresses by TLS, and to networks that the operator named [P5]', async t => {
+t.test('requests go to public addresses over TLS, and to networks that the operator named [P5]', async t => {
   const table: [address: string, isAllowed: boolean, atHome: boolean, plainAtHome: boolean][] = [
     ['93.184.216.34', true, true, false],
     ['2606:2800:0220:0001:0248:1893:25c8:1946', true, true, false],
@@ -78,7 +78,7 @@ t.test('an address is judged by its value, however it is written [P5]', async t 
   t.same(service.requests, [])
 })
 
-t.test('a name is looked up once, and the connection is made to what was checked [P5]', async t => {
+t.test('a name is resolved once, and the connection goes to the checked address [P5]', async t => {
   const service = await startStandIn(t)
   const hosts: string[] = []
   const found = [
@@ -103,7 +103,7 @@ t.test('a name is looked up once, and the connection is made to what was checked
   t.equal(service.requests[0]?.headers.host, `changes.example:${service.port}`)
 })
 
-t.test('this server itself is never asked, also where its network is allowed [P5]', async t => {
+t.test('this server itself is never called, even if its network is allowed [P5]', async t => {
   const service = await startStandIn(t)
   const outbound = openOutbound(
     { allowed: loopback, ownPort: () => service.port },
@@ -116,7 +116,7 @@ t.test('this server itself is never asked, also where its network is allowed [P5
   t.same(service.requests, [])
 })
 
-t.test('no redirect is followed, and a huge, endless or missing answer ends', async t => {
+t.test('no redirect is followed, and a huge, endless or missing answer is cut off', async t => {
   const service = await startStandIn(t)
   const outbound = openOutbound({ allowed: loopback, ownPort: () => 0 })
   t.teardown(() => outbound.close())
@@ -136,7 +136,7 @@ t.test('no redirect is followed, and a huge, endless or missing answer ends', as
   await t.rejects(asked, { name: 'AbortError' })
 })
 
-t.test('Retry-After is read as seconds and as a date', async t => {
+t.test('Retry-After is parsed as seconds and as a date', async t => {
   const service = await startStandIn(t)
   const now = Date.parse('2026-01-01T00:00:00Z')
   const outbound = openOutbound({ allowed: loopback, ownPort: () => 0 }, { now: () => now })

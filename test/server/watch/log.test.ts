@@ -18,7 +18,7 @@ function keepLines(isDebug = true) {
   return { lines, logger: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), isLevelEnabled } }
 }
 
-t.test('each request has a line with its id, its route as a pattern, its status and its time', async t => {
+t.test('each request is logged with its id, its route pattern, its status and its duration', async t => {
   const { lines, logger } = keepLines()
   const server = await startServer(t, { logger })
   const ada = await signUp(t, server)
@@ -36,7 +36,7 @@ t.test('each request has a line with its id, its route as a pattern, its status 
   t.notMatch(JSON.stringify(lines), /secret/)
 })
 
-t.test('a request costs no line unless debug asks for it', async t => {
+t.test('requests are logged only with debug', async t => {
   const { lines, logger } = keepLines(false)
   const server = await startServer(t, { logger, data: join(t.testdir(), 'private') })
   await signUp(t, server)
@@ -47,7 +47,7 @@ t.test('a request costs no line unless debug asks for it', async t => {
   )
 })
 
-t.test('an unexpected error is logged once, and the answer carries the id of that line', async t => {
+t.test('an unexpected error is logged once, and the answer has the id of that line', async t => {
   const { lines, logger } = keepLines(false)
   const met: unknown[] = []
   const broken = new Error('The clock fell off the wall')
@@ -75,7 +75,7 @@ t.test('an unexpected error is logged once, and the answer carries the id of tha
   t.same(met, [broken, { requestId, route: 'POST /v1/sessions' }])
 })
 
-t.test('other answers carry no such id', async t => {
+t.test('other answers have no such id', async t => {
   const server = await startServer(t)
   t.notOk((await fetch(`${server.url}/v1/sessions`)).headers.has('x-request-id'))
 })

@@ -34,7 +34,7 @@ t.test('without the option there are no metrics', async t => {
   t.equal((await call(server, 'GET', '/metrics')).status, 404)
 })
 
-t.test('only who shows the token reads them', async t => {
+t.test('only a request with the token reads them', async t => {
   const server = await startServer(t, { metricsToken })
   const ada = await signUp(t, server)
   for (const token of [undefined, 'x', `${metricsToken}x`, metricsToken.slice(1), ada.token]) {
@@ -69,7 +69,7 @@ t.test('events are counted', async t => {
     t.ok((counted.get(series) ?? 0) > 0, series)
 })
 
-t.test('nothing a client can choose makes a new series [Q3, R6]', async t => {
+t.test('no client input creates a new series [Q3, R6]', async t => {
   const server = await startServer(t, { metricsToken })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -101,7 +101,7 @@ t.test('nothing a client can choose makes a new series [Q3, R6]', async t => {
   t.ok((after.get('afield_http_requests_total{route="other",status="4xx"}') ?? 0) >= 100)
 })
 
-t.test('ten thousand names of methods, called and registered, leave the measurements as many and as long as they were [R6]', async t => {
+t.test('ten thousand method names, called and registered, do not grow the metrics [R6]', async t => {
   const server = await startServer(t, { metricsToken })
   const ada = await signUp(t, server)
   const [socket, callee] = [await ada.connect(), await ada.connect()]
@@ -122,7 +122,7 @@ t.test('ten thousand names of methods, called and registered, leave the measurem
   t.same([...(await scrape(server)).keys()], before)
 })
 
-t.test('two servers in one process count apart', async t => {
+t.test('two servers in one process count separately', async t => {
   const data = t.testdir({ one: {}, two: {} })
   const one = await startServer(t, { metricsToken, data: join(data, 'one') })
   const two = await startServer(t, { metricsToken, data: join(data, 'two') })
@@ -157,7 +157,7 @@ t.test('notifications are counted by channel and outcome, and each arrival once'
   t.equal((await scrape(server)).get('afield_push_overdue_seconds{channel="ntfy"}'), 0)
 })
 
-t.test('an undelivered notification shows up by how long it is overdue', async t => {
+t.test('an undelivered notification is reported by how long it is overdue', async t => {
   const metrics = createMetrics()
   t.teardown(() => metrics.close())
   const due = new Map<ChannelKind, number>([

@@ -8,7 +8,7 @@ import { CommitQueue } from '../../../sqlite/engine/commit-queue.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-t.test('all writes of one turn share one commit, in the order they came', async t => {
+t.test('all writes of one turn share one commit, in the order they arrived', async t => {
   const { write, words, commits } = openQueue(t)
   const before = commits()
   const order: string[] = []
@@ -27,7 +27,7 @@ t.test('writes of different turns have their own commits', async t => {
   t.equal(commits() - before, 2)
 })
 
-t.test('members that only read cause no sync', async t => {
+t.test('reads cause no sync', async t => {
   const { queue, words, commits } = openQueue(t)
   const before = commits()
   t.same(await Promise.all([queue.write(words), queue.write(words), queue.read(words)]), [[], [], []])
@@ -42,7 +42,7 @@ t.test('nothing is readable until the commit that answers it [D3]', async t => {
   t.same(await queue.read(words), ['a'])
 })
 
-t.test('a member that fails undoes its own effect and no other', async t => {
+t.test('a failing member undoes its own effect and no other', async t => {
   const { write, queue, insert, words, commits } = openQueue(t)
   const before = commits()
   const outcomes = await Promise.allSettled([
@@ -75,7 +75,7 @@ t.test('a member that fails alone leaves nothing', async t => {
   t.same(words(), ['b'])
 })
 
-t.test('a member sees what those before it in the turn did', async t => {
+t.test('a member sees the effects of earlier ones in the turn', async t => {
   const { write, queue, words } = openQueue(t)
   const [, seen] = await Promise.all([write('a'), queue.write(words)])
   t.same(seen, ['a'])
@@ -97,7 +97,7 @@ t.test('a commit has at most 128 members and about 4 MiB, unless a single one is
   t.equal(await commitsOf(2, 5 * mebibyte), 2)
 })
 
-t.test('few members that may take long share a commit, and none overtakes another [D6]', async t => {
+t.test('a few slow members share a commit, and none overtakes another [D6]', async t => {
   const { queue, insert, commits } = openQueue(t)
   const before = commits()
   const order: string[] = []
@@ -143,7 +143,7 @@ for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB
   })
 }
 
-t.test('a read that finds the database broken fails the writes that wait [F5]', async t => {
+t.test('a read that finds the database corrupt fails the waiting writes [F5]', async t => {
   const { write, queue, words, told } = openQueue(t)
   const writing = write('a')
   const reading = queue.read(() => {
@@ -155,7 +155,7 @@ t.test('a read that finds the database broken fails the writes that wait [F5]', 
   t.same(words(), [])
 })
 
-t.test('a turn waits for a program from outside without stopping the event loop [F6]', async t => {
+t.test('a turn waits for another program without blocking the event loop [F6]', async t => {
   const { file, write, words } = openQueue(t)
   const outside = new Database(file)
   t.teardown(() => outside.close())
@@ -183,7 +183,7 @@ t.test('writes are clearly rejected while another program locks the database, an
   t.same(told, [])
 })
 
-t.test('who watches commits has no say in them [D4]', async t => {
+t.test('commit listeners cannot affect commits [D4]', async t => {
   const { database } = openQueue(t)
   const warned = once(process, 'warning')
   const throwing = () => {

@@ -48,7 +48,7 @@ t.test('each violated connection setting is named [D5]', async t => {
   for (const [flaw, sentence] of flaws) t.match(flawIn({ ...sound, ...flaw }), sentence)
 })
 
-t.test('a database with another page size is refused [D5]', async t => {
+t.test('a database with another page size is rejected [D5]', async t => {
   const { file, open } = newPlace(t)
   const other = new Database(file)
   other.pragma('page_size = 1024')
@@ -65,7 +65,7 @@ t.test('files are for this user only', async t => {
   close()
 })
 
-t.test('a database of a newer program is refused and left byte for byte as it was [L3]', async t => {
+t.test('a database of a newer version is rejected and left byte for byte unchanged [L3]', async t => {
   const { file, open } = newPlace(t)
   const { database, close } = await open()
   database.pragma(`user_version = ${migrations.length + 1}`)
@@ -78,7 +78,7 @@ t.test('a database of a newer program is refused and left byte for byte as it wa
   t.ok(readFileSync(file).equals(before))
 })
 
-t.test('so is one whose newer version is still in its log [L3]', async t => {
+t.test('so is one whose newer version is still in its WAL [L3]', async t => {
   const { file, directory, open } = newPlace(t)
   const { database, close } = await open()
   database.pragma(`user_version = ${migrations.length + 1}`)
@@ -93,7 +93,7 @@ t.test('so is one whose newer version is still in its log [L3]', async t => {
   t.same([readFileSync(killed), readFileSync(`${killed}-wal`)], before)
 })
 
-t.test('a file that is not a database is refused and left as it was [F5]', async t => {
+t.test('a file that is not a database is rejected and left unchanged [F5]', async t => {
   for (const content of ['not a database', 'x'.repeat(5000), '\0'.repeat(4096)]) {
     const { file, open } = newPlace(t)
     writeFileSync(file, content)
@@ -112,7 +112,7 @@ t.test('a foreign database is rejected and left unchanged', async t => {
   t.ok(readFileSync(file).equals(before))
 })
 
-t.test('a start cut off before its schema was made is a new database to the next', async t => {
+t.test('a start cut off before the schema was created counts as a new database for the next', async t => {
   const { file, open } = newPlace(t)
   const cut = new Database(file)
   cut.pragma('page_size = 4096')
@@ -126,7 +126,7 @@ t.test('a start cut off before its schema was made is a new database to the next
   close()
 })
 
-t.test('a step that fails leaves the schema where it was [L2]', async t => {
+t.test('a failing step leaves the schema unchanged [L2]', async t => {
   const { open, openWith } = newPlace(t)
   ;(await open()).close()
   const number = migrations.length + 1
@@ -139,7 +139,7 @@ t.test('a step that fails leaves the schema where it was [L2]', async t => {
   close()
 })
 
-t.test('a directory that cannot be made or written is named in one sentence [F4]', async t => {
+t.test('a directory that cannot be created or written is named in one sentence [F4]', async t => {
   const { directory } = newPlace(t)
   writeFileSync(`${directory}-file`, '')
   const below = join(`${directory}-file`, 'data')
@@ -154,7 +154,7 @@ t.test('a directory that cannot be made or written is named in one sentence [F4]
   chmodSync(directory, 0o700)
 })
 
-t.test('a second opening of the directory is refused by name, and possible after the first has closed [F6]', async t => {
+t.test('opening the directory twice is rejected by name, and possible after the first has closed [F6]', async t => {
   const { directory, open } = newPlace(t)
   const first = await open()
   const refusal = await open().then(

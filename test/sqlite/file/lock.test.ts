@@ -5,7 +5,7 @@ import t from 'tap'
 import { CannotStart } from '../../../lib/exit.ts'
 import { lockDirectory } from '../../../sqlite/file/lock.ts'
 
-t.test('the lock of a server that was killed is free at once [F6]', async t => {
+t.test('the lock of a killed server is free at once [F6]', async t => {
   const directory = t.testdir()
   const holder = spawn(process.execPath, [fileURLToPath(new URL('../../kit/hold-lock.ts', import.meta.url)), directory])
   t.teardown(() => holder.kill('SIGKILL'))

@@ -7,7 +7,7 @@ import { openLog } from '../../../sqlite/file/log.ts'
 
 const mib = 1024 * 1024
 
-t.test('while another program reads without an end the log grows to its bound, and ends once that program has [F7]', async t => {
+t.test('while another program reads endlessly the WAL grows to its bound, and shrinks once that program ends [F7]', async t => {
   const { file, log, write, remove, pass } = setUp(t)
   const reader = new Database(file, { readonly: true })
   t.teardown(() => reader.close())
@@ -31,7 +31,7 @@ t.test('while another program reads without an end the log grows to its bound, a
   await write()
 })
 
-t.test('without such a program nothing is ever refused [F7]', async t => {
+t.test('without such a program nothing is ever rejected [F7]', async t => {
   const { log, write } = setUp(t)
   for (let number = 0; number < 100; number += 1) {
     await write()

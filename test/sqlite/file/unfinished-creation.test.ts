@@ -22,7 +22,7 @@ function cutOff(t: Test, { pagesBefore }: { pagesBefore: number }) {
 
 const open = (dataDirectory: string) => openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => t.error(reason) })
 
-t.test('a server that was killed in its very first write starts again [D4]', async t => {
+t.test('a server killed during its first write starts again [D4]', async t => {
   const { directory } = cutOff(t, { pagesBefore: 0 })
   const store = await open(directory)
   t.teardown(() => store.close())
@@ -38,7 +38,7 @@ t.test("a database with another program's unfinished write is rejected and left 
   t.ok(readFileSync(`${file}-journal`).equals(journal))
 })
 
-t.test('a journal that is cut short, or none, says nothing about the file', async t => {
+t.test('a truncated or missing journal says nothing about the file', async t => {
   const { directory, file } = cutOff(t, { pagesBefore: 0 })
   writeFileSync(`${file}-journal`, Buffer.alloc(10))
   await t.rejects(open(directory), CannotStart)

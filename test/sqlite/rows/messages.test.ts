@@ -43,7 +43,7 @@ t.test('the numbers of a session end below 2^31 - 1 with a clear answer, and rep
   t.equal(await append('a', 'c'), 'full')
 })
 
-t.test('numbers given in a turn that found the disk full are given again [F1] [X1]', async t => {
+t.test('numbers assigned in a turn that failed on a full disk are assigned again [F1] [X1]', async t => {
   const file = join(t.testdir(), 'data', 'afield.db')
   const { database, close } = await openDatabase(file, {
     dataDirectory: dirname(file),
@@ -66,7 +66,7 @@ t.test('numbers given in a turn that found the disk full are given again [F1] [X
   t.match(await append('two'), { added: [{ seq: 2 }], clock: 3 })
 })
 
-t.test('a damaged page ends the store instead of answering from it [F5]', async t => {
+t.test('a corrupt page ends the store instead of answering from it [F5]', async t => {
   const dataDirectory = join(t.testdir(), 'data')
   const told: StoreBroken[] = []
   const open = () => openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => told.push(reason) })

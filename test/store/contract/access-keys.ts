@@ -4,7 +4,7 @@ import { found, machineId, newAccount, newMachine, newSession, openFor, type Sto
 const machine = machineId('laptop')
 
 export function accessKeyContract(t: Test, place: StorePlace): void {
-  t.test('an access key is made once for a session on a machine, and moves by one [X4]', async t => {
+  t.test('an access key is created once for a session on a machine, and its version increments [X4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const of = { session: await newSession(store, ann), machine }
@@ -42,7 +42,7 @@ export function accessKeyContract(t: Test, place: StorePlace): void {
     t.equal(await store.findAccessKey(ann, { session: second, machine }), 'none')
   })
 
-  t.test('a session or a machine of another account is missing, whichever is one’s own [I1]', async t => {
+  t.test('a session or machine of another account is missing, whichever of the two is foreign [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     const [hers, own] = [await newSession(store, ann), await newSession(store, eve)]

@@ -16,7 +16,7 @@ const part = (expected: number, value: string) => ({ expected, value: sealed(val
 const one = artifactId('one')
 
 export function artifactContract(t: Test, place: StorePlace): void {
-  t.test('an artifact is found or made under its own id, at version 1', async t => {
+  t.test('an artifact is found or created under its own id, at version 1', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const artifact = {
@@ -52,7 +52,7 @@ export function artifactContract(t: Test, place: StorePlace): void {
     t.same(await listed(2), [one, three])
   })
 
-  t.test('both parts are written or neither, each over its own version [X4]', async t => {
+  t.test('both parts are written or neither, each with its own version [X4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await store.openArtifact(ann, draft(one))
@@ -72,7 +72,7 @@ export function artifactContract(t: Test, place: StorePlace): void {
     t.match(await store.findArtifact(ann, one), { seq: 2, updatedAt: 9, createdAt: 5 })
   })
 
-  t.test('of many who write over one version, one wins, and the others get what is there [X4]', async t => {
+  t.test('of many writers with one version, one wins, and the others get the current value [X4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await store.openArtifact(ann, draft(one))
@@ -97,7 +97,7 @@ export function artifactContract(t: Test, place: StorePlace): void {
     t.match(await store.openArtifact(ann, draft(one)), { created: true, clock: 3 })
   })
 
-  t.test('an artifact of another account is one that does not exist, and its id is free [I1] [I3]', async t => {
+  t.test('an artifact of another account counts as missing, and its id is free [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     const { artifact } = await store.openArtifact(ann, draft(one))

@@ -49,7 +49,7 @@ export function attachmentContract(t: Test, place: StorePlace): void {
     t.same([await read(0), await read(1), await read(3), await read(4), await read(5), await read(6)], ['abcd', 'bcd', 'd', 'ef', 'f', ''])
   })
 
-  t.test('an upload is whole once it is said to be, and never changes again', async t => {
+  t.test('an upload is complete once declared so, and never changes again', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const file = await openUpload(store, ann, { size: 9 })
@@ -81,7 +81,7 @@ export function attachmentContract(t: Test, place: StorePlace): void {
     t.equal(await store.readAttachmentBytes(ann), 3)
   })
 
-  t.test('an unfinished upload ends when it got nothing for its time, and is swept', async t => {
+  t.test('an unfinished upload expires when idle, and is removed', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const file = await openUpload(store, ann)

@@ -6,12 +6,12 @@ import type { Store } from '../../../lib/store/store.ts'
 import { found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 export function cellContract(t: Test, place: StorePlace): void {
-  t.test('settings begin empty at version 0', async t => {
+  t.test('settings start empty at version 0', async t => {
     const store = await openFor(t, place)
     t.same(await store.readSettings(await newAccount(store, 'ann')), { version: 0, value: null })
   })
 
-  t.test('each version of each cell has one winner, and a loser gets what is there [X4]', async t => {
+  t.test('each version of each cell has one winner, and a loser gets the current value [X4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     for (const [name, ref] of Object.entries(await allCells(store, ann))) {
@@ -19,7 +19,7 @@ export function cellContract(t: Test, place: StorePlace): void {
     }
   })
 
-  t.test('a write moves the clock once, a conflict not at all', async t => {
+  t.test('a write advances the clock once, a conflict does not', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const settings = { of: 'account', name: 'settings' } as const

@@ -11,7 +11,7 @@ import { everythingOf, Replica, read, step } from './replica.ts'
 const kvKey = (text: string) => ids.kvKey.parse(text)
 
 export function changeContract(t: Test, place: StorePlace): void {
-  t.test('who asks again and again, in pages of any size, ends with every row as it is [S1]', async t => {
+  t.test('a reader who repeats its request, with pages of any size, ends with every row as it is [S1]', async t => {
     const store = await openFor(t, place)
     let round = 0
     await fc.assert(
@@ -40,7 +40,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch, since: after.clock }), { clock: after.clock, sessions: [] })
   })
 
-  t.test('appends of one turn each leave their session at its own clock', async t => {
+  t.test('appends of one turn each put their session at its own clock', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const [one, two] = [await newSession(store, ann), await newSession(store, ann)]
@@ -72,7 +72,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch: renewed, since: 1 }), { complete: true, epoch: renewed })
   })
 
-  t.test('the epoch outlives a restart', async t => {
+  t.test('the epoch survives a restart', async t => {
     const open = place(t)
     const store = await open()
     const ann = await newAccount(store, 'ann')
@@ -83,7 +83,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.equal(complete(await again.changesSince(ann, fromNothing)).epoch, epoch)
   })
 
-  t.test('forgotten removals make a reader start over, and a reader that starts over finishes', async t => {
+  t.test('pruned removals make a reader start over, and a reader that starts over finishes', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const sessions = await Promise.all(['a', 'b', 'c'].map(name => newSession(store, ann, name)))
@@ -113,7 +113,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { epoch, since, began, limit: 10 }), { removed: [{ of: 'session', id: first }], more: false })
   })
 
-  t.test('a machine created again under its id is reported as removed and as present', async t => {
+  t.test('a machine recreated under its id is reported as removed and as present', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await newMachine(store, ann, machineId('laptop'))
@@ -154,7 +154,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     ])
   })
 
-  t.test('the last page says who is active, since presence moves no clock', async t => {
+  t.test('the last page includes who is active, since presence does not advance the clock', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -169,7 +169,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.equal(complete(await store.changesSince(ann, { ...fromNothing, limit: 1 })).active, undefined, 'not on a page before the last')
   })
 
-  t.test('receipts only rise, no further than the messages, and what was read was delivered', async t => {
+  t.test('receipts only rise, never past the messages, and a read message counts as delivered', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -185,7 +185,7 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch, since: 7 }), { sessions: [{ id: session, deliveredSeq: 4 }] })
   })
 
-  t.test('changes and receipts are of the account alone [I1]', async t => {
+  t.test('changes and receipts belong to the account alone [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     const session = await newSession(store, ann)

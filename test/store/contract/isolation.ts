@@ -50,7 +50,7 @@ const questions: Record<string, (store: Store, caller: AccountId, named: Named) 
 }
 
 export function isolationContract(t: Test, place: StorePlace): void {
-  t.test('an id of another account is answered like one that does not exist, and changes nothing [I1] [I3]', async t => {
+  t.test('an id of another account is answered like a missing one, and changes nothing [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     const named = {

@@ -33,7 +33,7 @@ export function kvContract(t: Test, place: StorePlace): void {
     t.same(await store.readKv(ann, [kvKey('k')]), [{ key: 'k', value: 'again', version: 3 }])
   })
 
-  t.test('changes are made together or not at all, and a refusal names every conflict [X5]', async t => {
+  t.test('changes are made together or not at all, and a rejection names every conflict [X5]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await store.mutateKv(ann, [change('a', 'a'), change('b', 'b')], 1)
@@ -54,14 +54,14 @@ export function kvContract(t: Test, place: StorePlace): void {
     ])
   })
 
-  t.test('of many who change the same keys at once, each version has one winner, who changed them all [X4] [X5]', async t => {
+  t.test('of many concurrent writers to the same keys, each version has one winner, who changed them all [X4] [X5]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const writers = fc.array(fc.constantFrom(-1, 0, 0, 0, 1), { minLength: 1, maxLength: 8 })
     await fc.assert(fc.asyncProperty(writers, race(store, ann)), { numRuns: 20 })
   })
 
-  t.test('keys are listed by prefix, in order, at most so many', async t => {
+  t.test('keys are listed by prefix, in order, up to a limit', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const keys = ['a', 'a.', 'a.b', 'a%', 'a_', 'B', 'ab', 'b', '\ud7ff', '\ue000', 'z\u{10ffff}', 'z\u{10ffff}q', '\u{1f600}']
@@ -86,7 +86,7 @@ export function kvContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('two accounts have the same key without knowing of each other [I1] [I3]', async t => {
+  t.test('two accounts have the same key independently [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     await store.mutateKv(ann, [change('k', 'of ann')], 1)

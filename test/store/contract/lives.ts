@@ -11,7 +11,7 @@ const farAbove = 1_000_000
 
 /** Most clients know no epochs: what was given out after the backup must never mean something else. */
 export function lifeContract(t: Test, place: StorePlace): void {
-  t.test('after a restore no seq is given out for the second time, also not by the same backup restored again [O6]', async t => {
+  t.test('after a restore no seq is assigned twice, even if the same backup is restored again [O6]', async t => {
     const open = async (): Promise<number[]> => {
       const store = await openFor(t, place)
       if (!store.safekeeping) return []
@@ -49,7 +49,7 @@ export function lifeContract(t: Test, place: StorePlace): void {
     t.ok(Math.min(...second) > Math.max(...first) + 1000, `${first} and then ${second}`)
   })
 
-  t.test('a session that comes near the end of the numbers keeps half of what is left, however often it is restored', async t => {
+  t.test('a session near the end of its numbers keeps half of the rest, however often it is restored', async t => {
     const store = await openFor(t, place)
     if (!store.safekeeping) return
     const ann = await newAccount(store, 'ann')

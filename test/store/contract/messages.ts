@@ -6,7 +6,7 @@ import { draft, found, newAccount, newSession, openFor, readAll, type StorePlace
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 export function messageContract(t: Test, place: StorePlace): void {
-  t.test('a batch is numbered in its order, and its counters move with it [O3] [D4]', async t => {
+  t.test('a batch is numbered in order, and its counters move with it [O3] [D4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -36,7 +36,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     t.match(await store.findSession(ann, session), { lastSeq: 2, updatedAt: 1 })
   })
 
-  t.test('any storm of repeats leaves each message once, gapless, in the order of first sight [X1] [O3]', async t => {
+  t.test('any number of repeats leaves each message once, gapless, in the order first received [X1] [O3]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { freq: 8 })
@@ -61,7 +61,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('two first sends of one message at once share one row and one number [X2]', async t => {
+  t.test('two simultaneous first sends of a message share one row and one number [X2]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -73,7 +73,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     t.equal((await readAll(store, ann, session)).length, 500)
   })
 
-  t.test('a message without a name is new each time', async t => {
+  t.test('a message without a localId is new each time', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -82,7 +82,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     t.equal(found(await store.appendMessages(ann, session, [unnamed], 1)).added[0]?.seq, 3)
   })
 
-  t.test('the same name in another session or account is another message [X3]', async t => {
+  t.test('the same localId in another session or account is another message [X3]', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     const places = [
@@ -121,7 +121,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     t.equal(found(await store.findSession(ann, session)).lastSeq, writers * each)
   })
 
-  t.test('nothing is readable before it is stored for good [D3]', async t => {
+  t.test('nothing is readable before it is durable [D3]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -136,7 +136,7 @@ export function messageContract(t: Test, place: StorePlace): void {
     await write
   })
 
-  t.test('pages in both directions are cuts of one list, also while it grows [O2]', async t => {
+  t.test('pages in both directions are slices of one list, also while it grows [O2]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)

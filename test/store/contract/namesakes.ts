@@ -58,7 +58,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
     })
   }
 
-  t.test('which push tokens are too many is asked of the account alone [I1]', async t => {
+  t.test('excess push tokens are counted for the account alone [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
     await store.addPushToken(first, { id: 'a', token: 'newer', now: 9 })
@@ -66,7 +66,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
     t.match(await store.listPushTokens(second), [{ token: 'own' }])
   })
 
-  t.test('the clock and the keys of an account are its own [I1]', async t => {
+  t.test('the clock and keys of an account are its own [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
     await store.mutateKv(first, [{ key: ids.kvKey.parse('of the first'), value: small, version: -1 }], 1)
@@ -78,7 +78,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
     t.match(await store.appendMessages(second, session, [draft('y')], 1, { ...noQuotas, messages: 2 }), { clock: 4 })
   })
 
-  t.test('an account that is not there has nothing, and nothing can be written to it [I1]', async t => {
+  t.test('a missing account has nothing, and nothing can be written to it [I1]', async t => {
     const store = await openFor(t, place)
     await newAccount(store, 'ann')
     const nobody = ids.accountId.parse('nobody')

@@ -48,7 +48,7 @@ async function accountWithPhone(store: Store, name: string, token = 'WebPush[x]'
 }
 
 export function noticeContract(t: Test, place: StorePlace): void {
-  t.test('a notice is claimed by one, held, and claimed again when its holder never came back', async t => {
+  t.test('a notice is claimed by one worker, held, and claimed again if that never returns', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     await store.addNotice(account, notice('n', [delivery()]))
@@ -107,7 +107,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same(await outcomes(store, account, 'failed'), ['settled'])
   })
 
-  t.test('a delivery ends as expired, as gone with its channel, or as what its provider said', async t => {
+  t.test("a delivery ends as expired, as gone with its channel, or with its provider's result", async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     await store.addNotice(account, notice('old', [delivery()], { expiresAt: 12 }))
@@ -125,7 +125,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     ])
   })
 
-  t.test('a ticket is looked up later, for as long as its channel is there', async t => {
+  t.test('a ticket is checked later, for as long as its channel exists', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     await store.addNotice(account, notice('n', [delivery()], { expiresAt: 50 }))
@@ -151,7 +151,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same([await outcomes(store, account, '2'), await outcomes(store, account, 'later')], [['collected'], ['waiting']])
   })
 
-  t.test("accounts take turns, and a wrong clock's time is not waited for [C1]", async t => {
+  t.test('accounts take turns, and a wrong clock delays nothing [C1]', async t => {
     const store = await openFor(t, place)
     const [{ account: ann }, { account: bob }] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'bob')]
     for (const id of ['1', '2', '3']) await store.addNotice(ann, notice(id, [delivery()]))
@@ -230,7 +230,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     )
   })
 
-  t.test('notices go with their session and their account, and after their time [I2]', async t => {
+  t.test('notices are removed with their session and account, and after their time [I2]', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
     const { account: eve } = await accountWithPhone(store, 'eve')

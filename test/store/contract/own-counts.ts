@@ -24,7 +24,7 @@ export function ownCountContract(t: Test, place: StorePlace): void {
     t.match(await store.mutateKv(second, written('one'), 1, { ...noQuotas, kvKeys: 1 }), { written: true })
   })
 
-  t.test('a removed session gives back what it took, and not what its namesake took [I1]', async t => {
+  t.test('a removed session returns its own storage, and not that of one with the same name [I1]', async t => {
     const store = await openFor(t, place)
     const accounts = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     const session = { id: sessionId('s'), tag: 'tag', metadata: small, agentState: null, dataKey: null, now: 1 }
@@ -36,7 +36,7 @@ export function ownCountContract(t: Test, place: StorePlace): void {
     for (const { messages, bytes } of await store.listAccounts()) t.same([messages, bytes], [0, 0])
   })
 
-  t.test('a removed artifact gives back what it took, and not what its namesake took [I1]', async t => {
+  t.test('a removed artifact returns its own storage, and not that of one with the same name [I1]', async t => {
     const store = await openFor(t, place)
     const accounts = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     const id = ids.artifactId.parse('a')
@@ -46,7 +46,7 @@ export function ownCountContract(t: Test, place: StorePlace): void {
     for (const { bytes } of await store.listAccounts()) t.equal(bytes, 0)
   })
 
-  t.test('how many removals are remembered is counted of the account alone [I1]', async t => {
+  t.test('remembered removals are counted for the account alone [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     await removeArtifacts(store, first, mostRemovalsKept + 2)

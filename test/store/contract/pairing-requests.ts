@@ -28,21 +28,24 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>
 
 export function pairingRequestContract(t: Test, place: StorePlace): void {
-  t.test('a request of the second kind is approved once, fetched with its secret alone, the same until it ends [A7]', async t => {
-    const store = await openFor(t, place)
-    const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
-    let round = 0
-    await fc.assert(
-      fc.asyncProperty(fc.commands(commands, { size: '+1' }), async script => {
-        round++
-        const real = { store, accounts, round, tokens: 0 }
-        await fc.asyncModelRun(() => ({ model: { now: 0, requests: new Map() }, real }), script)
-      }),
-      { numRuns: 40 }
-    )
-  })
+  t.test(
+    'a pairing request with a check code is approved once, and fetched only with its secret, unchanged until it expires [A7]',
+    async t => {
+      const store = await openFor(t, place)
+      const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
+      let round = 0
+      await fc.assert(
+        fc.asyncProperty(fc.commands(commands, { size: '+1' }), async script => {
+          round++
+          const real = { store, accounts, round, tokens: 0 }
+          await fc.asyncModelRun(() => ({ model: { now: 0, requests: new Map() }, real }), script)
+        }),
+        { numRuns: 40 }
+      )
+    }
+  )
 
-  t.test('a device that was removed is not given its token again [A7] [A10]', async t => {
+  t.test('a removed device does not get its token again [A7] [A10]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const { poll } = await approvedRequest(store, ann)
@@ -51,7 +54,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.same(await poll(), { state: 'over' })
   })
 
-  t.test('a device that another account asks to remove is given its token again [A7] [I1]', async t => {
+  t.test('a device that another account tries to remove still gets its token again [A7] [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
     const { poll } = await approvedRequest(store, ann)
@@ -69,7 +72,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.match(await store.readPairingRequest(pairingId.parse('b'), 0), { about: null })
   })
 
-  t.test('a crowd with an IPv6 network of any width makes room among itself, and who waits elsewhere stays [A7]', async t => {
+  t.test('a flood from an IPv6 network of any width makes room within itself, and requests from elsewhere stay [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 2 }
     const ask = (id: string, from: string, now: number) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
@@ -79,7 +82,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.equal(await store.readPairingRequest(pairingId.parse('eve 8'), 9), 'unknown')
   })
 
-  t.test('so many wait at once from one network, and in all, where the fullest network makes room [A7]', async t => {
+  t.test('waiting requests are limited per network and in total, where the fullest network makes room [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }
     const ask = (id: string, from: string, now = 0) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })

@@ -59,7 +59,7 @@ export function pairingContract(t: Test, place: StorePlace): void {
     t.equal(await store.findBearer(sha256('twice')), 'missing')
   })
 
-  t.test('so many wait at once from one network, and in all, where the fullest network makes room [A7]', async t => {
+  t.test('waiting requests are limited per network and in total, where the fullest network makes room [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }
     const ask = async (publicKey: string, from: string, now = 0) =>

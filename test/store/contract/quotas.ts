@@ -82,7 +82,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.listAccounts(), [{ messages: 7, bytes: 7 }])
   })
 
-  t.test('so many sessions, and one that is there already is found all the same [Q2]', async t => {
+  t.test('sessions are limited, and an existing one is still found [Q2]', async t => {
     const { store, ann } = await twoAccounts(t, place)
     const quotas = only({ sessions: 2 })
     await store.openSession(ann, newDraft('one'), quotas)
@@ -93,7 +93,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.equal((await store.openSession(ann, newDraft('three'), quotas)).created, true)
   })
 
-  t.test('so many keys of so many bytes, and a key that is there may change [Q2]', async t => {
+  t.test('keys are limited in number and bytes, and an existing one may change [Q2]', async t => {
     const { store, ann } = await twoAccounts(t, place)
     const quotas = only({ kvKeys: 2, kvValueBytes: 3 })
     const change = (key: string, value: string, version = -1) => ({ key: kvKey.parse(key), value: sealed(value), version })
@@ -104,55 +104,62 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.mutateKv(ann, [change('b', '2', 0)], 1, quotas), { written: true })
   })
 
-  t.test('what is neither message nor file fills a quota of its own, may shrink beyond it, and comes back when it goes [Q2]', async t => {
-    const { store, ann, bob } = await twoAccounts(t, place)
-    const [session, machine] = [await newSession(store, ann), machineId('laptop')]
-    await newMachine(store, ann, machine)
-    const held = async (account: AccountId) => found(await store.readStorage(account)).bytes.state
-    const used = { tokens: { total: 1 }, cost: { total: 1 } }
-    const notice = {
-      ...{ id: 'n', kind: 'done' as const, session, title: 'x'.repeat(100), body: '', preview: null },
-      ...{ now: 1, expiresAt: 9, deliveries: [] }
-    }
-    const large = sealed('x'.repeat(1_000))
-    const writes: Record<string, (quotas: Quotas) => Promise<unknown>> = {
-      session: quotas => store.openSession(ann, { ...newDraft('another'), metadata: large }, quotas),
-      machine: quotas =>
-        store.openMachine(ann, { ...newDraft('other'), id: machineId('other'), metadata: large, daemonState: null }, quotas),
-      metadata: quotas => store.writeCell(ann, { of: 'session', id: session, name: 'metadata' }, 0, large, 1, quotas),
-      'agent state': quotas => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, large, 1, quotas),
-      'daemon state': quotas => store.writeCell(ann, { of: 'machine', id: machine, name: 'daemonState' }, 1, large, 1, quotas),
-      settings: quotas => store.writeCell(ann, { of: 'account', name: 'settings' }, 0, large, 1, quotas),
-      value: quotas => store.mutateKv(ann, [{ key: kvKey.parse('k'), value: large, version: -1 }], 1, quotas),
-      'access key': quotas => store.addAccessKey(ann, { session, machine }, sealed('x'), 1, quotas),
-      'larger access key': quotas => store.writeAccessKey(ann, { session, machine }, 1, large, 1, quotas),
-      'usage report': quotas => store.putUsageReport(ann, { id: 'u', key: 'x'.repeat(100), session, ...used, now: 1 }, quotas),
-      notice: quotas => store.addNotice(ann, notice, quotas),
-      'settled notice': quotas => store.settleNotices(ann, { session, id: 'unknown', clears: [], now: 1 }, quotas),
-      'named token': quotas => store.addToken(ann, tokenDraft('named', 'a named token', 'backup'), quotas)
-    }
-    for (const [name, write] of Object.entries(writes)) {
-      const before = await held(ann)
-      await t.rejects(write(only({ stateBytes: before + 90 })), over('stateBytes'), name)
-      t.equal(await held(ann), before, `nothing of a refused ${name} is kept`)
-      await write(only({ stateBytes: before + 3_000 }))
-      t.ok((await held(ann)) > before, `${name} counts`)
-    }
-    const full = only({ stateBytes: 1 })
-    t.match(await store.writeCell(ann, { of: 'account', name: 'settings' }, 1, sealed('dark'), 2, full), { written: true }, 'less is taken')
-    await store.settleNotices(ann, { session, id: 'n', clears: [], now: 2 }, full)
-    t.equal(await held(bob), 0, 'others have their own')
+  t.test(
+    'state that is neither message nor file has its own quota, may shrink while above it, and is returned on removal [Q2]',
+    async t => {
+      const { store, ann, bob } = await twoAccounts(t, place)
+      const [session, machine] = [await newSession(store, ann), machineId('laptop')]
+      await newMachine(store, ann, machine)
+      const held = async (account: AccountId) => found(await store.readStorage(account)).bytes.state
+      const used = { tokens: { total: 1 }, cost: { total: 1 } }
+      const notice = {
+        ...{ id: 'n', kind: 'done' as const, session, title: 'x'.repeat(100), body: '', preview: null },
+        ...{ now: 1, expiresAt: 9, deliveries: [] }
+      }
+      const large = sealed('x'.repeat(1_000))
+      const writes: Record<string, (quotas: Quotas) => Promise<unknown>> = {
+        session: quotas => store.openSession(ann, { ...newDraft('another'), metadata: large }, quotas),
+        machine: quotas =>
+          store.openMachine(ann, { ...newDraft('other'), id: machineId('other'), metadata: large, daemonState: null }, quotas),
+        metadata: quotas => store.writeCell(ann, { of: 'session', id: session, name: 'metadata' }, 0, large, 1, quotas),
+        'agent state': quotas => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, large, 1, quotas),
+        'daemon state': quotas => store.writeCell(ann, { of: 'machine', id: machine, name: 'daemonState' }, 1, large, 1, quotas),
+        settings: quotas => store.writeCell(ann, { of: 'account', name: 'settings' }, 0, large, 1, quotas),
+        value: quotas => store.mutateKv(ann, [{ key: kvKey.parse('k'), value: large, version: -1 }], 1, quotas),
+        'access key': quotas => store.addAccessKey(ann, { session, machine }, sealed('x'), 1, quotas),
+        'larger access key': quotas => store.writeAccessKey(ann, { session, machine }, 1, large, 1, quotas),
+        'usage report': quotas => store.putUsageReport(ann, { id: 'u', key: 'x'.repeat(100), session, ...used, now: 1 }, quotas),
+        notice: quotas => store.addNotice(ann, notice, quotas),
+        'settled notice': quotas => store.settleNotices(ann, { session, id: 'unknown', clears: [], now: 1 }, quotas),
+        'named token': quotas => store.addToken(ann, tokenDraft('named', 'a named token', 'backup'), quotas)
+      }
+      for (const [name, write] of Object.entries(writes)) {
+        const before = await held(ann)
+        await t.rejects(write(only({ stateBytes: before + 90 })), over('stateBytes'), name)
+        t.equal(await held(ann), before, `nothing of a refused ${name} is kept`)
+        await write(only({ stateBytes: before + 3_000 }))
+        t.ok((await held(ann)) > before, `${name} counts`)
+      }
+      const full = only({ stateBytes: 1 })
+      t.match(
+        await store.writeCell(ann, { of: 'account', name: 'settings' }, 1, sealed('dark'), 2, full),
+        { written: true },
+        'less is taken'
+      )
+      await store.settleNotices(ann, { session, id: 'n', clears: [], now: 2 }, full)
+      t.equal(await held(bob), 0, 'others have their own')
 
-    for (const id of [session, sessionId('another')]) await store.remove(ann, { of: 'session', id })
-    for (const id of [machine, machineId('other')]) await store.remove(ann, { of: 'machine', id })
-    await store.mutateKv(ann, [{ key: kvKey.parse('k'), value: null, version: 0 }], 3)
-    await store.writeCell(ann, { of: 'account', name: 'settings' }, 2, null, 3)
-    for (const { id } of await store.listTokens(ann)) await store.revokeToken(ann, id)
-    while ((await store.sweepLeftovers(1)) === 'more');
-    t.equal(await held(ann), 0)
-  })
+      for (const id of [session, sessionId('another')]) await store.remove(ann, { of: 'session', id })
+      for (const id of [machine, machineId('other')]) await store.remove(ann, { of: 'machine', id })
+      await store.mutateKv(ann, [{ key: kvKey.parse('k'), value: null, version: 0 }], 3)
+      await store.writeCell(ann, { of: 'account', name: 'settings' }, 2, null, 3)
+      for (const { id } of await store.listTokens(ann)) await store.revokeToken(ann, id)
+      while ((await store.sweepLeftovers(1)) === 'more');
+      t.equal(await held(ann), 0)
+    }
+  )
 
-  t.test('so many usage reports, and one that is there already may change [Q2]', async t => {
+  t.test('usage reports are limited, and an existing one may change [Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ usageReports: 2 })
     const report = (account: AccountId, key: string) =>
@@ -208,7 +215,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.equal(await held(), 0)
   })
 
-  t.test('so many machines and artifacts, and one that is there already is found all the same [I3, Q2]', async t => {
+  t.test('machines and artifacts are limited, and an existing one is still found [I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ machines: 1, artifacts: 1 })
     const machine = (id: string) => ({ id: machineId(id), metadata: sealed('m'), daemonState: null, dataKey: null, now: 1 })
@@ -229,7 +236,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.openArtifact(bob, artifact('2'), quotas), { created: true })
   })
 
-  t.test('the device that was not used for longest gives way to a new one, with its sign-ins [I1, I3, Q2]', async t => {
+  t.test('the least recently used device makes room for a new one, and its sign-ins end [I1, I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const signIn = async (name: string, device: string, now: number) => {
       const token = tokenDraft('account', `token of ${device}`, device, {

@@ -42,7 +42,7 @@ export function restartContract(t: Test, place: StorePlace): void {
     t.match(next, { messages: [{ seq: 2 }, { seq: 3 }], added: [{ seq: 3 }], clock: 7 })
   })
 
-  t.test('closing stores what was asked before it and refuses what is asked after', async t => {
+  t.test('closing stores what was requested before and rejects what is requested after', async t => {
     const open = place(t)
     const store = await open()
     const ann = await newAccount(store, 'ann')

@@ -39,7 +39,7 @@ export function rowContract(t: Test, place: StorePlace): void {
     t.same(await listed(2), [one, two])
   })
 
-  t.test('a machine is found or made under its own id, at its first versions', async t => {
+  t.test('a machine is found or created under its own id, at its first versions', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const ask = { id: machineId('laptop'), metadata: sealed('m'), daemonState: sealed('d'), dataKey: null, now: 5 }
@@ -87,7 +87,7 @@ export function rowContract(t: Test, place: StorePlace): void {
     t.equal(found(await store.appendMessages(ann, next, [draft('again', 'first')], 3)).added[0]?.seq, 1)
   })
 
-  t.test('presence stores the latest keepalive, moves no clock, and ends with silence', async t => {
+  t.test('presence stores the latest keepalive, does not advance the clock, and ends with silence', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -113,7 +113,7 @@ export function rowContract(t: Test, place: StorePlace): void {
     t.equal(found(await store.appendMessages(ann, session, [draft('x')], 1)).clock, 4)
   })
 
-  t.test('a push token is kept once per account', async t => {
+  t.test('a push token is stored once per account', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     await store.addPushToken(ann, { id: 'p1', token: 'expo', now: 1 })

@@ -3,7 +3,7 @@ import type { SessionId } from '../../../lib/protocol/wire/ids.ts'
 import { draft, newAccount, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 
 export function sessionListContract(t: Test, place: StorePlace): void {
-  t.test('sessions that showed a sign of life are listed, the latest first, and only one’s own [I1]', async t => {
+  t.test("sessions with a recent keepalive are listed, latest first, and only the caller's own [I1]", async t => {
     const { store, ann, eve } = await withSessions(t, place)
     const mark = (id: string, at: number, active = true) =>
       store.markActive([{ account: ann, row: { of: 'session', id: sessionId(id) }, active, at }])
@@ -33,7 +33,7 @@ export function sessionListContract(t: Test, place: StorePlace): void {
     t.same(await store.pageSessions(eve, { before: undefined, changedSince: 0, limit: 10 }), { sessions: [], more: false })
   })
 
-  t.test('a list of huge rows ends early, and a page says that there is more [B6]', async t => {
+  t.test('a page of huge rows ends early and says that there is more [B6]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const metadata = sealed('x'.repeat(9 * 1024 * 1024))

@@ -3,7 +3,7 @@ import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import { newAccount, openFor, type StorePlace, sha256, signInAs, tokenDraft, tokenId } from './kit.ts'
 
 export function signInContract(t: Test, place: StorePlace): void {
-  t.test('a new key makes an account, and the same key finds it again', async t => {
+  t.test('a new key creates an account, and the same key finds it again', async t => {
     const store = await openFor(t, place)
     t.equal(await store.hasAccounts(), false)
     const first = await store.signIn(signInAs('ann', { now: 7 }))
@@ -29,7 +29,7 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.equal(await again.findBearer(sha256('late')), 'missing')
   })
 
-  t.test('after two thousand challenges of its own an account signs in over nonces only [A1]', async t => {
+  t.test('after two thousand legacy challenges an account can only sign in with nonces [A1]', async t => {
     const store = await openFor(t, place)
     const many = await Promise.all(Array.from({ length: 2_001 }, () => store.signIn(signInAs('ann', { token: () => tokenDraft('named') }))))
     t.equal(many.filter(({ result }) => result === 'signed-in').length, 2_000)
@@ -38,7 +38,7 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.match(await store.signIn(signInAs('bob')), { result: 'signed-in' }, 'others are not held up')
   })
 
-  t.test('an unknown key is refused when no account may be made, and its challenge is spent all the same [A1] [A9]', async t => {
+  t.test('an unknown key is rejected when no account may be created, and its challenge is used up anyway [A1] [A9]', async t => {
     const store = await openFor(t, place)
     const refused = signInAs('ann', { create: 'never', token: () => tokenDraft('account', 'refused') })
     t.same(await store.signIn(refused), { result: 'unknown-key' })
@@ -48,7 +48,7 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.match(await store.signIn({ ...signInAs('ann'), create: 'always' }), { result: 'signed-in' })
   })
 
-  t.test('only one of several first accounts is made when only the first may be [A9]', async t => {
+  t.test('only one of several simultaneous first accounts is created when only the first is allowed [A9]', async t => {
     const store = await openFor(t, place)
     const outcomes = await Promise.all(['ann', 'bob', 'eve'].map(name => store.signIn(signInAs(name, { create: 'if-first' }))))
     t.same(
@@ -97,7 +97,7 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.same(await store.listTokens(ann), [])
   })
 
-  t.test('a member that throws stores nothing, and its neighbours are not touched [D4]', async t => {
+  t.test('a member that throws stores nothing, and its neighbours are unaffected [D4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const broken = signInAs('bob', {

@@ -34,7 +34,7 @@ const invite = (name: string, more: object = {}) => ({
 })
 
 export function signUpContract(t: Test, place: StorePlace): void {
-  t.test('an approval lets one key in, once, until it ends [A9]', async t => {
+  t.test('an approval lets one key in, once, until it expires [A9]', async t => {
     const store = await openFor(t, place)
     const ann = signInAs('ann', { create: 'if-approved', now: 12 })
     t.equal(await store.readStanding(ann.publicKey, 10), 'unknown')
@@ -53,7 +53,7 @@ export function signUpContract(t: Test, place: StorePlace): void {
     t.equal(await store.decideSignup('words of ann', { state: 'approved', now: 29, endsAt: 40 }), 'missing', 'used up')
   })
 
-  t.test('so many wait at once, and a decision or time makes room', async t => {
+  t.test('waiting people are limited, and a decision or time makes room', async t => {
     const store = await openFor(t, place)
     await store.askSignup(asks('ann'))
     await store.askSignup(asks('bob', { askedAt: 11 }))
@@ -85,7 +85,7 @@ export function signUpContract(t: Test, place: StorePlace): void {
     t.same(await waiting(), ['ida', 'joe'])
   })
 
-  t.test('a crowd with an IPv6 network of any width makes room among itself, and who waits elsewhere stays', async t => {
+  t.test('a flood from an IPv6 network of any width makes room within itself, and people from elsewhere stay', async t => {
     const store = await openFor(t, place)
     const ask = (name: string, address: string, askedAt: number) => store.askSignup(asks(name, { address, askedAt, endsAt: askedAt + 50 }))
     await ask('ann', '192.0.2.1', 10)

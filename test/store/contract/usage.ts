@@ -14,7 +14,7 @@ const report = (session: SessionId | null, key: string, now: number, total: numb
 const everything = { session: null, from: 0, to: 1e15, bucketMs: hour }
 
 export function usageContract(t: Test, place: StorePlace): void {
-  t.test('a report replaces the one of the same session and key, and keeps its id and creation', async t => {
+  t.test('a report replaces the one with the same session and key, and keeps its id and creation time', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -26,7 +26,7 @@ export function usageContract(t: Test, place: StorePlace): void {
     t.same(await store.readUsage(ann, everything), [{ at: 0, tokens: { total: 16, input: 16 }, cost: { total: 4 }, reports: 2 }])
   })
 
-  t.test('reports are summed by name in their buckets, within the times asked, in order', async t => {
+  t.test('reports are summed by name in buckets, within the given times, in order', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
@@ -49,7 +49,7 @@ export function usageContract(t: Test, place: StorePlace): void {
     t.equal(await store.readUsage(ann, { ...everything, session }), 'missing')
   })
 
-  t.test('many reports are summed in pieces, each once, while others go on, and in turn for one account [B3]', async t => {
+  t.test('many reports are summed in pieces, each once, while others continue, and one account at a time [B3]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connectionOf, type LinkFacts } from '../../../web/core/connection.ts'
 
-t.test('the link is worded from what is true of network, line and feed', async t => {
+t.test('the link status follows network, connection and feed', async t => {
   const rows: [Partial<LinkFacts>, string][] = [
     [{}, 'starting'],
     [{ socket: 'connecting', feed: 'catching-up' }, 'starting'],

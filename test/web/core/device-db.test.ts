@@ -5,14 +5,14 @@ import { openDeviceDb } from '../../../web/core/device-db.ts'
 import { isFull } from '../../../web/core/room.ts'
 import { testJournal } from '../../client/outbox/journal-contract.ts'
 
-t.test('what was kept comes back, also after the app was closed', async t => {
+t.test('stored entries are read back, also after the app was closed', async t => {
   const db = await openDeviceDb('kept')
   await db.write('account', { secret: 'c2VjcmV0' })
   t.strictSame(await (await openDeviceDb('kept')).read('account'), { secret: 'c2VjcmV0' })
   t.equal(await db.read('nothing'), undefined)
 })
 
-t.test('nothing in the files of the browser reads as what was kept [H8]', async t => {
+t.test("nothing in the browser's files contains the stored data in clear [H8]", async t => {
   const db = await openDeviceDb('sealed')
   await db.write('account', { secret: 'a very secret text' })
   const raw = await openDB('sealed')
@@ -23,7 +23,7 @@ t.test('nothing in the files of the browser reads as what was kept [H8]', async 
   await t.rejects(crypto.subtle.exportKey('raw', key))
 })
 
-t.test('an entry put in the place of another one does not open', async t => {
+t.test('an entry moved to the place of another one does not decrypt', async t => {
   const db = await openDeviceDb('swapped')
   await db.write('home', { form: 1 })
   const raw = await openDB('swapped')
@@ -32,7 +32,7 @@ t.test('an entry put in the place of another one does not open', async t => {
   t.strictSame(await db.read('home'), { form: 1 })
 })
 
-t.test('after erasing, neither the entries nor the key that opened them are there', async t => {
+t.test('erasing removes the entries and the key that decrypted them', async t => {
   const db = await openDeviceDb('erased')
   await db.write('account', { secret: 'x' })
   const raw = await openDB('erased')
@@ -51,7 +51,7 @@ t.test('two tabs that start at once share one key', async t => {
   t.equal(await other.read('account'), 'from one')
 })
 
-t.test('a tab writes nothing that only a key opens which another tab erased', async t => {
+t.test('a tab writes nothing with a key that another tab erased', async t => {
   const [one, other] = await Promise.all([openDeviceDb('erased-there'), openDeviceDb('erased-there')])
   await other.write('account', 'old')
   await Promise.all([one.erase(), other.erase()])
@@ -61,7 +61,7 @@ t.test('a tab writes nothing that only a key opens which another tab erased', as
   t.equal(await reloaded.read('home'), 'sessions')
 })
 
-t.test('what several tabs change at once loses the change of none', async t => {
+t.test('concurrent changes from several tabs are all kept', async t => {
   const tabs = await Promise.all([openDeviceDb('changed'), openDeviceDb('changed'), openDeviceDb('changed')])
   const addOne = (kept: unknown) => Number(kept ?? 0) + 1
   await Promise.all(tabs.flatMap(tab => [tab.change('count', addOne), tab.change('count', addOne)]))
@@ -69,7 +69,7 @@ t.test('what several tabs change at once loses the change of none', async t => {
   t.equal(await tabs[1].change('count', () => undefined), 6, 'and one that wants nothing changes nothing')
 })
 
-t.test('everything but one entry goes, unless that one has changed', async t => {
+t.test('everything but one entry is removed, unless that one has changed', async t => {
   const db = await openDeviceDb('cleared')
   await Promise.all(['account', 'a', 'z'].map(name => db.write(name, name)))
   await db.journal().append([{ session: 's', localId: 'l', content: 'c', createdAt: 1 }])
@@ -80,7 +80,7 @@ t.test('everything but one entry goes, unless that one has changed', async t => 
   t.equal(await db.read('account'), 'account')
 })
 
-t.test('that the device has no room left is known, until it keeps something again', async t => {
+t.test('a full device is known until something can be stored again', async t => {
   const db = await openDeviceDb('full')
   const { put } = IDBObjectStore.prototype
   t.teardown(() => {
@@ -96,7 +96,7 @@ t.test('that the device has no room left is known, until it keeps something agai
   t.equal(isFull.value, false)
 })
 
-t.test('what was asked for last holds, however long the sealing of what came before it takes', async t => {
+t.test('the last request wins, however long earlier encryption takes', async t => {
   const db = await openDeviceDb('turns')
   const large = 'x'.repeat(2_000_000)
   await Promise.all([db.write('draft', large), db.write('draft', 'short')])

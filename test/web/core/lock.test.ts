@@ -3,7 +3,7 @@ import { isLocked, lockChoice, startLock, unlockWithKey } from '../../../web/cor
 
 const minuteMs = 60_000
 
-t.test('a locked app stays locked however often it is reloaded, left and looked at [H10]', t => {
+t.test('a locked app stays locked however often it is reloaded, left and reopened [H10]', t => {
   const page = openPage(t, { choice: 'after5' })
   page.hide()
   page.pass(6 * minuteMs)
@@ -17,7 +17,7 @@ t.test('a locked app stays locked however often it is reloaded, left and looked 
   t.end()
 })
 
-t.test('a page that is thrown away in the background was last seen when it went there [H10]', t => {
+t.test('a page discarded in the background counts as last seen when it went there [H10]', t => {
   const page = openPage(t, { choice: 'after5' })
   page.hide()
   page.pass(6 * minuteMs)
@@ -27,7 +27,7 @@ t.test('a page that is thrown away in the background was last seen when it went 
   t.end()
 })
 
-t.test('a clock that is set back keeps nothing open [H10] [C1]', t => {
+t.test('setting the clock back keeps nothing unlocked [H10] [C1]', t => {
   const page = openPage(t, { choice: 'after5' })
   page.hide()
   page.pass(6 * minuteMs)
@@ -41,7 +41,7 @@ t.test('a clock that is set back keeps nothing open [H10] [C1]', t => {
   t.end()
 })
 
-t.test('who unlocks one tab is let into the others for the next five minutes [H10]', t => {
+t.test('unlocking one tab unlocks the others for the next five minutes [H10]', t => {
   const page = openPage(t, { choice: 'after5' })
   page.pass(6 * minuteMs)
   page.reload()
@@ -57,7 +57,7 @@ t.test('who unlocks one tab is let into the others for the next five minutes [H1
   t.end()
 })
 
-t.test('a lock that is set, changed or ended in one tab is so in all of them [H10]', t => {
+t.test('a lock set, changed or removed in one tab applies to all [H10]', t => {
   const page = openPage(t, { choice: undefined })
   page.chooseInOtherTab('open')
   t.equal(lockChoice.value, 'open')

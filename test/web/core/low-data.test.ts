@@ -44,7 +44,7 @@ async function untilStates(files: Files, ...states: string[]): Promise<Files['ch
   return files.chosen.value
 }
 
-t.test('with little data a large photo waits for Wi-Fi, also over a restart, and what is small does not', async t => {
+t.test('in low-data mode a large photo waits for Wi-Fi, also over a restart, and small ones do not', async t => {
   flip('lowData')
   goesOver('cellular')
   const sent: number[] = []
@@ -64,7 +64,7 @@ t.test('with little data a large photo waits for Wi-Fi, also over a restart, and
   after.close()
 })
 
-t.test('where nothing tells of the network, a large photo waits for a word; one that was let go goes on after a restart', async t => {
+t.test('without network information a large photo waits for consent; once allowed, it continues after a restart', async t => {
   goesOver(undefined)
   const sent: number[] = []
   const files = opened('s2', sent)
@@ -78,7 +78,7 @@ t.test('where nothing tells of the network, a large photo waits for a word; one 
   files.close()
 })
 
-t.test('no photo waits where little data was not asked for, and what waits goes once that is taken back', async t => {
+t.test('without low-data mode no photo waits, and waiting ones are sent when it is turned off', async t => {
   goesOver('cellular')
   const sent: number[] = []
   const files = opened('s3', sent)
@@ -92,7 +92,7 @@ t.test('no photo waits where little data was not asked for, and what waits goes 
   files.close()
 })
 
-t.test('who told the browser to save data need not say so again, and may say otherwise here', t => {
+t.test("the browser's data saver setting is the default, and can be overridden here", t => {
   kept.clear()
   Object.assign(network, { saveData: true })
   startPreferences()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { networkOf, readAddress } from '../../../lib/server/address.ts'
 import { networkName } from '../../../web/core/network-name.ts'
 
-t.test('the network that a server keeps of an address is said as networks are written, never a piece of it', async t => {
+t.test('a network stored by the server is shown in network notation, never as a fragment', async t => {
   const table: [address: string, says: string | undefined][] = [
     ['192.0.2.77', '192.0.2.0/24'],
     ['127.0.0.1', undefined],

@@ -33,7 +33,7 @@ const routes: [string, Route][] = [
   ['/settings/account-key', { name: 'settings', page: 'account-key' }]
 ]
 
-t.test('every route can be opened cold, and leads to the same address again', async t => {
+t.test('every route can be opened cold, and resolves to the same address again', async t => {
   for (const [path, route] of routes) {
     const [pathname = '', query = ''] = path.split('?')
     t.strictSame(readPath(pathname, query), route, path)
@@ -41,22 +41,22 @@ t.test('every route can be opened cold, and leads to the same address again', as
   }
 })
 
-t.test('the address in the link of a wrapper asks to link it', async t => {
+t.test("the address in a wrapper's link asks to link it", async t => {
   t.strictSame(readPath('/terminal/connect'), { name: 'pair' })
 })
 
-t.test('a slash at the end changes nothing', async t => {
+t.test('a trailing slash changes nothing', async t => {
   t.strictSame(readPath('/machines/'), { name: 'machines' })
   t.strictSame(readPath('/settings/'), { name: 'settings' })
 })
 
-t.test('what leads nowhere is said, not guessed', async t => {
+t.test('an unknown route is reported, not guessed', async t => {
   for (const path of ['/start/nothing', '/settings/nothing', '/s', '/terminal', '/machine', '/%E0%A4%A']) {
     t.strictSame(readPath(path), { name: 'unknown', path }, path)
   }
 })
 
-t.test('back leads up, step by step, to home', async t => {
+t.test('back goes up, step by step, to home', async t => {
   for (const [path, route] of routes) {
     let at = route
     let steps = 0
@@ -69,7 +69,7 @@ t.test('back leads up, step by step, to home', async t => {
   }
 })
 
-t.test('what another app shares begins a session with it: words, an address, or both once', t => {
+t.test('shared content starts a session with it: text, a link, or both once', t => {
   const { share_target: target } = JSON.parse(readFileSync('web/public/manifest.webmanifest', 'utf8'))
   t.match(target, { action: '/new', method: 'GET', params: { text: 'prompt', url: 'url' } })
   const shared = (query: Record<string, string>) => readPath('/new', `?${new URLSearchParams(query)}`)
@@ -81,6 +81,6 @@ t.test('what another app shares begins a session with it: words, an address, or 
   t.end()
 })
 
-t.test('a file with half a character in its name has an address too', async t => {
+t.test('a file name with half a surrogate pair has an address too', async t => {
   t.equal(pathOf({ name: 'session', id: 's1', view: ['files', 'a\uD800.ts'] }), '/s/s1/files/a%EF%BF%BD.ts')
 })

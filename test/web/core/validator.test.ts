@@ -38,7 +38,7 @@ registerHooks({
   }
 })
 
-t.test('the app takes and refuses what everybody else does, and reads the same out of it', async t => {
+t.test("the app's validator accepts, rejects and returns the same as the standard one", async t => {
   let compared = 0
   let taken = 0
   for (const { name, schema, inApp } of await everySchema()) {
@@ -54,7 +54,7 @@ t.test('the app takes and refuses what everybody else does, and reads the same o
   t.ok(compared > 50_000 && taken > compared / 4, `${taken} of ${compared} values were taken`)
 })
 
-t.test('what is refused names the place, and never the value', async t => {
+t.test('a rejection names the place, and never the value', async t => {
   const { sessionRecord } = (await import(pathToFileURL('lib/protocol/wire/records.ts').href + asApp)) as Record<string, z.ZodType>
   t.throws(() => sessionRecord?.parse({ id: 'a', seq: 'a-secret' }), { name: 'ZodError', message: 'Expected a number at value.seq.' })
 })

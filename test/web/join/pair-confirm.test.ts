@@ -5,7 +5,7 @@ import { serveStories } from '../stories/serve.ts'
 
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } }
 
-t.test('what a computer could do once it is linked is not covered by the button that links it', async t => {
+t.test('the rights of a linked computer are not covered by the button that links it', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

@@ -8,7 +8,7 @@ const firstKind = `https://home.example.org/terminal/connect#key=${'k'.repeat(43
 const happy = `happy://terminal?${'k'.repeat(43)}`
 const account = `happy:///account?${'k'.repeat(43)}`
 
-t.test('a link is found whatever a terminal or a person put around and into it', async t => {
+t.test('a link is found whatever text or line breaks surround or split it', async t => {
   for (const link of [ours, plain, firstKind, happy, account]) {
     const middle = Math.floor(link.length / 2)
     const broken = `${link.slice(0, middle)}\n  ${link.slice(middle)}`
@@ -18,7 +18,7 @@ t.test('a link is found whatever a terminal or a person put around and into it',
   }
 })
 
-t.test('what is no such link is told apart: one cut short, one for an account, another address, no address', async t => {
+t.test('invalid links are distinguished: cut short, for an account, another address, no address', async t => {
   const table: [text: string, type: string][] = [
     [ours.slice(0, -1), 'cut'],
     ['https://home.example.org/terminal/connect#v2=t.', 'cut'],

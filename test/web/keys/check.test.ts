@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('the way to check a key by its file does not claim that there is one', async t => {
+t.test('the instructions to check a key by its file do not claim that there is one', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

@@ -14,7 +14,7 @@ async function seal(text: string) {
   return seen.sealed
 }
 
-t.test('a key file is sealed with a passphrase and opened with it, and with no other', async t => {
+t.test('a key file is encrypted with a passphrase and opens with no other', async t => {
   const armored = await sealKeyFile(plain, 'four words or so')
   t.match(armored, /^-----BEGIN AGE ENCRYPTED FILE-----\n/)
   t.notOk(armored.includes(key.slice(0, 5)))
@@ -33,7 +33,7 @@ t.test('a key file is sealed with a passphrase and opened with it, and with no o
   )
 })
 
-t.test('any program that knows age opens the file, and ours opens what such a one made', async t => {
+t.test('any age program opens the file, and ours opens what such a program wrote', async t => {
   const decrypter = new Decrypter()
   decrypter.addPassphrase('four words or so')
   t.equal(await decrypter.decrypt(await seal(plain), 'text'), plain)
@@ -45,7 +45,7 @@ t.test('any program that knows age opens the file, and ours opens what such a on
   t.same(await openKeyFile(made, 'theirs'), { key })
 })
 
-t.test('a plain key file is read at once, and what holds no key is said so', async t => {
+t.test('an unencrypted key file is read at once, and a file without a key is reported', async t => {
   t.same(await lookAtKeyFile(bytes(plain)), { type: 'key', key })
   t.same(await lookAtKeyFile(bytes('Dear diary')), { type: 'other' })
   t.same(await lookAtKeyFile(bytes('-----BEGIN AGE ENCRYPTED FILE-----\nnonsense')), { type: 'other' })

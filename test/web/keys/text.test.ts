@@ -10,7 +10,7 @@ t.test('a key has eleven groups', async t => {
   t.equal(countLetters(key), keyLetters)
 })
 
-t.test('however it is typed or pasted, a key reads the same', async t => {
+t.test('a key is parsed the same however typed or pasted', async t => {
   const forms = [key, key.toLowerCase(), key.replaceAll('-', ''), key.replaceAll('-', '\n'), ` ${key.replaceAll('-', ' - ')} `]
   for (const form of forms) {
     const reading = readBackupKey(groupTyped(form))
@@ -18,7 +18,7 @@ t.test('however it is typed or pasted, a key reads the same', async t => {
   }
 })
 
-t.test('letter by letter it groups itself, and the caret stays behind the letter just typed', async t => {
+t.test('it groups itself as you type, and the caret stays after the typed letter', async t => {
   let text = ''
   for (const letter of key.replaceAll('-', '')) {
     const typed = text + letter
@@ -34,14 +34,14 @@ t.test('a caret in the middle stays where it was', async t => {
   t.equal(caretAfterGrouping('ABCDEF'), 7)
 })
 
-t.test('the base64url form is left as it is', async t => {
+t.test('the base64url form is unchanged', async t => {
   const form = Buffer.from(secret).toString('base64url')
   t.equal(groupTyped(`  ${form}\n`), form)
   const reading = readBackupKey(groupTyped(form))
   t.ok(reading.ok && Buffer.from(reading.secret).equals(secret))
 })
 
-t.test('letters of other scripts stay to be pointed out', async t => {
+t.test('letters of other scripts stay, to be pointed out', async t => {
   const wrong = groupTyped(`${key.slice(0, 8)}ü${key.slice(9)}`)
   t.strictSame(readBackupKey(wrong), { ok: false, problem: 'impossible-letter', group: 2 })
 })

@@ -10,7 +10,7 @@ const worktree = {
 }
 const of = (path: string) => ({ path, host: 'studio' })
 
-t.test('a session in a copy goes by the name of its project, wherever the copy lies and whoever made it', async t => {
+t.test('a session in a copy has the name of its project, wherever the copy is and whoever created it', async t => {
   const table: [metadata: Parameters<typeof projectOf>[0], name: string, isCopy: boolean][] = [
     [{ path: worktree.path, worktree }, 'orchard', true],
     [{ path: `${worktree.path}/packages/api`, worktree }, 'api', true],

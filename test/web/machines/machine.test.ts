@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('a machine is online, or was seen last at some time, and never both', async t => {
+t.test('a machine is online or has a last-seen time, never both', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

@@ -32,14 +32,14 @@ function homeOf(sessions: readonly SessionView[], more: Partial<Home> = {}): Hom
 const isAway = (session: SessionView, more: Partial<Home> = {}, rule: Parameters<typeof isArchived>[2] = week) =>
   isArchived(session, homeOf([session], more), rule)
 
-t.test('a session goes to the archive by itself after quiet days, and none when its owner wants that', async t => {
+t.test('a session is archived automatically after quiet days, and never if its owner wants that', async t => {
   t.equal(isAway(view('a')), true)
   t.equal(isAway(view('a', { updatedAt: now - 6 * dayMs })), false)
   t.equal(isAway(view('a'), {}, { quietDays: 30, now }), false)
   t.equal(isAway(view('a'), {}, { quietDays: 'never', now }), false)
 })
 
-t.test('none goes by itself while it is unread, failed, pinned, at work or waits for somebody', async t => {
+t.test('none is archived automatically while unread, failed, pinned, working or waiting for someone', async t => {
   t.equal(isAway(view('a'), { seenSeq: new Map() }), false, 'unread')
   t.equal(isAway(view('a', { last: { seq: 1, at: now - 8 * dayMs, text: '', end: 'failed' } })), false, 'failed')
   t.equal(isAway(view('a'), { pinned: new Set(['a']) }), false, 'pinned')
@@ -49,7 +49,7 @@ t.test('none goes by itself while it is unread, failed, pinned, at work or waits
   t.equal(isAway(view('a', { isActive: true, metadata, agentState: { requests } })), false, 'waits for somebody, though put away')
 })
 
-t.test('what a person put away stays there until something is said after it', async t => {
+t.test('a session archived by a person stays there until a new message in it', async t => {
   const metadata = { path: '/code/orchard', host: 'studio', archivedAt: now - dayMs }
   const said = (at: number) => view('a', { metadata, updatedAt: now, last: { seq: 1, at, text: 'Done' } })
   t.equal(isAway(said(now - 2 * dayMs)), true)
@@ -58,7 +58,7 @@ t.test('what a person put away stays there until something is said after it', as
   t.equal(isAway(view('a', { metadata: { ...metadata, archivedAt: null, restoredAt: now - dayMs } })), false, 'taken out again')
 })
 
-t.test('pinned sessions stand first, and a group by folder keeps that', async t => {
+t.test('pinned sessions come first, also when grouped by folder', async t => {
   const [one, two, three] = [1, 2, 3].map(days => view(`s${days}`, { updatedAt: now - days * dayMs }))
   if (!one || !two || !three) return
   const other = { ...three, metadata: { path: '/code/meadow', host: 'studio' } }
@@ -78,7 +78,7 @@ t.test('pinned sessions stand first, and a group by folder keeps that', async t 
   t.equal(reduce(home, { type: 'pinned', ids: ['s3'], isPinned: false }).pinned.size, 0)
 })
 
-t.test('the archive is told by month, the latest first', async t => {
+t.test('the archive is grouped by month, latest first', async t => {
   const at = (month: number) => view(`m${month}`, { updatedAt: new Date(2026, month, 3).getTime(), createdAt: 0 })
   t.same(
     byMonth([at(1), at(3), at(1)]).map(({ month, sessions }) => [month, sessions.length]),

@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('Home says what is risky, what is to be answered, how far the work is and what it changed [app-design §7.1]', async t => {
+t.test('Home shows risky requests, open questions, progress and changes [app-design §7.1]', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
@@ -22,7 +22,7 @@ t.test('Home says what is risky, what is to be answered, how far the work is and
   t.equal(await row('SSO loses return path').locator('.pm').count(), 0)
 })
 
-t.test('a session whose agent is still there looks otherwise than one that ended, and says so', async t => {
+t.test('a session with a live agent looks different from one that ended, and says so', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

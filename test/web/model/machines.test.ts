@@ -14,16 +14,16 @@ const rows: [string, Partial<MachineView>, boolean][] = [
   ['one whose state cannot be opened', { isActive: true, activeAt: 5000, daemonState: undefined }, false]
 ]
 
-t.test('a helper can be asked while it is there, and is not offered once it is gone', async t => {
+t.test('a daemon can be used while it is connected, and is not offered once it is gone', async t => {
   for (const [what, of, expected] of rows) t.equal(hasHelper(machine(of)), expected, what)
 })
 
-t.test('a machine whose helper has just come is not called away', async t => {
+t.test('a machine whose daemon has just connected is not shown as away', async t => {
   t.equal(stateOfMachine(machine({ isActive: false, activeAt: 900 }), { sessions: new Map() }), 'online')
   t.equal(stateOfMachine(machine({ isActive: false, activeAt: 5000 }), { sessions: new Map() }), 'away')
 })
 
-t.test('a helper that said goodbye was stopped, one that runs again or fell silent was not', async t => {
+t.test('a daemon that said goodbye was stopped; one that runs again or went silent was not', async t => {
   const stopped = (status: string, shutdownRequestedAt?: number) => stoppedAt({ daemonState: { status, shutdownRequestedAt } })
   t.equal(stopped('offline', 4000), 4000)
   t.equal(stopped('running', 4000), undefined)
@@ -31,7 +31,7 @@ t.test('a helper that said goodbye was stopped, one that runs again or fell sile
   t.equal(stopped('offline'), undefined)
 })
 
-t.test('a helper answers for the rules of a machine, else a session that runs there and can', async t => {
+t.test('the daemon handles the rules of a machine, else a capable session that runs there', async t => {
   const session = (id: string, of: { isActive: boolean; methods?: string[]; machineId?: string }) =>
     [id, { id, isActive: of.isActive, createdAt: 1, activeAt: 1, metadata: { machineId: 'm1', ...of } } as unknown as SessionView] as const
   const methods = ['permission', 'rules']
@@ -51,7 +51,7 @@ function machine(of: Partial<MachineView>): MachineView {
   return { id: 'm1', isActive: true, activeAt: 0, createdAt: 0, metadata: undefined, daemonState: { status: 'running', startedAt }, ...of }
 }
 
-t.test('the models of an agent on a machine are those that its latest session there named', async t => {
+t.test('the models of an agent on a machine are those reported by its latest session there', async t => {
   const session = (id: string, updatedAt: number, metadata: Partial<SessionMetadata>) =>
     [id, { id, updatedAt, createdAt: updatedAt, activeAt: updatedAt, metadata: { machineId: 'm1', ...metadata } } as SessionView] as const
   const models = (code: string) => [{ code, value: code }]

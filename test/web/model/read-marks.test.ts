@@ -79,7 +79,7 @@ function account() {
   }
 }
 
-t.test('what is read on one device is read on another, told once for all that was read together', async t => {
+t.test('what is read on one device is marked read on another, with one update for all that was read together', async t => {
   const { device, writes } = account()
   const [phone, desk] = [device(), device()]
   await phone.settle()
@@ -100,7 +100,7 @@ t.test('what is read on one device is read on another, told once for all that wa
   t.same([...late.marks], [...desk.marks], 'also by one that was not there')
 })
 
-t.test('the largest number wins, whoever tells first', async t => {
+t.test('the largest number wins, whoever reports first', async t => {
   const { device, opened } = account()
   const [phone, desk] = [device(), device()]
   await phone.settle()
@@ -115,7 +115,7 @@ t.test('the largest number wins, whoever tells first', async t => {
   t.same(opened(), { ok: true, value: { read: { s1: 5, s2: 2 } } })
 })
 
-t.test('what was read without a link is told over the next one', async t => {
+t.test('messages read offline are reported when the link returns', async t => {
   const { device } = account()
   const [phone, desk] = [device(), device()]
   await phone.settle()
@@ -127,7 +127,7 @@ t.test('what was read without a link is told over the next one', async t => {
   t.same([...desk.marks], [['s1', 5]])
 })
 
-t.test('sessions that are gone are left out, and what this device cannot open stays as it is', async t => {
+t.test('removed sessions are left out, and what this device cannot decrypt is unchanged', async t => {
   const { device, put, opened, writes } = account()
   put({ read: { gone: 7, s1: 1 } })
   const phone = device({ knows: session => session !== 'gone' })

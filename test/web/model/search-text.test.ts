@@ -1,14 +1,14 @@
 import t from 'tap'
 import { excerptOf, hasWords, wordsOf } from '../../../web/model/search-text.ts'
 
-t.test('all the words are looked for, in whatever case, width and order', async t => {
+t.test('all words are searched, in any case, width and order', async t => {
   t.ok(hasWords('Fix the Callback, then deploy', wordsOf('deploy  CALLBACK')))
   t.notOk(hasWords('Fix the callback', wordsOf('callback deploy')))
   t.ok(hasWords('ＡＰＩ key', wordsOf('api')))
   t.ok(hasWords('请修复回调', wordsOf('回调')))
 })
 
-t.test('an excerpt stands around the first match and marks each', async t => {
+t.test('an excerpt surrounds the first match and marks each', async t => {
   const long = `${'before '.repeat(30)}the returnTo address ${'after '.repeat(60)}`
   const parts = excerptOf(long, wordsOf('returnto'))
   t.same(

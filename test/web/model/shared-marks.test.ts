@@ -31,12 +31,12 @@ async function putAway(read: Record<string, number>, feed: 'live' | 'catching-up
   return vault.settings.open(cell.value)
 }
 
-t.test('what was read before the server was heard is told, and takes nothing from what is not listed yet', async t => {
+t.test('marks made before the server was reached are sent, and remove nothing that is not yet listed', async t => {
   markSeen('here', 3)
   t.same(await putAway({ elsewhere: 5 }, 'catching-up'), { ok: true, value: { read: { elsewhere: 5, here: 3 } } })
 })
 
-t.test('of a session that is not there any more nothing is kept', async t => {
+t.test('marks of a removed session are dropped', async t => {
   markSeen('gone', 3)
   t.same(await putAway({ elsewhere: 5 }, 'live'), { ok: true, value: { read: { elsewhere: 5 } } })
 })

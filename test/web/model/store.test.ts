@@ -19,7 +19,7 @@ t.test('what came while the app was closed is unread, what was seen is not', asy
   t.equal(after([{ type: 'seen', id: 'a', seq: 3 }], seen), seen, 'seeing older ones again changes nothing')
 })
 
-t.test('until the list is whole nothing is taken for gone, and what comes in behind it is not unread', async t => {
+t.test('until the list is complete nothing counts as removed, and later arrivals are not unread', async t => {
   const kept = after([told('old', { seq: 4 }), told('a', { seq: 7 }), listed(['old', 'a'])])
   const first = after([told('a', { seq: 7 }), listed(['a'], false)], kept)
   t.strictSame([...first.sessions.keys()], ['old', 'a'])
@@ -32,26 +32,26 @@ t.test('until the list is whole nothing is taken for gone, and what comes in beh
   t.equal(stateOf(seen, 'old'), 'done', 'what was seen of it before counts')
 })
 
-t.test('a server that was put back leaves no line and no mark of a later time', async t => {
+t.test('a restored server removes lines and marks of a later time', async t => {
   const home = after([told('a', { seq: 9 }), listed(['a']), line('a', 9, 'of a time that is no more'), { type: 'started-over' }])
   t.equal(home.sessions.get('a')?.last, undefined)
   t.equal(stateOf(after([told('a', { seq: 3 })], home), 'a'), 'done', 'what it has may be new to who looks')
 })
 
-t.test('what the server did not name any more is gone', async t => {
+t.test('a session that the server does not list is removed', async t => {
   const home = after([told('a'), told('b'), machine('m'), listed(['b'])])
   t.strictSame([...home.sessions.keys()], ['b'])
   t.equal(home.machines.size, 0)
   t.strictSame([...after([{ type: 'session-removed', id: 'b' }], home).seenSeq.keys()], [])
 })
 
-t.test('a sign of life keeps the last line, and an older line never replaces a newer one', async t => {
+t.test('a keepalive leaves the last line, and an older line never replaces a newer one', async t => {
   const home = after([told('a'), line('a', 5, 'newer'), line('a', 4, 'older'), told('a', { isThinking: true })])
   t.equal(home.sessions.get('a')?.last?.text, 'newer')
   t.equal(after([line('gone', 1, 'x')], home), home, 'a line of a session nobody knows is dropped')
 })
 
-t.test('the command of a row has run when its step ends, is no command that ran when it was denied, and no other step ends it', async t => {
+t.test("a row's command has run when its step ends, is not shown as run when denied, and no other step ends it", async t => {
   const running: HomeEvent = { type: 'line', id: 'a', line: { seq: 5, at, text: 'npm test', command: { call: 'c', hasRun: false } } }
   const commandAfter = (call: string, hasRun: boolean) =>
     after([told('a'), running, { type: 'step-ended', id: 'a', call, hasRun }]).sessions.get('a')?.last?.command
@@ -60,7 +60,7 @@ t.test('the command of a row has run when its step ends, is no command that ran 
   t.same(commandAfter('other', true), { call: 'c', hasRun: false })
 })
 
-t.test('a session shows one state, the one that matters most', async t => {
+t.test('a session shows one state, the most important one', async t => {
   const request = { tool: 'Bash', arguments: { command: 'ls' }, createdAt: at }
   const asking = { agentState: { requests: { r: request } } }
   const rows: [string, Partial<SessionView>, string][] = [
@@ -97,7 +97,7 @@ t.test('a running session does not say that it stopped, one that ended does', as
   t.equal(stateOfSession(begunAgain, { seenSeq: new Map([['a', 1]]) }), 'quiet')
 })
 
-t.test('decisions stand with the oldest first, rows with the latest first', async t => {
+t.test('decisions are listed oldest first, rows latest first', async t => {
   const asks = (createdAt: number) => ({ agentState: { requests: { [`r${createdAt}`]: { tool: 'Edit', arguments: {}, createdAt } } } })
   const home = after([
     told('young', asks(at + 2)),
@@ -123,7 +123,7 @@ t.test('decisions stand with the oldest first, rows with the latest first', asyn
   t.equal(openDecisions(view('x', { agentState: undefined })).length, 0)
 })
 
-t.test('a session is called by its title, else its name, else its folder', async t => {
+t.test('a session is labelled by its title, else its name, else its folder', async t => {
   t.equal(titleOf({ metadata: metadata({ summary: { text: 'Fix it', updatedAt: at }, name: 'n' }) }), 'Fix it')
   t.equal(titleOf({ metadata: metadata({ summary: { text: ' ', updatedAt: at }, name: 'n' }) }), 'n')
   t.equal(titleOf({ metadata: metadata({}) }), 'orchard')

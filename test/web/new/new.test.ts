@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('New says what a machine lacks to begin a session, and how to bring it', async t => {
+t.test('New says what a machine lacks to start a session, and how to get it', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

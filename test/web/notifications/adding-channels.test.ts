@@ -43,7 +43,7 @@ function fieldsOf(token: string | undefined): unknown {
 
 t.beforeEach(t => t.intercept(globalThis, 'location', { value: { origin: 'https://home.example' } }))
 
-t.test('ntfy and a webhook are registered in the form that providers read, and the one that was added is tried', async t => {
+t.test('ntfy and a webhook are registered in the form that providers parse, and a new one is tested', async t => {
   const there = server([
     channel('c1', {}),
     channel('c2', { updatedAt: 9 }),
@@ -63,7 +63,7 @@ t.test('ntfy and a webhook are registered in the form that providers read, and t
   t.same(there.tested, ['c2', 'c2', 'c4'])
 })
 
-t.test('what was added here can be put back, and what another device added cannot', async t => {
+t.test('a channel added here can be edited, and one added by another device cannot', async t => {
   const there = server([])
   const putBack = await takeChannelAway(there.link, channel('c1', {}))
   t.same(there.removed, ['c1'])
@@ -72,7 +72,7 @@ t.test('what was added here can be put back, and what another device added canno
   t.equal(await takeChannelAway(there.link, channel('c1', { isOwn: false })), undefined)
 })
 
-t.test('an address without a topic gets one that nobody guesses, and what is no web address none', async t => {
+t.test('an address without a topic gets a random one, and an invalid web address none', async t => {
   t.match(newTopic(), /^afield-[A-Za-z0-9_-]{20}$/)
   t.not(newTopic(), newTopic())
   t.equal(readAddress(' https://ntfy.home ', 'afield-x'), 'https://ntfy.home/afield-x')
@@ -84,6 +84,6 @@ t.test('an address without a topic gets one that nobody guesses, and what is no 
   t.equal(ntfyLink('http://10.0.0.2/x'), 'ntfy://10.0.0.2/x?secure=false')
 })
 
-t.test('the secret of a webhook is one that the server takes', async t => {
+t.test('the generated secret of a webhook is accepted by the server', async t => {
   t.match(newWebhookSecret(), /^whsec_[A-Za-z0-9+/]{43}=$/)
 })

@@ -49,7 +49,7 @@ t.test('a test is sent, and then shown once the device has acknowledged it', asy
   t.match(test.run.peek(), { type: 'shown', shownMs: 1200 })
 })
 
-t.test('after half a minute it says that nothing was shown, and goes on looking for a while', async t => {
+t.test('after half a minute it says that nothing was shown, and keeps checking for a while', async t => {
   const { test, seen } = run(t, { tried: {}, arrivesAfter: 1000 })
   await test.send()
   t.match(seen[29], { isLate: false })
@@ -58,13 +58,13 @@ t.test('after half a minute it says that nothing was shown, and goes on looking 
   t.equal(seen.length, 120)
 })
 
-t.test('of a service that tells no more it says that it was handed over', async t => {
+t.test('for a service without receipts it says that the test was handed over', async t => {
   const { test } = run(t, { tried: {}, acknowledges: false })
   await test.send()
   t.same(test.run.peek(), { type: 'handed-over' })
 })
 
-t.test('a test that does not get through says why', async t => {
+t.test('a test that fails says why', async t => {
   const refused = run(t, { tried: { outcome: 'refused', reason: 'address not allowed' } }).test
   await refused.send()
   t.same(refused.run.peek(), { type: 'failed', why: 'not-allowed' })

@@ -25,7 +25,7 @@ t.test('in a real browser', async t => {
       document.dispatchEvent(new Event('visibilitychange'))
     }, state)
 
-  t.test('a notice of what was only read goes once it was before somebody’s eyes for 10 s', async t => {
+  t.test('a notice that was only viewed disappears after 10 s on the screen', async t => {
     const page = await open(t, '/?story=read-stopped', { isHeld: true })
     const notice = page.locator('.notices article')
     await notice.waitFor()
@@ -39,7 +39,7 @@ t.test('in a real browser', async t => {
     await notice.waitFor({ state: 'detached' })
   })
 
-  t.test('one of a turn that goes on stays, and so does one of an answer that came to nothing', async t => {
+  t.test('one for a turn that continues stays, and so does one for an answer that had no effect', async t => {
     for (const [story, count] of [
       ['read-elsewhere', 1],
       ['elsewhere', 2]
@@ -52,7 +52,7 @@ t.test('in a real browser', async t => {
     }
   })
 
-  t.test('what an answer was not applied to is asked again by the session that is resumed', async t => {
+  t.test('a request whose answer was not applied is asked again by the resumed session', async t => {
     const page = await open(t, '/?story=not-applied')
     await page.getByRole('button', { name: 'Resume and ask again' }).click()
     await page.locator('.notices').waitFor({ state: 'detached' })
@@ -60,7 +60,7 @@ t.test('in a real browser', async t => {
     t.match(await page.evaluate(`story.texts.waiting.value.map(({ text }) => text)`), [/npm run build/])
   })
 
-  t.test('the menu leads to mode and model where there is something to choose', async t => {
+  t.test('the menu leads to mode and model when there is a choice', async t => {
     const page = await open(t, '/?story=plain')
     await page.getByRole('button', { name: 'Session menu' }).click()
     await page.getByRole('menuitem', { name: 'Mode and model' }).click()
@@ -75,7 +75,7 @@ t.test('in a real browser', async t => {
     t.equal(await ended.getByRole('menuitem', { name: 'Mode and model' }).count(), 0)
   })
 
-  t.test('two summaries of steps in the same words are both read out', async t => {
+  t.test('two step summaries with the same text are both announced', async t => {
     const page = await open(t, '/?story=opening')
     await page.evaluate(`story.feed.value = 'live'`)
     const told = page.locator('[data-announces]')
@@ -98,7 +98,7 @@ t.test('in a real browser', async t => {
     t.equal(second, first)
   })
 
-  t.test('a row says when what its agent asks cannot be opened here', async t => {
+  t.test("a row says when its agent's request cannot be decrypted here", async t => {
     const page = await open(t, '/?app=home-sealed-state')
     await page.getByRole('link', { name: /Rotate the signing keys.*Cannot decrypt its request/ }).waitFor()
     t.equal(await page.getByText('Cannot decrypt its request').count(), 1, 'and of no other')

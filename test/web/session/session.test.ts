@@ -31,7 +31,7 @@ t.test('the session screen in a real browser', async t => {
   }
   const sent = (page: Page) => page.locator('.life').waitFor()
 
-  t.test('a tap in the moment a decision appears decides nothing [acceptance 1] [U1]', async t => {
+  t.test('a tap at the moment a decision appears decides nothing [acceptance 1] [U1]', async t => {
     const page = await open(t, 'plain', { isHeld: true })
     const allow = page.getByRole('button', { name: 'Allow once' })
     await allow.click()
@@ -42,7 +42,7 @@ t.test('the session screen in a real browser', async t => {
     t.match(await page.locator('.life').innerText(), /Sent/)
   })
 
-  t.test('a risky one takes a long press: not a tap, not one press of Enter [acceptance 1] [U1]', async t => {
+  t.test('a risky one needs a long press: not a tap, not a single Enter [acceptance 1] [U1]', async t => {
     const page = await open(t, 'permission')
     await page.clock.runFor(450)
     const hold = page.getByRole('button', { name: 'Hold to run once' })
@@ -60,7 +60,7 @@ t.test('the session screen in a real browser', async t => {
     await page.mouse.up()
   })
 
-  t.test('a plan begins in the mode that asks, and the one that never asks is held for, by whatever name the agent offers it', async t => {
+  t.test('a plan starts in the mode that asks, and the never-ask mode needs a long press, whatever the agent calls it', async t => {
     const page = await open(t, 'plan-claude')
     await page.clock.runFor(450)
     await page.getByRole('radio', { name: 'Ask first', checked: true }).waitFor()
@@ -69,27 +69,24 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('button', { name: /^Hold to start/ }).waitFor()
   })
 
-  t.test(
-    'what takes the place of a message that waits no more is said to be a new one, and loses nothing of what was written before',
-    async t => {
-      const page = await open(t, 'changing')
-      const field = page.getByRole('textbox')
-      const first = page.locator('.queue li').first()
-      await page.getByRole('button', { name: 'Cancel' }).click()
-      t.equal(await field.evaluate(element => element === document.activeElement), true)
-      await field.fill('half a sentence')
-      await first.getByRole('button', { name: 'Edit' }).click()
-      await page.getByRole('button', { name: 'Save change' }).waitFor()
-      await field.fill('look at the sign-up, too')
-      await first.getByRole('button', { name: 'Withdraw' }).click()
-      await page.getByRole('status').getByText('This will be sent as a new message.').waitFor()
-      await page.getByRole('button', { name: 'Queue' }).click()
-      t.equal(await field.inputValue(), 'half a sentence')
-      await page.locator('.bub', { hasText: 'look at the sign-up, too' }).waitFor()
-    }
-  )
+  t.test('the replacement of a message that no longer waits is shown as a new one, and keeps the earlier draft', async t => {
+    const page = await open(t, 'changing')
+    const field = page.getByRole('textbox')
+    const first = page.locator('.queue li').first()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    t.equal(await field.evaluate(element => element === document.activeElement), true)
+    await field.fill('half a sentence')
+    await first.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Save change' }).waitFor()
+    await field.fill('look at the sign-up, too')
+    await first.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByRole('status').getByText('This will be sent as a new message.').waitFor()
+    await page.getByRole('button', { name: 'Queue' }).click()
+    t.equal(await field.inputValue(), 'half a sentence')
+    await page.locator('.bub', { hasText: 'look at the sign-up, too' }).waitFor()
+  })
 
-  t.test('who answers something else says what', async t => {
+  t.test('answering something else requires a text', async t => {
     const page = await open(t, 'question')
     await page.clock.runFor(450)
     const next = page.getByRole('button', { name: 'Next' })
@@ -111,7 +108,7 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('heading', { name: 'Your answers' }).waitFor()
   })
 
-  t.test('a tap on what is to be held says so where it is, until it is held', async t => {
+  t.test('a tap on a long-press button says so in place, until it is held', async t => {
     const page = await open(t, 'permission')
     await page.clock.runFor(450)
     const hold = page.getByRole('button', { name: /^Hold to run once/ })
@@ -126,12 +123,12 @@ t.test('the session screen in a real browser', async t => {
     await page.mouse.up()
   })
 
-  t.test('a risky one is never offered for longer than once', async t => {
+  t.test('a risky one is never offered for more than once', async t => {
     const page = await open(t, 'permission')
     t.equal(await page.getByText('This session', { exact: true }).count(), 0)
   })
 
-  t.test('beside a decision stands what would run and how the like was answered before, where there is room', async t => {
+  t.test('a decision shows what would run and how similar ones were answered, where there is space', async t => {
     const page = await open(t, 'plain', { viewport: { width: 1400, height: 900 } })
     const side = page.locator('.chat-side')
     await side.getByRole('heading', { name: 'What would run' }).waitFor()
@@ -141,7 +138,7 @@ t.test('the session screen in a real browser', async t => {
     await side.waitFor({ state: 'hidden' })
   })
 
-  t.test('next to an open decision the agent can be stopped, and what waits and what is written are within reach', async t => {
+  t.test('next to an open decision the agent can be stopped, and the queue and the draft are reachable', async t => {
     const page = await open(t, 'deciding-queue')
     const field = page.getByRole('textbox', { name: /message/ })
     await page.locator('.queue li', { hasText: 'Then write the changelog' }).waitFor()
@@ -163,7 +160,7 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('button', { name: 'Allow once' }).waitFor()
   })
 
-  t.test('a queued message stands in the queue and not above the reply as well', async t => {
+  t.test('a queued message is shown in the queue and not above the reply too', async t => {
     const page = await open(t, 'waiting-said')
     await page.locator('.queue').waitFor()
     await page.locator('.growing').waitFor()
@@ -173,7 +170,7 @@ t.test('the session screen in a real browser', async t => {
     await page.locator('.bub', { hasText: 'And look at the logout' }).waitFor()
   })
 
-  t.test('on a phone on its side what allows and what denies is in sight at once, and stays there', async t => {
+  t.test('on a phone in landscape the allow and deny buttons are visible at once, and stay visible', async t => {
     const sizes = [
       { width: 932, height: 360 },
       { width: 844, height: 330 },
@@ -209,7 +206,7 @@ t.test('the session screen in a real browser', async t => {
     }
   })
 
-  t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4] [U5]', async t => {
+  t.test('content longer than the screen must be scrolled through before it can be allowed [acceptance 4] [U5]', async t => {
     const page = await open(t, 'long')
     await page.clock.runFor(450)
     t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)
@@ -217,18 +214,18 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('button', { name: 'Allow once' }).waitFor()
   })
 
-  t.test('without a link nothing can be decided [acceptance 1]', async t => {
+  t.test('offline nothing can be decided [acceptance 1]', async t => {
     const page = await open(t, 'stale')
     t.ok(await page.getByRole('button', { name: 'Allow once' }).isDisabled())
     await page.getByText('Checking if this is still open').waitFor()
   })
 
-  t.test('nothing that hides in a command stays hidden', async t => {
+  t.test('hidden characters in a command are shown', async t => {
     const page = await open(t, 'hidden')
     t.match(await page.locator('.cmd').first().innerText(), /\\u\{202e\}.*\\u\{200b\}/)
   })
 
-  t.test('what an agent writes becomes text and safe links, never markup', async t => {
+  t.test('agent output becomes text and safe links, never markup', async t => {
     const page = await open(t, 'markdown')
     const log = page.getByRole('log')
     t.match(await log.innerText(), '<script>alert(1)</script> and <b>this</b>')
@@ -239,7 +236,7 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await log.locator('img').count(), 0)
   })
 
-  t.test('a question for a number says so, and sends nothing else', async t => {
+  t.test('a number question says so, and submits nothing else', async t => {
     const page = await open(t, 'question-number')
     await page.clock.runFor(450)
     await page.getByText('A whole number from 1 to 90.').waitFor()
@@ -254,7 +251,7 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await send.isDisabled(), false)
   })
 
-  t.test('who comes by a link to a message that is gone is told, and reads on at the end', async t => {
+  t.test('a link to a message that is gone says so and opens the end', async t => {
     const page = await open(t, 'message-gone&framed')
     const told = page.getByText('This message is no longer in the session.')
     await told.waitFor()
@@ -264,7 +261,7 @@ t.test('the session screen in a real browser', async t => {
     t.equal(new URL(page.url()).pathname, '/s/s1')
   })
 
-  t.test('a second session can begin after a message that the agent has read, once that was asked', async t => {
+  t.test('a second session can be started after a message that the agent has read, upon confirmation', async t => {
     const page = await open(t, 'steps&framed')
     await page.locator('.bub', { hasText: 'Show me all kinds.' }).waitFor()
     await page.locator('.ticks-b').first().click()
@@ -278,7 +275,7 @@ t.test('the session screen in a real browser', async t => {
     await sheet.waitFor({ state: 'detached' })
   })
 
-  t.test('what an agent says is read out as it comes; what was there, and each single step, is not', async t => {
+  t.test('new agent output is announced to screen readers; earlier output, and each single step, is not', async t => {
     const page = await open(t, 'session')
     await page.evaluate(`hear('All tests pass.')`)
     const log = page.getByRole('log')
@@ -292,12 +289,12 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await log.getAttribute('aria-live'), 'off')
   })
 
-  t.test('of an agent that was killed it says why that may be', async t => {
+  t.test('for a killed agent the likely reason is shown', async t => {
     const page = await open(t, 'ended-killed')
     await page.getByText(/Exit 137, probably out of memory\. The session is safe\./).waitFor()
   })
 
-  t.test('what comes below moves nothing that is being read, and is counted', async t => {
+  t.test('new content below does not move the text being read, and is counted', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)
     await page.mouse.wheel(0, -3000)
@@ -311,7 +308,7 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await page.locator('.to-end').count(), 0)
   })
 
-  t.test('going up draws more above without a jump', async t => {
+  t.test('scrolling up loads more above without a jump', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)
     const count = () => page.locator('.block').count()
@@ -322,7 +319,7 @@ t.test('the session screen in a real browser', async t => {
     t.ok(await page.locator('[role=log]').evaluate(log => log.scrollTop > 0), 'the reader is not thrown to the top')
   })
 
-  t.test('Enter sends at a desk; what was sent stands in the log at once', async t => {
+  t.test('Enter sends on a desktop; the message appears in the log at once', async t => {
     const page = await open(t, 'empty', { viewport: { width: 1280, height: 800 } })
     const box = page.getByRole('textbox', { name: 'Message Claude' })
     await box.fill('Fix it')
@@ -332,7 +329,7 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await box.inputValue(), '')
   })
 
-  t.test('at a phone Enter begins a line', async t => {
+  t.test('on a phone Enter starts a new line', async t => {
     const page = await open(t, 'empty', { hasTouch: true, isMobile: true })
     const box = page.getByRole('textbox', { name: 'Message Claude' })
     await box.fill('Fix it')

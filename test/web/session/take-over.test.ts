@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('who takes a session over from a terminal is asked first when something runs there, and told what', async t => {
+t.test('taking over a session from a terminal asks first when something runs there, and says what', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

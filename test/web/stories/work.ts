@@ -48,8 +48,8 @@ const diffs: Record<string, GitDiff> = {
   'src/auth/return-path.ts': { type: 'text', oldText: null, newText: returnPath },
   'test/auth/callback.test.ts': {
     type: 'text',
-    oldText: "test('goes home', () => {\n  expect(go()).toBe('/home')\n})\n",
-    newText: "test('goes where one came from', () => {\n  expect(go('/a')).toBe('/a')\n})\n"
+    oldText: "test('opens home', () => {\n  expect(go()).toBe('/home')\n})\n",
+    newText: "test('returns to the previous page', () => {\n  expect(go('/a')).toBe('/a')\n})\n"
   },
   'assets/logo.png': { type: 'image', mime: 'image/png', oldBytes: dot, newBytes: dot },
   'package-lock.json': { type: 'too-large', lines: 14_310, bytes: 480_000, canLoad: true },

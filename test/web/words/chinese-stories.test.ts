@@ -3,7 +3,7 @@ import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
-t.test('a story that presses something is told in Chinese too, with the marks of Chinese between its parts', async t => {
+t.test('an interactive story works in Chinese too, with Chinese punctuation between its parts', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { denialReasons, reasonHere } from '../../../web/words/denials.ts'
 import { speakAs } from '../../../web/words/spoken.ts'
 
-t.test('a reason that was chosen on another device stands in the language of this one, with what was written behind it', async t => {
+t.test("a reason chosen on another device is shown in this device's language, followed by its free text", async t => {
   const english = denialReasons()
   t.equal(reasonHere('换个做法. Use git mv'), 'Do it another way. Use git mv')
   t.equal(reasonHere('Not nowhere'), 'Not nowhere')

@@ -11,7 +11,7 @@ import { laterChinese } from '../../../web/words/zh/later.ts'
 import { notified } from '../../../web/words/zh/notified.ts'
 import { literalsOnScreen } from '../../kit/literals.ts'
 
-t.test('the language is the one that was chosen, else the first of the browser that the app speaks, else English', async t => {
+t.test("the language is the chosen one, else the browser's first supported one, else English", async t => {
   t.equal(languageFor('zh', ['en-US']), 'zh')
   t.equal(languageFor('en', ['zh-CN']), 'en')
   t.equal(languageFor(null, ['de-CH', 'zh-CN', 'en']), 'zh')
@@ -22,7 +22,7 @@ t.test('the language is the one that was chosen, else the first of the browser t
   t.equal(languageFor(null, []), 'en')
 })
 
-t.test('a number takes the form that the language of the sentence has for it', async t => {
+t.test("plurals follow the rules of the sentence's language", async t => {
   const forms = { one: 'один', few: 'несколько', many: 'много', other: 'дробь' }
   const inRussian = pluralIn('ru')
   t.same(
@@ -32,7 +32,7 @@ t.test('a number takes the form that the language of the sentence has for it', a
   t.equal(pluralIn('zh')(1, { one: 'never', other: '总是' }), '总是')
 })
 
-t.test('every sentence of the Chinese is Chinese, with what it was told inside', async t => {
+t.test('every Chinese sentence is Chinese, with its parameters in it', async t => {
   // What is the same in every language: the name, and names of files.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
   for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, notified })) {
@@ -42,7 +42,7 @@ t.test('every sentence of the Chinese is Chinese, with what it was told inside',
   }
 })
 
-t.test('all that the Chinese adds to the first load stays small', async t => {
+t.test('Chinese adds little to the first load', async t => {
   const { outputFiles } = await build({
     entryPoints: ['web/words/zh/index.ts'],
     bundle: true,
@@ -75,17 +75,17 @@ t.test('times and numbers follow the language, and so does the page', async t =>
   t.equal(words.home.needYou(2), '2 个智能体需要你')
 })
 
-t.test('the screens that come later speak the language too', async t => {
+t.test('screens loaded later are translated too', async t => {
   await speakLater()
   const { session } = await import('../../../web/words/session.ts')
   t.equal(session.today, laterChinese.session.today)
 })
 
-t.test('every language says its own name in itself', async t => {
+t.test('every language is listed by its own name', async t => {
   t.same(languageNames.map(languageName), ['English', '简体中文'])
 })
 
-t.test('no word that somebody reads or hears stands in a screen itself', async t => {
+t.test('no visible or announced text is hard-coded in a screen', async t => {
   for (const file of tsxFiles()) for (const text of literalsOnScreen(file)) t.fail(`${file} says “${text}”; words live in web/words`)
   t.ok(tsxFiles().length > 40)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { translations } from '../stories/translations.ts'
 
 // docs/glossary.md: agents run on a computer, and the program of Afield that stays there is its daemon.
-t.test('one thing has one word in all of the app, in each language', async t => {
+t.test('each term has one word throughout the app, in each language', async t => {
   const texts = translations()
   const otherWords = texts.filter(([english]) => /machine|helper|wrapper/i.test(english))
   t.same(otherWords, [])

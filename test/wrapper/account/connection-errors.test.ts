@@ -26,12 +26,12 @@ const cases: [cause: unknown, says: string][] = [
   [failed('EPROTO'), 'The server cannot be reached (EPROTO).'],
   [new Error('other'), 'The server cannot be reached.']
 ]
-t.test('a server in trouble is named with what it answered', async t => {
+t.test('a failing server is reported with its answer', async t => {
   const error = new Unreachable('server-error', { status: 502 })
   t.equal(whyUnreachable(error, 'https://home.example'), 'What answers at home.example is in trouble (HTTP 502).')
 })
 
-t.test('a command that the server did not do says why, and what to do', async t => {
+t.test('a command rejected by the server says why, and what to do', async t => {
   const server = 'https://home.example'
   const cases: [error: unknown, says: RegExp][] = [
     [
@@ -47,7 +47,7 @@ t.test('a command that the server did not do says why, and what to do', async t 
 })
 
 for (const [cause, says] of cases) {
-  t.test(`a server that cannot be reached: ${says}`, async t => {
+  t.test(`an unreachable server: ${says}`, async t => {
     t.equal(whyUnreachable(new Unreachable('network', { cause }), 'https://home.example:3005'), says)
   })
 }

@@ -9,7 +9,7 @@ import { startServer } from '../../kit/server.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a computer says what is wrong with it, in lines with what to do', async t => {
+t.test('a computer lists its problems, in lines with what to do', async t => {
   const server = await startServer(t)
   const { home } = await linkedComputer(t, server)
   const env = { PATH: '/nowhere', XDG_CONFIG_HOME: join(home, '..', 'none') }
@@ -48,7 +48,7 @@ t.test('a computer says what is wrong with it, in lines with what to do', async 
   t.notMatch(doctor.output, /data directory/, 'no server is kept here')
 })
 
-t.test('a server that is none of ours is not taken for well', async t => {
+t.test('a server that is not Afield does not count as healthy', async t => {
   const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('It works!'))
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
@@ -62,7 +62,7 @@ t.test('a server that is none of ours is not taken for well', async t => {
   )
 })
 
-t.test('folders are allowed and not allowed any more, and nothing else in the file changes', async t => {
+t.test('folders are allowed and disallowed, and nothing else in the file changes', async t => {
   const own = realpathSync(t.testdir({ home: {}, code: {} }))
   const [home, code] = [join(own, 'home'), join(own, 'code')]
   const allow = async (...args: string[]) => {

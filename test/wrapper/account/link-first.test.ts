@@ -5,7 +5,7 @@ import { startPhone } from '../kit/phone.ts'
 import { runOnTerminal } from '../kit/terminal.ts'
 import { openTestHome } from '../kit/world.ts'
 
-t.test('a person who runs an agent on a computer that is not linked links it right there, and the agent begins', async t => {
+t.test('running an agent on an unlinked computer links it right there, and the agent starts', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const home = openTestHome(t)
@@ -24,7 +24,7 @@ t.test('a person who runs an agent on a computer that is not linked links it rig
   t.match(openHome({ AFIELD_HOME: home }).credentials(server.url), { token: String })
 })
 
-t.test('who does not want to link a computer now starts nothing, and learns how to do it later', async t => {
+t.test('declining to link a computer starts nothing, and shows how to do it later', async t => {
   const home = openTestHome(t)
   const person = runOnTerminal(t, { home, columns: 200, args: ['demo', '--server', 'https://home.example'], directory: t.testdir() })
   await person.sees(/Link it now\? \[Y\/n\]/)

@@ -22,7 +22,7 @@ t.test('an address that no phone can reach is shown without a code, and with wha
   t.ok(hasCode(screenOf('http://192.168.1.5:3005')))
 })
 
-t.test('on a narrow terminal sentences break between words, and what is to be copied stands on a line of its own', async t => {
+t.test('on a narrow terminal sentences wrap between words, and text to copy is on a line of its own', async t => {
   for (const server of ['http://127.0.0.1:3005', 'https://home.example']) {
     const wide = screenOf(server, { columns: 40 })
       .split('\n')
@@ -32,7 +32,7 @@ t.test('on a narrow terminal sentences break between words, and what is to be co
   t.match(screenOf('http://127.0.0.1:3005', { columns: 40 }), /For the Happy app:\n {2}node build\.mjs start login --happy\n/)
 })
 
-t.test('a code is never wider or higher than the screen, with the line below it', async t => {
+t.test('a code never exceeds the screen, including the line below it', async t => {
   const server = 'https://home.example'
   const lines = screenOf(server)
     .split('\n')

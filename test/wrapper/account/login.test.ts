@@ -19,7 +19,7 @@ const loginTo = (t: Test, url: string, ...more: string[]) => {
 const kept = (home: string, url: string) => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))[url]
 const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
 
-t.test('a computer is linked by its check code, and holds a token of a day with a key to renew it [A7]', async t => {
+t.test('a computer is linked by its check code, and holds a one-day token with a key to renew it [A7]', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const { login, home } = loginTo(t, server.url)
@@ -34,7 +34,7 @@ t.test('a computer is linked by its check code, and holds a token of a day with 
   await demo.kill('SIGTERM')
 })
 
-t.test('what the server is asked holds neither the secret of the link nor the digits', async t => {
+t.test('requests to the server contain neither the secret of the link nor the digits', async t => {
   const server = await startServer(t)
   const asked: string[] = []
   const relay = createServer(async (request, response) => {
@@ -56,7 +56,7 @@ t.test('what the server is asked holds neither the secret of the link nor the di
   t.notOk(asked.some(text => text.includes(secret) || text.includes(`"${checkCode}"`)))
 })
 
-t.test('three wrong codes end the request for the computer too [A8]', async t => {
+t.test('three wrong codes end the request on the computer too [A8]', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const { login, home } = loginTo(t, server.url)
@@ -70,7 +70,7 @@ t.test('three wrong codes end the request for the computer too [A8]', async t =>
   t.throws(() => kept(home, server.url))
 })
 
-t.test("Happy's app is shown a code of its own, without digits", async t => {
+t.test("Happy's app gets its own code, without digits", async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const { login, home } = loginTo(t, server.url, '--happy')
@@ -82,7 +82,7 @@ t.test("Happy's app is shown a code of its own, without digits", async t => {
   t.equal(kept(home, server.url).renewal, undefined)
 })
 
-t.test('a server that knows only the first way is paired with in that', async t => {
+t.test('a server that knows only legacy pairing is paired with that way', async t => {
   const server = await startServer(t)
   const happy = createServer(async (request, response) => {
     const isOurs = request.url?.startsWith('/v2/')
@@ -105,7 +105,7 @@ t.test('a server that knows only the first way is paired with in that', async t 
   t.equal(await login.ended, 0, login.output)
 })
 
-t.test('what is no server of ours is given no code, and named', async t => {
+t.test('a foreign server gets no code, and is reported', async t => {
   const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>'))
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
@@ -114,7 +114,7 @@ t.test('what is no server of ours is given no code, and named', async t => {
   t.notMatch(login.output, /Link this computer|[█▀▄]/)
 })
 
-t.test('a server that is away is waited for, and then shows its code', async t => {
+t.test('login waits for an unreachable server, and then shows its code', async t => {
   const first = await startServer(t)
   const port = Number(new URL(first.url).port)
   await first.close()
@@ -126,7 +126,7 @@ t.test('a server that is away is waited for, and then shows its code', async t =
 })
 
 for (const way of [[], ['--happy']]) {
-  t.test(`a server whose name does not exist ends the login with what to do ${way}`, async t => {
+  t.test(`a server name that does not exist ends the login with what to do ${way}`, async t => {
     const { login } = loginTo(t, 'no-such-server.invalid', ...way)
     t.equal(await login.ended, 78)
     t.match(login.output, /There is no computer called no-such-server\.invalid\./)
@@ -134,7 +134,7 @@ for (const way of [[], ['--happy']]) {
   })
 }
 
-t.test('a certificate that this computer does not trust ends the login with what to do', async t => {
+t.test('an untrusted certificate ends the login with what to do', async t => {
   const files = { tlsKey: join(t.testdir(), 'key.pem'), tlsCert: join(t.testdirName, 'cert.pem') }
   writeCertificate(files)
   const server = await startServer(t, { ...files, data: join(t.testdirName, 'data') })
@@ -146,7 +146,7 @@ t.test('a certificate that this computer does not trust ends the login with what
   )
 })
 
-t.test('https of a server without HTTPS ends the login with the address to use', async t => {
+t.test('https to a server without HTTPS ends the login with the address to use', async t => {
   const { url } = await startServer(t)
   const { login } = loginTo(t, url.replace('http:', 'https:'))
   t.equal(await login.ended, 78)
@@ -154,7 +154,7 @@ t.test('https of a server without HTTPS ends the login with the address to use',
   t.match(login.output, `Name it as:\n  ${url}\n`)
 })
 
-t.test('logging out ends a sign-in whose token ended long before', async t => {
+t.test('logging out ends a sign-in whose token expired long before', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const { login, home } = loginTo(t, server.url)
@@ -173,7 +173,7 @@ t.test('logging out ends a sign-in whose token ended long before', async t => {
   t.equal(await devices(), 1)
 })
 
-t.test('a computer that is linked again is the same one, and its helper answers', { timeout: 90_000 }, async t => {
+t.test('a computer that is linked again keeps its identity, and its daemon answers', { timeout: 90_000 }, async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const home = join(t.testdirName, 'home')

@@ -39,7 +39,7 @@ t.test('logging out while sessions run asks first, and changes nothing without a
   folder.remove()
 })
 
-t.test('logging out deletes the keys here, and fails where the server may still know the computer', async t => {
+t.test('logging out deletes the local keys, and fails if the server may still know the computer', async t => {
   const quiet = { isTTY: false, columns: 80, rows: 24, write() {}, onResize: () => () => {}, ask: async () => undefined }
   const leave = async (prepare: (linked: { server: Server; phone: Phone }) => unknown) => {
     const server = await startServer(t, { data: t.testdir() })
@@ -60,7 +60,7 @@ t.test('logging out deletes the keys here, and fails where the server may still 
   t.equal(ended, 0, 'whose sign-in was ended before')
 })
 
-t.test('logging out where nothing is linked says that, and not how to name a server', async t => {
+t.test('logging out when nothing is linked says so, and not how to name a server', async t => {
   const said: string[] = []
   const terminal = {
     isTTY: false,
@@ -76,7 +76,7 @@ t.test('logging out where nothing is linked says that, and not how to name a ser
   t.strictSame(said, [])
 })
 
-t.test('a session without a title is listed by what was said first', async t => {
+t.test('a session without a title is listed by its first message', async t => {
   const home = t.testdir()
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: '/code', host: 'here' }, cursor: 0, turn: null }
   const folder = createSessionFolder(home, notes)

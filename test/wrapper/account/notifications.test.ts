@@ -6,7 +6,7 @@ import { demo } from '../kit/demo.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a person tells the phone something from the command line, in the name of the session that runs', async t => {
+t.test('a person notifies the phone from the command line, on behalf of the running session', async t => {
   const { server, phone, home, session, wrapper } = await demo(t)
   await wrapper.says(/ live\n/)
   const app = await signUp(t, server, phone.secret)

@@ -23,7 +23,7 @@ async function withSteered(t: Test) {
   return phone.session()
 }
 
-t.test('why a person said no is the next thing an agent hears that takes no words into its turn, before what waits', async t => {
+t.test("the person's reason for a no goes to the agent next, before waiting messages, if it accepts no input mid-turn", async t => {
   const { session } = await demo(t)
   await session.say(write)
   const id = await asked(session)
@@ -34,7 +34,7 @@ t.test('why a person said no is the next thing an agent hears that takes no word
   t.strictSame(said(session), [write, 'SCRIPT: text waits', 'I said no to “Write a.txt”: SCRIPT: text ask Ann first'])
 })
 
-t.test('why a person stopped the turn is the next thing the agent hears, before what waits', async t => {
+t.test("the person's reason for stopping the turn goes to the agent next, before waiting messages", async t => {
   const { session } = await demo(t)
   await session.say(write)
   const id = await asked(session)
@@ -45,7 +45,7 @@ t.test('why a person stopped the turn is the next thing the agent hears, before 
   t.match(said(session).at(-1), /^I stopped you at “Write a\.txt”: /)
 })
 
-t.test('a reason that waits when the wrapper is killed is the first thing that the agent hears from the next, once', async t => {
+t.test('a reason waiting when the wrapper is killed is the first input from the next one, once', async t => {
   const { session, wrapper, home } = await demo(t)
   const refused = `SCRIPT: tool write {"path":"a.txt","content":"x"} ;; slow 60000 ${'word '.repeat(300)}`
   await session.say(refused)
@@ -67,7 +67,7 @@ t.test('a reason that waits when the wrapper is killed is the first thing that t
   t.strictSame(said(session), [refused, 'SCRIPT: text waits', told, 'SCRIPT: text later'], 'and it is shown once')
 })
 
-t.test('a session that is killed while a reason waits, and nothing else, is brought back for it by the daemon [W8]', async t => {
+t.test('a session killed with only a reason waiting is resumed for it by the daemon [W8]', async t => {
   const { session, wrapper, home } = await demo(t)
   await wrapper.says(/live/)
   const refused = `SCRIPT: tool write {"path":"a.txt","content":"x"} ;; slow 60000 ${'word '.repeat(300)}`
@@ -82,7 +82,7 @@ t.test('a session that is killed while a reason waits, and nothing else, is brou
   t.strictSame(said(session), [refused, told])
 })
 
-t.test('a reason of before a person ended the session does not bring it back [W8]', async t => {
+t.test('a reason from before a person ended the session does not resume it [W8]', async t => {
   const home = t.testdir()
   const reasons = [{ localId: 'r', text: 'I said no' }]
   const metadata = { path: '/p', host: 'h' }
@@ -95,7 +95,7 @@ t.test('a reason of before a person ended the session does not bring it back [W8
   t.strictSame(wakes(), [undefined])
 })
 
-t.test('an agent that takes the reason into its turn is not told again', async t => {
+t.test('an agent that gets the reason mid-turn does not get it again', async t => {
   const session = await withSteered(t)
   await session.say('ask and wait')
   await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })
@@ -106,7 +106,7 @@ t.test('an agent that takes the reason into its turn is not told again', async t
   t.strictSame(said(session), ['ask and wait', 'refuse'])
 })
 
-t.test('an agent that ends its turn at a no has heard by then why', async t => {
+t.test('an agent that ends its turn at a no has received the reason by then', async t => {
   const session = await withSteered(t)
   await session.say('ask and end')
   await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })
@@ -117,7 +117,7 @@ t.test('an agent that ends its turn at a no has heard by then why', async t => {
   t.strictSame(said(session), ['ask and end', 'refuse'])
 })
 
-t.test('an agent whose turn ended with the no is told in the next', async t => {
+t.test('an agent whose turn ended with the no gets it in the next', async t => {
   const session = await withSteered(t)
   await session.say('run it')
   await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { createAttachments } from '../../../lib/wrapper/agents/attachments.ts'
 import { ownName } from '../../../lib/wrapper/home/processes.ts'
 
-t.test('a file is named to the agent and gone with the session; what a killed wrapper left is kept for a day', async t => {
+t.test('a file is named to the agent and removed with the session; files left by a killed wrapper stay for a day', async t => {
   const before = process.env['TMPDIR']
   const place = mkdtempSync(join(tmpdir(), 'afield-place-'))
   process.env['TMPDIR'] = place

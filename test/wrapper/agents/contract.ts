@@ -39,14 +39,14 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     return { agent, directory, talk: listenTo(agent) }
   }
 
-  t.test('it begins in a mode in which it asks', async t => {
+  t.test('it starts in a mode that asks', async t => {
     const { talk } = await begin(t)
     const { modes } = await talk.until('modes')
     t.equal(modes.current, asking)
     t.ok(modes.available.length > 1)
   })
 
-  t.test('a wish to begin in a mode that it does not have is told, once', async t => {
+  t.test('a request to start in a mode that it lacks is reported, once', async t => {
     const { agent, talk } = await begin(t, { mode: 'no such mode' })
     const { text } = await talk.until('notice', ({ text }) => text.includes('mode'))
     t.match(text, /^\S.* has no mode “no such mode”; it asks first\.$/)
@@ -56,14 +56,14 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.equal(talk.heard.filter(event => event.type === 'notice' && event.text.includes('mode')).length, 1)
   })
 
-  t.test('a wish for the mode in which it asks anyway is nothing to tell', async t => {
+  t.test('a request for the default asking mode is not reported', async t => {
     const { agent, talk } = await begin(t, { mode: 'default' })
     await agent.prompt(slow(1, 'on'))
     await talk.until('turn-ended')
     t.notOk(talk.heard.some(event => event.type === 'notice' && event.text.includes('mode')))
   })
 
-  t.test('it asks before it writes, shows what it would write, and writes once it may', async t => {
+  t.test('it asks before it writes, shows what it would write, and writes once allowed', async t => {
     const { agent, directory, talk } = await begin(t)
     const file = join(directory, 'one.txt')
     writeFileSync(file, 'before\n')
@@ -83,7 +83,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.equal(readFileSync(file, 'utf8'), 'after\n')
   })
 
-  t.test('a no is kept: nothing is written and the step counts as denied', async t => {
+  t.test('a no is respected: nothing is written and the step counts as denied', async t => {
     const { agent, directory, talk } = await begin(t)
     const file = join(directory, 'two.txt')
     await agent.prompt(write(file, 'x', 'as you like'))
@@ -94,7 +94,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.equal(existsSync(file), false)
   })
 
-  t.test('text is seen while it grows, whole when it is whole, and stops when it is told to', async t => {
+  t.test('text is shown while it grows, complete at the end, and stops when told to', async t => {
     const { agent, talk } = await begin(t)
     await agent.prompt(slow(20_000, 'one '.repeat(200)))
     const { block, text } = await talk.until('text-grew')
@@ -108,7 +108,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.match(await talk.until('turn-ended'), { reason: 'done' })
   })
 
-  t.test('a question that waits is closed when its turn is stopped', async t => {
+  t.test('an open question closes when its turn is stopped', async t => {
     const { agent, directory, talk } = await begin(t)
     const file = join(directory, 'three.txt')
     await agent.prompt(write(file, 'x', 'never'))
@@ -120,7 +120,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.equal(existsSync(file), false)
   })
 
-  t.test('in a mode that accepts edits it does not ask, and a mode it does not have is refused', async t => {
+  t.test('in a mode that accepts edits it does not ask, and an unknown mode is rejected', async t => {
     const { agent, directory, talk } = await begin(t)
     t.equal(await agent.setMode('no such mode'), false)
     t.equal(await agent.setMode('acceptEdits'), true)
@@ -190,7 +190,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
 
   if (has.form) {
     const { prompt, notSaid } = has.form
-    t.test('who would rather not say lets it go on', async t => {
+    t.test('skipping a question lets it continue', async t => {
       const { agent, talk } = await begin(t)
       await agent.prompt(prompt)
       const { asked } = await talk.until('question-asked')
@@ -199,7 +199,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
       t.match(await talk.until('turn-ended'), { reason: 'done' })
     })
 
-    t.test('a form that waits is closed when its turn is stopped', async t => {
+    t.test('an open form closes when its turn is stopped', async t => {
       const { agent, talk } = await begin(t)
       await agent.prompt(prompt)
       const { asked } = await talk.until('question-asked')
@@ -257,7 +257,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     )
   })
 
-  t.test('a conversation goes on in another process, and its past is not told again', async t => {
+  t.test('a conversation continues in another process, and its past is not sent again', async t => {
     const directory = t.testdir()
     const first = await begin(t, { directory })
     await first.agent.prompt(slow(1, 'remember me'))
@@ -273,7 +273,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     )
   })
 
-  t.test('once stopped its events are over, and every call is harmless', async t => {
+  t.test('once stopped it emits nothing, and every call is harmless', async t => {
     const { agent, talk } = await begin(t)
     await agent.prompt(slow(20_000, 'one '.repeat(200)))
     await talk.until('text-grew')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { withoutTraces } from '../../../lib/wrapper/agents/process.ts'
 
-t.test('of what a program wrote last, traces and stacks are left out and sentences stay', t => {
+t.test("of a program's last output, stack traces are removed and sentences stay", t => {
   const cases: [wrote: string, shown: string][] = [
     [
       [

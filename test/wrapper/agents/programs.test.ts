@@ -4,7 +4,7 @@ import t from 'tap'
 import { comparedToTested, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
 import { lookForAgents } from '../../../lib/wrapper/daemon/agents-here.ts'
 
-t.test('a version is newer or older than the tested one by its first two numbers', async t => {
+t.test('versions are compared with the tested one by their first two numbers', async t => {
   for (const [version, is] of [
     ['0.169.7', 'tested'],
     ['0.170.0-beta.1', 'newer'],
@@ -20,7 +20,7 @@ t.test('a version is newer or older than the tested one by its first two numbers
 })
 
 t.test(
-  'the helper tells of each agent whether its version was tested',
+  'the daemon reports for each agent whether its version was tested',
   { skip: process.platform === 'win32' && 'the fake is a script' },
   async t => {
     const program = join(t.testdir(), 'codex')
@@ -36,7 +36,7 @@ t.test(
 
 const script = 'C:\\Users\\Ann B\\AppData\\Roaming\\npm\\gemini.cmd'
 
-t.test('what npm installs on Windows is started by its shell, with words that it takes as they are', async t => {
+t.test('programs installed by npm on Windows are started through its shell, with escaped arguments', async t => {
   t.strictSame(startable(script, ['--acp', 'C:\\code\\a.json'], 'win32'), {
     command: `"${script}"`,
     args: ['--acp', 'C:\\code\\a.json'],
@@ -46,7 +46,7 @@ t.test('what npm installs on Windows is started by its shell, with words that it
     t.throws(() => startable(script, ['--acp', odd], 'win32'), /gemini\.cmd cannot be started on Windows with/, odd)
 })
 
-t.test('a program is started without a shell, and so is everything elsewhere', async t => {
+t.test('other programs start without a shell, and all programs do elsewhere', async t => {
   t.strictSame(startable('C:\\claude.exe', ['a&b'], 'win32'), { command: 'C:\\claude.exe', args: ['a&b'], shell: false })
   t.strictSame(startable('/bin/odd.cmd', ['a&b'], 'linux'), { command: '/bin/odd.cmd', args: ['a&b'], shell: false })
 })

@@ -29,7 +29,7 @@ function isAllowed(pattern: string | readonly string[], asked: Asked | string, w
   return allowing(rules, requestOf(typeof asked === 'string' ? shell(asked) : asked, where), home) !== undefined
 }
 
-t.test('a command passes a pattern that says it, or that leaves open what it adds', async t => {
+t.test('a command matches a pattern that contains it, or that leaves its additions open', async t => {
   const passing: [string | string[], string][] = [
     ['npm test', 'npm test'],
     ['npm test', '  npm   test  '],
@@ -50,7 +50,7 @@ t.test('a command passes a pattern that says it, or that leaves open what it add
   for (const [pattern, command] of passing) t.equal(isAllowed(pattern, command), true, `${pattern} lets ${command} pass`)
 })
 
-t.test('no trick makes a command pass a pattern that does not mean it [W9]', async t => {
+t.test('no trick makes a command match a pattern that does not mean it [W9]', async t => {
   const tricks: [string | string[], string][] = [
     ['npm test', 'npm test && rm -rf /'],
     ['npm test', 'npm test || rm -rf /'],
@@ -119,7 +119,7 @@ t.test('no trick makes a command pass a pattern that does not mean it [W9]', asy
   for (const [pattern, command] of tricks) t.equal(isAllowed(pattern, command), false, `${pattern} stops ${JSON.stringify(command)}`)
 })
 
-t.test('what a call says besides the command is looked at too', async t => {
+t.test('other arguments of a call are checked too', async t => {
   t.equal(isAllowed('npm test', shell('npm test', { description: 'Run the tests', timeout: 5, run_in_background: false })), true)
   t.equal(isAllowed('npm test', shell('npm test', { dangerouslyDisableSandbox: true })), false)
   t.equal(isAllowed('npm test', shell('npm test', { env: { PATH: '/tmp' } })), false)
@@ -133,7 +133,7 @@ t.test('what a call says besides the command is looked at too', async t => {
   t.equal(isAllowed('npm test', { ...shell('npm test'), kind: 'other', tool: 'mcp__x__run' }), false, 'another tool is no shell')
 })
 
-t.test('a rule counts in its folder and below, wherever links lead', async t => {
+t.test('a rule applies in its folder and below, with links resolved', async t => {
   symlinkSync(join(root, 'work2'), join(folder, 'elsewhere'))
   t.equal(isAllowed('npm test', 'npm test', join(folder, 'src')), true)
   t.equal(isAllowed('npm test', 'npm test', join(root, 'work2')), false)
@@ -141,7 +141,7 @@ t.test('a rule counts in its folder and below, wherever links lead', async t => 
   t.equal(isAllowed('npm test', 'npm test', join(folder, 'elsewhere')), false)
 })
 
-t.test('files pass by where they really are', async t => {
+t.test('files match by their real path', async t => {
   writeFileSync(join(root, 'work2/out.ts'), '')
   symlinkSync(join(root, 'work2/out.ts'), join(folder, 'src/link.ts'))
   const edit = (...paths: string[]): Asked => ({
@@ -170,7 +170,7 @@ t.test('files pass by where they really are', async t => {
   t.equal(allowing([rule('**', 'read')], requestOf(edit('src/a.ts'), folder), home), undefined, 'to read is not to change')
 })
 
-t.test('pages pass by their host, tools by their name', async t => {
+t.test('pages match by host, tools by name', async t => {
   const fetch = (url: string): Asked => ({ tool: 'WebFetch', kind: 'fetch', args: { url }, title: url, content: [], locations: [] })
   const passes = (pattern: string, url: string) => allowing([rule(pattern, 'page')], requestOf(fetch(url), folder), home) !== undefined
   t.equal(passes('docs.rs', 'https://docs.rs/tokio'), true)
@@ -189,7 +189,7 @@ t.test('pages pass by their host, tools by their name', async t => {
   t.notOk(allowing([rule('mcp__linear__list', 'tool')], requestOf(tool('mcp__linear__list_all'), folder), home))
 })
 
-t.test('plans, deletions and moves are never for a rule', async t => {
+t.test('plans, deletions and moves are never allowed by a rule', async t => {
   for (const kind of ['plan', 'delete', 'move'] as const) {
     const asked: Asked = { tool: 'X', kind, args: { path: 'src/a.ts' }, title: 'X', content: [], locations: ['src/a.ts'] }
     for (const on of ['tool', 'change'] as const)
@@ -198,7 +198,7 @@ t.test('plans, deletions and moves are never for a rule', async t => {
   }
 })
 
-t.test('what would allow anything is no pattern', async t => {
+t.test('a pattern that would allow anything is invalid', async t => {
   for (const pattern of [
     '*',
     '* test',
@@ -225,7 +225,7 @@ t.test('what would allow anything is no pattern', async t => {
   t.ok(faultOf(rule('*', 'page')))
 })
 
-t.test('the narrowest pattern allows what was asked and nothing more', async t => {
+t.test('the narrowest pattern allows the request and nothing more', async t => {
   for (const [command, pattern] of [
     ['npm test', 'npm test'],
     ["git commit -m 'a b'", "git commit -m 'a b'"],

@@ -12,7 +12,7 @@ t.teardown(() => rmSync(root, { recursive: true, force: true }))
 const newHome = () => mkdtempSync(join(root, 'home-'))
 const npmTest = { on: 'command' as const, pattern: 'npm test', folder: root }
 
-t.test('rules are kept for their owner alone, and each end comes', async t => {
+t.test('rules are private to their owner, and all kinds end when due', async t => {
   const home = newHome()
   let time = 1000
   const rules = openRules(home, () => time)
@@ -41,7 +41,7 @@ t.test('rules are kept for their owner alone, and each end comes', async t => {
   t.throws(() => rules.set({ ...npmTest, id: 'gone' }), /no longer exists/)
 })
 
-t.test('rules that cannot be read allow nothing, and are not overwritten', async t => {
+t.test('unreadable rules allow nothing, and are not overwritten', async t => {
   const home = newHome()
   writeFileSync(join(home, 'rules.json'), '{"rules":')
   const rules = openRules(home)
@@ -49,7 +49,7 @@ t.test('rules that cannot be read allow nothing, and are not overwritten', async
   t.throws(() => rules.set(npmTest), /cannot be read/)
 })
 
-t.test('of many processes that use and make rules at once none undoes what another did', async t => {
+t.test("of many processes that use and create rules at once none undoes another's changes", async t => {
   const home = newHome()
   const rules = openRules(home)
   const busy = rules.set(npmTest)
@@ -69,7 +69,7 @@ t.test('of many processes that use and make rules at once none undoes what anoth
   t.equal(rules.read().rules.length, 1)
 })
 
-t.test('the lock of a process that is gone is taken from it', async t => {
+t.test('the lock of a dead process is removed', async t => {
   const home = newHome()
   const gone = spawn(process.execPath, ['-e', ''])
   await once(gone, 'exit')
@@ -91,7 +91,7 @@ const entry = (what: string, more: Partial<DecisionEntry> = {}): DecisionEntry =
   ...more
 })
 
-t.test('the log of decisions is for its owner alone, bounded, and reads on after a torn line', async t => {
+t.test('the decision log is private, bounded, and readable after a torn line', async t => {
   const home = newHome()
   const log = openDecisionLog(home, 4000)
   log.add(entry('one'))
@@ -110,7 +110,7 @@ t.test('the log of decisions is for its owner alone, bounded, and reads on after
   t.ok(statSync(join(home, 'decisions.log.1')).size < 4300)
 })
 
-t.test('of one device is told what was decided on it, the latest first, and nothing that only says it was of it', async t => {
+t.test('a device gets the decisions made on it, latest first, and none that only claim to be its own', async t => {
   const home = newHome()
   const log = openDecisionLog(home)
   log.add(entry('first', { at: 1, device: 'd1', by: 'Tablet' }))
@@ -126,7 +126,7 @@ t.test('of one device is told what was decided on it, the latest first, and noth
   t.equal(entries.length, 2)
 })
 
-t.test('a dry run tells which of the last decisions a pattern would have allowed', async t => {
+t.test('a dry run lists which recent decisions a pattern would have allowed', async t => {
   const home = newHome()
   const log = openDecisionLog(home)
   for (let n = 0; n < 60; n++) log.add(entry(n % 2 === 0 ? 'npm run build' : 'npm test', { at: n }))

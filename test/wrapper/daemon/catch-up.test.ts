@@ -8,7 +8,7 @@ import { daemonOf } from '../kit/daemon.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a message to a session that ended by itself resumes it, also one that was written while no daemon ran [W8]', async t => {
+t.test('a message resumes a session that ended by itself, even if written while no daemon ran [W8]', async t => {
   const { session, wrapper, home } = await demo(t)
   await wrapper.says(/live/)
   await wrapper.kill('SIGTERM')
@@ -27,7 +27,7 @@ t.test('a message to a session that ended by itself resumes it, also one that wa
   t.strictSame(texts(session), ['while nobody listened', 'after a crash'], 'nothing twice')
 })
 
-t.test('a session that a person ended stays ended until the person writes to it [W8]', async t => {
+t.test('a session that a person ended stays ended until that person writes to it [W8]', async t => {
   const { session, wrapper, home } = await demo(t)
   await wrapper.says(/live/)
   await session.say('SCRIPT: slow 60000 this takes a while')
@@ -44,7 +44,7 @@ t.test('a session that a person ended stays ended until the person writes to it 
   t.equal(looks.length, 1, daemon.output)
 })
 
-t.test('a session whose agent is gone says so to who wrote to it', async t => {
+t.test('a session whose agent is missing tells the person who wrote to it', async t => {
   const { session, wrapper, home } = await demo(t)
   await wrapper.says(/live/)
   await wrapper.kill('SIGTERM')
@@ -64,23 +64,20 @@ t.test('a session whose agent is gone says so to who wrote to it', async t => {
   t.match(told(), [/^Afield could not resume this session: There is no command gone here\.[\s\S]*Send another message to retry\./])
 })
 
-t.test(
-  'a session that a phone began and left alone ends by itself when the owner wants that, and a message brings it back [W8]',
-  async t => {
-    const { phone, home, allowed, machine } = await daemonOf(t, await startServer(t))
-    await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text first' })
-    const session = await phone.session()
-    await session.until(session => turnsEnded(session) === 1)
-    const dayMs = 24 * 3_600_000
-    t.strictSame(endIdle(home, Date.now() + 2 * dayMs), [], 'never unless told')
-    writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed], idleHours: 24 }), { mode: 0o600 })
-    t.strictSame(endIdle(home, Date.now() + dayMs / 2), [])
-    // The phone hears of the end of a turn a moment before it is noted here.
-    while (listSessions(home).some(({ notes }) => notes.turn !== null)) await new Promise(resolve => setImmediate(resolve))
-    t.equal(endIdle(home, Date.now() + 2 * dayMs).length, 1)
-    await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
-    await session.say('SCRIPT: text second')
-    await session.until(session => turnsEnded(session) === 2)
-    t.strictSame(texts(session), ['first', 'second'])
-  }
-)
+t.test('an idle session started from a phone ends by itself if its owner wants that, and a message resumes it [W8]', async t => {
+  const { phone, home, allowed, machine } = await daemonOf(t, await startServer(t))
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text first' })
+  const session = await phone.session()
+  await session.until(session => turnsEnded(session) === 1)
+  const dayMs = 24 * 3_600_000
+  t.strictSame(endIdle(home, Date.now() + 2 * dayMs), [], 'never unless told')
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed], idleHours: 24 }), { mode: 0o600 })
+  t.strictSame(endIdle(home, Date.now() + dayMs / 2), [])
+  // The phone hears of the end of a turn a moment before it is noted here.
+  while (listSessions(home).some(({ notes }) => notes.turn !== null)) await new Promise(resolve => setImmediate(resolve))
+  t.equal(endIdle(home, Date.now() + 2 * dayMs).length, 1)
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  await session.say('SCRIPT: text second')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['first', 'second'])
+})

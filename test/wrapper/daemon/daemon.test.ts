@@ -9,7 +9,7 @@ import { texts, turnsEnded } from '../kit/demo.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a phone begins a session on a computer, and it outlives the daemon', async t => {
+t.test('a phone starts a session on a computer, and it outlives the daemon', async t => {
   const { phone, allowed, machine, process } = await daemonOf(t, await startServer(t))
   const started = await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text hello' })
   t.match(started, { type: 'success' })
@@ -25,7 +25,7 @@ t.test('a phone begins a session on a computer, and it outlives the daemon', asy
   await session.call('killSession', {})
 })
 
-t.test('a session is stopped and resumed from the phone, in the same place', async t => {
+t.test('a session is stopped and resumed from the phone, in the same folder', async t => {
   const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
@@ -39,7 +39,7 @@ t.test('a session is stopped and resumed from the phone, in the same place', asy
   await t.rejects(machine.call('resume-happy-session', { sessionId: 'nobody' }), /does not know the session/)
 })
 
-t.test('a folder is made only when a person said so, and only where sessions may begin', async t => {
+t.test('a folder is created only when a person confirmed, and only where sessions may start', async t => {
   const { home, allowed, machine } = await daemonOf(t, await startServer(t))
   const directory = join(allowed, 'new')
   const ask = { directory, agent: 'demo', approvedNewDirectoryCreation: false }
@@ -54,7 +54,7 @@ t.test('a folder is made only when a person said so, and only where sessions may
   t.match(await machine.call('listDirectory', { path: allowed }), { success: true, entries: [{ name: 'way-out' }] })
 })
 
-t.test('what a phone sets for an agent is its keys and models, nothing that makes it run other programs', async t => {
+t.test("a phone can set an agent's keys and models, and nothing that makes it run other programs", async t => {
   const { allowed, machine } = await daemonOf(t, await startServer(t))
   for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
     const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
@@ -65,7 +65,7 @@ t.test('what a phone sets for an agent is its keys and models, nothing that make
   t.match(agents.at(-1), { agent: 'demo', title: 'Demo agent' })
 })
 
-t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
+t.test('there is one daemon per home; it reports its state, and its notes are private', async t => {
   const { home, process, machine } = await daemonOf(t, await startServer(t))
   await machine.until(async () => (await machine.state())?.pid === process.child.pid)
   t.match(await machine.state(), { status: 'running' })
@@ -86,7 +86,7 @@ t.test('there is one daemon for a home; it says how it is, and its notes are pri
   t.equal(await after.ended, 3)
 })
 
-t.test('a daemon in the background is started and stopped, keeps a log, and stops for a phone', async t => {
+t.test('a background daemon is started and stopped, writes a log, and stops for a phone', async t => {
   const server = await startServer(t)
   const { phone, home } = await linkedComputer(t, server)
   const start = runWrapper(t, { home, args: ['daemon', 'start'] })
@@ -98,7 +98,7 @@ t.test('a daemon in the background is started and stopped, keeps a log, and stop
   t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /live/)
 })
 
-t.test('the daemon answers its owner on a socket that nobody else can reach, and takes no harm from strange questions [W7]', async t => {
+t.test('the daemon answers its owner on a private socket, and survives malformed requests [W7]', async t => {
   const { home, process: daemon, phone, machine, allowed } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
@@ -115,7 +115,7 @@ t.test('the daemon answers its owner on a socket that nobody else can reach, and
   await session.call('killSession', {})
 })
 
-t.test('a daemon that was killed leaves its socket to the next one [W7]', async t => {
+t.test('a killed daemon leaves its socket to the next one [W7]', async t => {
   const { home, process: daemon } = await daemonOf(t, await startServer(t))
   await daemon.kill('SIGKILL')
   t.ok(statSync(join(home, 'daemon', 'control.sock')))

@@ -42,7 +42,7 @@ function spoil(home: string): void {
   for (const tag of readdirSync(join(home, 'ended'))) truncateSync(join(home, 'ended', tag, 'session.json'))
 }
 
-t.test('ended sessions are not read again while none comes or goes', t => {
+t.test('ended sessions are not read again while none is added or removed', t => {
   const home = t.testdir()
   const { ids, all } = computer(home, ['a', 'b'])
   t.strictSame(ids(), ['id a', 'id b'])
@@ -52,7 +52,7 @@ t.test('ended sessions are not read again while none comes or goes', t => {
   t.end()
 })
 
-t.test('one that ends or is resumed is seen at once, by whichever process, and no other is read for it', t => {
+t.test('one that ends or is resumed is noticed at once, in any process, and no other is read for it', t => {
   const home = t.testdir()
   const { ids } = computer(home, ['a', 'b'])
   ids()
@@ -66,7 +66,7 @@ t.test('one that ends or is resumed is seen at once, by whichever process, and n
   t.end()
 })
 
-t.test('what came as they were read is not missed, however coarse the times of the disk are', t => {
+t.test("changes during a read are not missed, however coarse the disk's timestamps are", t => {
   const home = t.testdir()
   const { clock, ids } = computer(home, ['a'])
   createSessionFolder(home, notesOf('b')).retire()
@@ -78,7 +78,7 @@ t.test('what came as they were read is not missed, however coarse the times of t
   t.end()
 })
 
-t.test('now and then they are looked at anyway', t => {
+t.test('they are checked periodically anyway', t => {
   const home = t.testdir()
   const { clock, ids } = computer(home, ['a'])
   ids()

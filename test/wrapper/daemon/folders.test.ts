@@ -20,7 +20,7 @@ function makeRepository(folder: string): void {
   writeFileSync(join(folder, 'src', 'a.txt'), 'two\n')
 }
 
-t.test('a session works on a copy of its own, which goes away when nothing in it would be lost', async t => {
+t.test('a session works on its own copy, which is removed when nothing in it would be lost', async t => {
   const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t))
   const orchard = join(allowed, 'orchard')
   makeRepository(orchard)
@@ -62,7 +62,7 @@ t.test('a session works on a copy of its own, which goes away when nothing in it
   t.ok(existsSync(join(home, 'worktrees', 'orchard')))
 })
 
-t.test('a person chooses from agents and folders as they are, and completes a path only where sessions may begin', async t => {
+t.test('a person chooses from current agents and folders, and completes a path only where sessions may start', async t => {
   const bin = t.testdir({ codex: '' })
   const claude = join(bin, 'claude')
   writeFileSync(claude, '#!/bin/sh\necho "2.9.1 (Claude Code)"\n')
@@ -112,7 +112,7 @@ t.test('a person chooses from agents and folders as they are, and completes a pa
   await t.rejects(machine.call('make-folder', { path: '/etc/afield' }), /list of allowed/)
 })
 
-t.test('a folder in which a start would be refused is not among the recent ones', async t => {
+t.test('a folder in which a start would be rejected is not among the recent ones', async t => {
   const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t))
   const begin = async (directory: string) => {
     mkdirSync(directory, { recursive: true })

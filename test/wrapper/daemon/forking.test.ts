@@ -26,7 +26,7 @@ async function daemonWithCodex(t: Test) {
   return { ...(await daemonOf(t, await startServer(t, { data: join(own, 'data') }), env)), codexHome }
 }
 
-t.test('a session of Codex is forked by Codex itself, and goes on beside the first; one that cannot be forked says why', how, async t => {
+t.test('a Codex session is forked by Codex itself, and continues next to the first; one that cannot be forked says why', how, async t => {
   const { phone, allowed, machine, codexHome } = await daemonWithCodex(t)
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', prompt: 'plant apples' })
   const session = await phone.session()
@@ -48,7 +48,7 @@ t.test('a session of Codex is forked by Codex itself, and goes on beside the fir
   await t.rejects(machine.call('rewind-points', { sessionId: gemini.id }), /Only sessions of Claude Code and Codex/)
 })
 
-t.test('a thread of Codex is forked by existing apps, whole or up to a message, and a session goes on with it', how, async t => {
+t.test('a Codex thread is forked by existing apps, whole or up to a message, and a session continues with it', how, async t => {
   const { phone, home, allowed, machine } = await daemonWithCodex(t)
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', prompt: 'plant apples' })
   const session = await phone.session()
@@ -98,7 +98,7 @@ t.test('a thread of Codex is forked by existing apps, whole or up to a message, 
   await t.rejects(machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: first.itemId }), /no such conversation/)
 })
 
-t.test('the fork of a session that an ACP agent made shows its past on the phone, once', how, async t => {
+t.test('the fork of an ACP session shows its past on the phone, once', how, async t => {
   const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text Planted.' })
   const session = await phone.session()

@@ -23,37 +23,33 @@ async function sessionWithToken(t: Test, env: Record<string, string> = {}) {
   return { ...computer, codexHome, begun, given, kept: () => given().filter(file => existsSync(file)) }
 }
 
-t.test(
-  'a sign-in that a phone gives is there for its session alone, also when that is gone on with, and goes with it [W6]',
-  how,
-  async t => {
-    const { phone, machine, begun, given, kept, codexHome } = await sessionWithToken(t)
-    await begun
-    const session = await phone.session()
-    const [file = ''] = given()
-    t.equal(readFileSync(file, 'utf8'), 'a sign-in')
-    t.equal(statSync(file).mode & 0o777, 0o600)
-    t.equal(statSync(dirname(file)).mode & 0o777, 0o700)
-    await session.say('hello')
-    await session.until(session => turnsEnded(session) === 1)
-    const { hostPid = 0, agentSessionId } = session.metadata
+t.test('a sign-in given by a phone is for its session only, survives a resume, and is removed with it [W6]', how, async t => {
+  const { phone, machine, begun, given, kept, codexHome } = await sessionWithToken(t)
+  await begun
+  const session = await phone.session()
+  const [file = ''] = given()
+  t.equal(readFileSync(file, 'utf8'), 'a sign-in')
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.equal(statSync(dirname(file)).mode & 0o777, 0o700)
+  await session.say('hello')
+  await session.until(session => turnsEnded(session) === 1)
+  const { hostPid = 0, agentSessionId } = session.metadata
 
-    process.kill(hostPid, 'SIGKILL')
-    await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
-    await session.say('and then')
-    await session.until(session => turnsEnded(session) === 2)
-    await session.until(({ metadata }) => metadata.hostPid !== hostPid && metadata.lifecycleState === 'running')
-    t.equal(session.metadata.agentSessionId, agentSessionId, 'the same conversation')
-    t.notOk(existsSync(codexHome), 'which is not in the home of this computer’s own')
-    t.strictSame(kept(), [file])
+  process.kill(hostPid, 'SIGKILL')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  await session.say('and then')
+  await session.until(session => turnsEnded(session) === 2)
+  await session.until(({ metadata }) => metadata.hostPid !== hostPid && metadata.lifecycleState === 'running')
+  t.equal(session.metadata.agentSessionId, agentSessionId, 'the same conversation')
+  t.notOk(existsSync(codexHome), 'which is not in the home of this computer’s own')
+  t.strictSame(kept(), [file])
 
-    await machine.call('stop-session', { sessionId: session.id })
-    await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
-    while (kept().length > 0) await pause(20)
-  }
-)
+  await machine.call('stop-session', { sessionId: session.id })
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  while (kept().length > 0) await pause(20)
+})
 
-t.test('a sign-in for a session that did not begin does not stay', how, async t => {
+t.test('a sign-in for a session that did not start is removed', how, async t => {
   const { begun, kept } = await sessionWithToken(t, { FAKE_REFUSES: '1' })
   t.match(await begun.catch((error: unknown) => String(error)), /did not start|could not/)
   while (kept().length > 0) await pause(20)

@@ -48,7 +48,7 @@ function writeCodex(codex: string, cwd: string, id: string, at: number): void {
 
 const day = Date.parse('2026-01-02T00:00:00Z')
 
-t.test('what was begun in the agents alone is listed, searched, forked and gone on with, with its past told once', async t => {
+t.test('conversations started in the agents alone are listed, searched, forked and continued, with their past sent once', async t => {
   const own = t.testdir({ config: {}, codex: {}, data: {} })
   const config = join(own, 'config')
   const env = { CLAUDE_CONFIG_DIR: config, CODEX_HOME: join(own, 'codex'), CLAUDE_CODE_EXECUTABLE: fakeClaude }
@@ -127,7 +127,7 @@ t.test('what was begun in the agents alone is listed, searched, forked and gone 
   t.match(fork.metadata, { parentSessionId: session.id, forkedFromMessageId: 'u0' })
 })
 
-t.test('what was begun in opencode alone is listed, searched and gone on with, with its past told once', async t => {
+t.test('conversations started in opencode alone are listed, searched and continued, with their past sent once', async t => {
   const own = t.testdir({ home: { '.local': { share: { opencode: { 'opencode.db': '' } } } }, data: {} })
   const env = { HOME: join(own, 'home'), OPENCODE_BIN_PATH: fakeOpencode }
   const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t, { data: join(own, 'data') }), env)

@@ -8,7 +8,7 @@ import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { turnsEnded } from '../kit/demo.ts'
 
-t.test('a phone sees what runs on a computer and what it takes, and ends it; nothing else can be ended so', async t => {
+t.test('a phone sees what runs on a computer and its resource use, and ends it; nothing else can be ended this way', async t => {
   const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t))
   const started = Object(await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' }))
   const session = await phone.session()
@@ -30,7 +30,7 @@ t.test('a phone sees what runs on a computer and what it takes, and ends it; not
   t.strictSame(listLeases(home), [], 'and its agent with it')
 })
 
-t.test('what a killed session left running is ended by the next daemon, and never a process that has its id now', async t => {
+t.test('processes left by a killed session are ended by the next daemon, and never a process that reuses an id', async t => {
   const { allowed, machine, process: daemon, home, again } = await daemonOf(t, await startServer(t))
   // One that does not end when its session does, as some agents do not.
   const script = join(allowed, 'stays.mjs')
@@ -53,13 +53,13 @@ t.test('what a killed session left running is ended by the next daemon, and neve
   t.equal(bystander.exitCode ?? bystander.signalCode, null, 'its id was that of a process of before')
 })
 
-t.test('a session that fails at its start says why in the last lines of its agent', async t => {
+t.test("a session that fails at startup shows the reason from its agent's last lines", async t => {
   const { allowed, machine, home } = await daemonOf(t, await startServer(t), { PATH: '/nowhere' })
   await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'gemini' }), /There is no command gemini here/)
   t.notOk(existsSync(join(home, 'starting')) && statSync(join(home, 'starting')).size > 4096)
 })
 
-t.test('what an agent shall do first is on no command line', async t => {
+t.test("an agent's first message is on no command line", async t => {
   const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', {
     directory: allowed,

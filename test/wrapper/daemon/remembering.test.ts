@@ -13,7 +13,7 @@ import { texts, turnsEnded } from '../kit/demo.ts'
 import type { Phone, PhoneSession } from '../kit/phone.ts'
 import { openTestHome } from '../kit/world.ts'
 
-t.test('a session that its computer forgot goes on in the same place, as an app remembers it, once however often it is asked', async t => {
+t.test('a session its computer forgot continues in the same folder, as an app remembers it, once however often requested', async t => {
   const server = await startServer(t)
   const { phone, home, allowed, machine } = await daemonOf(t, server)
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text first' })
@@ -137,7 +137,7 @@ async function forgetful(t: Test) {
   }
 }
 
-t.test('what an app tells of a session that is not of this computer, or does not fit, is refused and leaves nothing', async t => {
+t.test("an app's data about a foreign or invalid session is rejected and leaves nothing", async t => {
   const { remember, notes, allowed, home } = await forgetful(t)
   const bytes = (count: number) => toBase64(engine.randomBytes(count))
   const refused: [why: RegExp, of: Case][] = [
@@ -173,7 +173,7 @@ t.test('what an app tells of a session that is not of this computer, or does not
   t.strictSame(notes(), [])
 })
 
-t.test('the agent of a session is told by its flavor, and by its title where that says nothing; none brings its own command', async t => {
+t.test("a session's agent is known by its flavor, or else by its title; neither can name a command", async t => {
   const cases: [about: object, program: object, conversation: string][] = [
     [{ flavor: null }, { kind: 'claude' }, 'c1'],
     [{ flavor: 'claude', agentSessionId: 'a1' }, { kind: 'claude' }, 'a1'],
@@ -190,7 +190,7 @@ t.test('the agent of a session is told by its flavor, and by its title where tha
   }
 })
 
-t.test('what was said before is not answered again, and what was said since is read, whatever number an app tells', async t => {
+t.test('earlier messages are not answered again, and later ones are read, whatever number an app sends', async t => {
   const ours = { methods: ['abort'] }
   const cases: [why: string, of: Case, cursor: number][] = [
     ['the last that the app knew of', { told: { seq: 9 }, row: { seq: 12 } }, 9],
@@ -206,7 +206,7 @@ t.test('what was said before is not answered again, and what was said since is r
   }
 })
 
-t.test('a session that is known here keeps its key and its place, also when another key opens what the server has', async t => {
+t.test("a session known here keeps its key and its folder, even if another key decrypts the server's data", async t => {
   const { remember, notes } = await forgetful(t)
   await remember()
   const known = notes()

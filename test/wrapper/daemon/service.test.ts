@@ -8,7 +8,7 @@ import { runWrapper } from '../kit/wrapper.ts'
 
 const skip = process.platform !== 'linux' && 'systemd is of Linux'
 
-t.test('the daemon is installed with its server and the way to the network, in place of the one that runs', { skip }, async t => {
+t.test('the daemon is installed as a service with its server and network settings, replacing the running one', { skip }, async t => {
   const server = await startServer(t)
   const { home, process: daemon } = await daemonOf(t, server)
   const bin = join(home, '..', 'bin')
@@ -45,7 +45,7 @@ t.test('the daemon is installed with its server and the way to the network, in p
   ])
 })
 
-t.test('where systemd runs nothing for the person, the daemon that runs is left alone and nothing is written', { skip }, async t => {
+t.test('where systemd runs no user services, the running daemon stays and nothing is written', { skip }, async t => {
   const server = await startServer(t)
   const { home } = await daemonOf(t, server)
   const bin = join(home, '..', 'bin')

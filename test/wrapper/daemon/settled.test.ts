@@ -2,7 +2,7 @@ import t from 'tap'
 import { createSessionFolder, listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
 import { noteEndedByPerson, settledUpTo } from '../../../lib/wrapper/home/session-notes.ts'
 
-t.test('what was there when a person ended a session is settled; when it ended by itself, only what its agent has [W8]', async t => {
+t.test('messages present when a person ended a session are settled; when it ended by itself, only those its agent has [W8]', async t => {
   const home = t.testdir()
   const metadata = { path: '/p', host: 'h' }
   const folder = createSessionFolder(home, { tag: 'one', server: 's', key: null, metadata, cursor: 3, turn: null })

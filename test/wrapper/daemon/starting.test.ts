@@ -3,7 +3,7 @@ import { opened } from '../../../lib/wrapper/daemon/starting.ts'
 import { createSessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
-t.test('a session does not run before its process says so, whatever an earlier one noted', async t => {
+t.test('a session counts as running only when its process says so, whatever an earlier one recorded', async t => {
   const home = t.testdir()
   const clock = manualClock()
   const metadata = { path: '/p', host: 'h', hostPid: 1 }

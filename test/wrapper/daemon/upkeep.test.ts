@@ -13,7 +13,7 @@ import { turnsEnded } from '../kit/demo.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('the daemon makes way for a new process of itself, tells its log, and says how it is brought up to date', async t => {
+t.test('the daemon is replaced by a new process, shows its log, and says how to update it', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   const start = runWrapper(t, { home, args: ['daemon', 'start'] })
   t.equal(await start.ended, 0, start.output)
@@ -35,19 +35,19 @@ t.test('the daemon makes way for a new process of itself, tells its log, and say
   t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /restarts/)
 })
 
-t.test('a daemon that a service runs in the foreground tells its log too', async t => {
+t.test('a daemon run by a service in the foreground shows its log too', async t => {
   const { home, machine } = await daemonOf(t, await startServer(t))
   const { lines } = Object(await machine.call('log', {}))
   t.match(lines[0], /started, process/)
   t.equal(statSync(join(home, 'logs', 'daemon.log')).mode & 0o777, 0o600)
 })
 
-t.test('a log that cannot be written ends nothing', async t => {
+t.test('an unwritable log stops nothing', async t => {
   const home = t.testdir({ logs: { 'daemon.log': {} } })
   t.doesNotThrow(() => addToLog(home, 'a line'))
 })
 
-t.test('the computer is kept awake while a session works, when its owner wants that', async t => {
+t.test('the computer is kept awake while a session works, if its owner wants that', async t => {
   const bin = t.testdir({ data: {} })
   const here = join(bin, 'awake')
   const inhibit = join(bin, process.platform === 'darwin' ? 'caffeinate' : 'systemd-inhibit')
@@ -71,7 +71,7 @@ t.test('the computer is kept awake while a session works, when its owner wants t
 })
 
 t.test(
-  'another user of the computer can neither ask the daemon nor reach its socket [W7]',
+  'another user of the computer can neither query the daemon nor reach its socket [W7]',
   {
     skip: process.getuid?.() === 0 ? false : 'only root can become another user'
   },
@@ -89,7 +89,7 @@ t.test(
   }
 )
 
-t.test('what a start says is told while it is under way, by what its caller called it, and no longer', async t => {
+t.test("the output of a start is reported while it runs, under the caller's name for it, and not after", async t => {
   const { machine, allowed } = await daemonOf(t, await startServer(t))
   let isStarted = false
   const starting = machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', start: 'mine' }).finally(() => {

@@ -36,7 +36,7 @@ function asleep({ fails = false } = {}) {
   }
 }
 
-t.test('a session with a message its agent does not have is resumed, and what was looked through is not read again [W8]', async t => {
+t.test('a session with a message its agent does not have is resumed, and checked messages are not read again [W8]', async t => {
   const { look, written, woken, reads } = asleep()
   await look(4)
   t.strictSame(woken, [], 'what the agent said itself wakes nobody')
@@ -48,7 +48,7 @@ t.test('a session with a message its agent does not have is resumed, and what wa
   t.strictSame(reads, [0, 4])
 })
 
-t.test('what was there when a person ended the session does not wake it, what they write afterwards does [W8]', async t => {
+t.test('messages present when a person ended the session do not resume it, later ones do [W8]', async t => {
   const { look, written, woken } = asleep()
   written.push(5)
   await look(7, 7)
@@ -59,7 +59,7 @@ t.test('what was there when a person ended the session does not wake it, what th
 })
 
 t.test(
-  'an agent that fails is started a few times with longer pauses, then the session is told why; the next message begins anew [W8]',
+  'a failing agent is started a few times with longer pauses, then the session says why; the next message starts over [W8]',
   async t => {
     const { look, written, woken, told, clock } = asleep({ fails: true })
     written.push(3)
@@ -85,7 +85,7 @@ t.test(
   }
 )
 
-t.test('a session in which only the reason of a no waits for the agent is resumed for it, and not for ever [W8]', async t => {
+t.test('a session is resumed for the reason of a no alone, but not forever [W8]', async t => {
   const { look, written, woken, told, clock } = asleep()
   await look(4, 4, 'first')
   t.strictSame(woken, ['s'])
@@ -105,7 +105,7 @@ t.test('a session in which only the reason of a no waits for the agent is resume
   t.equal(await look(6, 5), undefined, 'its agent has both now')
 })
 
-t.test('a session that ended by itself before it had read the message counts as a failure, one that read it does not', async t => {
+t.test('a session that ended by itself before reading the message counts as a failure, one that read it does not', async t => {
   const { look, written, woken, clock } = asleep()
   written.push(3)
   await look(3)
@@ -118,7 +118,7 @@ t.test('a session that ended by itself before it had read the message counts as 
   t.equal(woken.length, 2, 'it has it now')
 })
 
-t.test('two thousand sessions in which nothing waits cost no look, and write nothing', async t => {
+t.test('two thousand sessions with nothing waiting cost no reads and no writes', async t => {
   const notes = new Map<string, WakeNotes>()
   let saved = 0
   const read: string[] = []

@@ -13,7 +13,7 @@ import { startServer } from '../../kit/server.ts'
 
 const keys = { version: 2 as const, contentPublicKey: new Uint8Array(32).fill(1), machineKey: new Uint8Array(32).fill(2) }
 
-t.test('what pairing gave comes back, for each server its own', async t => {
+t.test('pairing results are stored per server and read back', async t => {
   const env = { AFIELD_HOME: join(t.testdir(), 'home') }
   const home = openHome(env)
   home.saveCredentials({ server: 'https://one', token: 'a', keys })
@@ -32,7 +32,7 @@ t.test('what pairing gave comes back, for each server its own', async t => {
   t.equal(again.forgetCredentials('https://one'), false)
 })
 
-t.test('of processes that log in, renew and log out at once none undoes what another did', async t => {
+t.test('of concurrent logins, renewals and logouts none undoes another', async t => {
   const env = { AFIELD_HOME: join(t.testdir(), 'home') }
   const home = openHome(env)
   const renewal = { deviceSeed: Buffer.alloc(32, 9).toString('base64'), account: 'a', serverKeyId: 'k', expiresAt: 1 }
@@ -67,7 +67,7 @@ t.test('of processes that log in, renew and log out at once none undoes what ano
   t.same(missing, [], 'and every login is there')
 })
 
-t.test('processes that are the first at the same time give the computer one name', async t => {
+t.test('processes that start first at the same time give the computer one name', async t => {
   const env = { AFIELD_HOME: join(t.testdir(), 'home') }
   const script = `
     import { openHome } from ${JSON.stringify(resolve('lib/wrapper/home/credentials.ts'))}
@@ -89,7 +89,7 @@ t.test('processes that are the first at the same time give the computer one name
   t.equal(names.size, 1, [...names].join(', '))
 })
 
-t.test('only its owner can read any of it, also in a folder that was open to others [W6]', async t => {
+t.test('only its owner can read any of it, even in a folder that was open to others [W6]', async t => {
   const path = join(t.testdir(), 'home')
   mkdirSync(path, { mode: 0o755 })
   const home = openHome({ AFIELD_HOME: path })
@@ -99,7 +99,7 @@ t.test('only its owner can read any of it, also in a folder that was open to oth
   for (const file of readdirSync(path)) t.equal(statSync(join(path, file)).mode & 0o777, 0o600, file)
 })
 
-t.test('a folder where the system lets nobody make one is refused at once', { skip: process.platform !== 'linux' }, async t => {
+t.test('a folder in which the system allows no file fails at once', { skip: process.platform !== 'linux' }, async t => {
   for (const path of ['/proc/afield', '/proc/self/afield/home']) {
     const env = { ...process.env, AFIELD_HOME: path }
     const { status, stderr } = spawnSync(process.execPath, ['bin/afield.ts', 'sessions'], { env, encoding: 'utf8', timeout: 20_000 })
@@ -108,7 +108,7 @@ t.test('a folder where the system lets nobody make one is refused at once', { sk
   }
 })
 
-t.test('the server is that of the command line, then of the environment, then of the last login', async t => {
+t.test('the server comes from the command line, then the environment, then the last login', async t => {
   const home = { server: 'https://remembered' }
   t.equal(chooseServer('https://flag/', { AFIELD_SERVER: 'https://env' }, home), 'https://flag')
   t.equal(chooseServer(undefined, { AFIELD_SERVER: 'http://env:3005' }, home), 'http://env:3005')
@@ -120,7 +120,7 @@ t.test('the server is that of the command line, then of the environment, then of
   }
 })
 
-t.test('agents get the environment of the person without what is for Afield [W6]', async t => {
+t.test("agents get the person's environment without Afield's secrets [W6]", async t => {
   t.strictSame(
     agentEnvironment({
       PATH: '/bin',
@@ -137,7 +137,7 @@ t.test('agents get the environment of the person without what is for Afield [W6]
   )
 })
 
-t.test('what makes our own processes take less is not for an agent, and what its person set stays', async t => {
+t.test("settings that reduce our own memory are not passed to an agent, and the person's own are", async t => {
   const ours = { ...leanEnvironment({ PATH: '/bin', MALLOC_ARENA_MAX: '4' }, '/x'), PATH: '/bin', MALLOC_ARENA_MAX: '4' }
   t.match(ours, { NODE_COMPILE_CACHE: join('/x', 'compiled'), MALLOC_ARENA_MAX: '4' })
   t.strictSame(agentEnvironment(ours), { PATH: '/bin', MALLOC_ARENA_MAX: '4' })
@@ -173,7 +173,7 @@ async function computer(t: Test) {
   return { server, home, path, signedIn, credentials, use, sleep }
 }
 
-t.test('a computer that was off for a week comes back with the key of its device, and keeps the new token to itself [W6]', async t => {
+t.test('a computer that was off for a week reconnects with its device key, and keeps the new token private [W6]', async t => {
   const { path, signedIn, credentials, use, sleep } = await computer(t)
   sleep()
   await use().call('listSessions', {})
@@ -185,7 +185,7 @@ t.test('a computer that was off for a week comes back with the key of its device
   t.equal(statSync(join(path, 'credentials.json')).mode & 0o777, 0o600)
 })
 
-t.test('what one process renewed serves the others', async t => {
+t.test('a token renewed by one process serves the others', async t => {
   const { use, sleep } = await computer(t)
   sleep()
   let renewals = 0
@@ -199,7 +199,7 @@ t.test('what one process renewed serves the others', async t => {
   t.equal(renewals, 1)
 })
 
-t.test('nothing that was renewed brings back a link that was ended, or goes over a new one', async t => {
+t.test('a renewal neither restores an ended link nor overwrites a new one', async t => {
   const { server, home, use, credentials, sleep } = await computer(t)
   sleep()
   const old = use()
@@ -215,7 +215,7 @@ t.test('nothing that was renewed brings back a link that was ended, or goes over
   t.equal(credentials().token, 'of another')
 })
 
-t.test('a folder that cannot be written costs no link', async t => {
+t.test('an unwritable folder does not end the link', async t => {
   const { home, credentials, sleep, server } = await computer(t)
   sleep()
   const stuck = {

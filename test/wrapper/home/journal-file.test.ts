@@ -15,7 +15,7 @@ testJournal(t, t => {
   return { journal: open(), reopen: async () => open() }
 })
 
-t.test('a write that was torn at any byte is cut, and what was there before is whole [W4]', async t => {
+t.test('a write torn at any byte is truncated, and earlier records are intact [W4]', async t => {
   const { file, whole, before } = await written(t)
   for (let length = before; length < whole.length; length++) {
     writeFileSync(file, whole.subarray(0, length))
@@ -28,7 +28,7 @@ t.test('a write that was torn at any byte is cut, and what was there before is w
   }
 })
 
-t.test('a bit that flipped costs at most the record it is in [W4]', async t => {
+t.test('a flipped bit costs at most the record it is in [W4]', async t => {
   const { file, whole } = await written(t)
   for (let bit = 0; bit < whole.length * 8; bit += 7) {
     const damaged = Buffer.from(whole)
@@ -41,7 +41,7 @@ t.test('a bit that flipped costs at most the record it is in [W4]', async t => {
   t.pass('every third of the records came back each time')
 })
 
-t.test('a file of anything is no reason not to begin', async t => {
+t.test('an arbitrary file does not prevent the start', async t => {
   const file = join(t.testdir({ journal: Buffer.alloc(5000, 0xaf) }), 'journal')
   const journal = openJournalFile(file)
   t.teardown(() => journal.close())
@@ -50,7 +50,7 @@ t.test('a file of anything is no reason not to begin', async t => {
   t.strictSame(await namesIn(file), ['a'])
 })
 
-t.test('nobody else may read it, nor see its folder [W6]', async t => {
+t.test('nobody else may read it, or list its folder [W6]', async t => {
   const file = join(t.testdir(), 'outbox', 'journal')
   const journal = openJournalFile(file)
   t.teardown(() => journal.close())
@@ -60,7 +60,7 @@ t.test('nobody else may read it, nor see its folder [W6]', async t => {
   t.equal(statSync(dirname(file)).mode & 0o777, 0o700)
 })
 
-t.test('what the server has does not make the file grow for ever', async t => {
+t.test('acknowledged records do not grow the file forever', async t => {
   const file = join(t.testdir(), 'journal')
   const journal = openJournalFile(file)
   t.teardown(() => journal.close())
@@ -77,7 +77,7 @@ t.test('what the server has does not make the file grow for ever', async t => {
   t.equal(statSync(file).size, 0, 'and when nothing waits it is empty')
 })
 
-t.test('a disk that fills while one is removed, and fills again, takes no other with it [W1, W4]', async t => {
+t.test('a disk that fills during a removal, and fills again, loses no other record [W1, W4]', async t => {
   const file = join(t.testdir(), 'journal')
   const journal = openJournalFile(file)
   t.teardown(() => journal.close())

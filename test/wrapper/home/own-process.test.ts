@@ -12,7 +12,7 @@ function told(cwd: string): { command: string; prints: string } {
   return { command, prints: execFileSync(command, { cwd, shell: true, encoding: 'utf8' }) }
 }
 
-t.test('a command that is printed works when it is pasted where the person is', async t => {
+t.test("a printed command works when pasted in the person's folder", async t => {
   t.match(told(resolve('.')), { command: 'node build.mjs start --version', prints: /\d+\.\d+\.\d+/ })
   t.match(told(t.testdir()), { command: `node ${resolve('build.mjs')} start --version`, prints: /\d+\.\d+\.\d+/ })
 })
@@ -32,7 +32,7 @@ function heapOf(bytes: number) {
   }
 }
 
-t.test('what starting took is given back once, and nothing while no turn runs', async t => {
+t.test('memory used at startup is freed once, and not during a turn', async t => {
   const clock = manualClock()
   const own = heapOf(60 * mb)
   spareMemory(own, clock)
@@ -43,7 +43,7 @@ t.test('what starting took is given back once, and nothing while no turn runs', 
   t.equal(own.heap.collected, 1)
 })
 
-t.test('a turn that left much behind is cleared up after, unless the next one begins at once', async t => {
+t.test('a turn that left much garbage is collected after, unless the next one starts at once', async t => {
   const clock = manualClock()
   const own = heapOf(60 * mb)
   const memory = spareMemory(own, clock)
@@ -65,7 +65,7 @@ t.test('a turn that left much behind is cleared up after, unless the next one be
   t.equal(own.heap.collected, 2)
 })
 
-t.test('a turn that left little behind costs no collection', async t => {
+t.test('a turn that left little garbage costs no collection', async t => {
   const clock = manualClock()
   const own = heapOf(60 * mb)
   const memory = spareMemory(own, clock)

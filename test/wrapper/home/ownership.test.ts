@@ -28,7 +28,7 @@ function startClaimer(home: string) {
   return { child, line, claim: () => child.stdin.write('now\n') }
 }
 
-t.test('of many processes that want one conversation at once, at most one gets it, again when that one has died', async t => {
+t.test('of many processes that want one conversation at once, at most one gets it, also after that one has died', async t => {
   const home = t.testdir({})
   const claimers = Array.from({ length: 6 }, () => startClaimer(home))
   t.teardown(() => claimers.forEach(({ child }) => void child.kill('SIGKILL')))
@@ -65,7 +65,7 @@ function delivering(home: string) {
   return folder
 }
 
-t.test('that a folder is wanted is heard at once, and no timer runs for it', async t => {
+t.test('a request for a folder is noticed at once, without a timer', async t => {
   const folder = delivering(t.testdir())
   const clock = manualClock()
   const wanted = whenWanted(folder.path, { clock })
@@ -78,7 +78,7 @@ t.test('that a folder is wanted is heard at once, and no timer runs for it', asy
   t.equal(clock.pending, 0)
 })
 
-t.test('where nothing tells of changes it is found out now and then', async t => {
+t.test('without change notifications it is checked periodically', async t => {
   const folder = delivering(t.testdir())
   const clock = manualClock()
   const moved = `${folder.path}-away`
@@ -93,7 +93,7 @@ t.test('where nothing tells of changes it is found out now and then', async t =>
   t.ok(wanted.signal.aborted)
 })
 
-t.test('who wants a session goes on with it as soon as it is left', async t => {
+t.test('a process that wants a session continues it as soon as it is free', async t => {
   const home = t.testdir()
   const folder = delivering(home)
   const clock = manualClock()

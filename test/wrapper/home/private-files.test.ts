@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openNotesFile } from '../../../lib/wrapper/home/private-files.ts'
 
-t.test('what waits for a full disk waits on when the next try fails in another way', async t => {
+t.test('writes waiting for a full disk keep waiting when the next attempt fails differently', async t => {
   const path = join(t.testdir(), 'notes.json')
   const file = openNotesFile(path)
   t.teardown(file.close)
@@ -14,7 +14,7 @@ t.test('what waits for a full disk waits on when the next try fails in another w
   t.equal(readFileSync(path, 'utf8'), 'said')
 })
 
-t.test('what nobody can put right by waiting is heard at once', t => {
+t.test('an error that waiting cannot fix is reported at once', t => {
   const file = openNotesFile(join(t.testdir(), 'notes.json'))
   failWith('EACCES')
   t.throws(() => file.write('said'), { code: 'EACCES' })

@@ -5,7 +5,7 @@ import { inShells, readChildren, treeOf } from '../../../lib/wrapper/home/proces
 
 const skip = process.platform === 'win32' && 'no shells of this kind'
 
-t.test('of what a process started it is told what runs in a shell, as that was called, and nothing else', { skip }, async t => {
+t.test("of a process's children only those run in a shell are listed, under the names they were called by", { skip }, async t => {
   const waits = 'process.stdout.write("up"); setInterval(() => {}, 1000)'
   const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" -e '${waits}' watch; true`], {
     stdio: ['ignore', 'pipe', 'ignore'],

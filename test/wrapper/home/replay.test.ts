@@ -37,7 +37,7 @@ function hear(t: Test, how: Partial<HeardOptions> = {}) {
   return { options, faults, clock, seal, by }
 }
 
-t.test('a message is taken once, read again at its place, and refused at any other, by a later process too [W13]', async t => {
+t.test('a message is accepted once, read again at its place, and rejected at any other, by a later process too [W13]', async t => {
   const { options, faults, seal, by } = hear(t)
   const first = openHeardMessages(options)
   const message = { seq: 4, content: seal('one'), by: by(1) }
@@ -58,7 +58,7 @@ t.test('a message is taken once, read again at its place, and refused at any oth
   t.notOk(anew.take(message), 'not at the same number of a session that was opened anew')
 })
 
-t.test('what does not come is said after a while, unless its sender says that it never will [W13]', async t => {
+t.test('a missing message is reported after a while, unless its sender withdrew it [W13]', async t => {
   const { options, faults, clock, seal, by } = hear(t)
   const heard = openHeardMessages(options)
   t.ok(heard.take({ seq: 1, content: seal(1), by: by(1) }))
@@ -74,7 +74,7 @@ t.test('what does not come is said after a while, unless its sender says that it
   heard.close()
 })
 
-t.test('what is for another session, and what has no name where all have one, is not taken [W13]', async t => {
+t.test('a message for another session, or unnamed where all have names, is rejected [W13]', async t => {
   let refuses = false
   const named: boolean[] = []
   const { options, faults, seal, by } = hear(t, { refusesNameless: () => refuses, onNamed: () => void named.push(true) })
@@ -90,7 +90,7 @@ t.test('what is for another session, and what has no name where all have one, is
 })
 
 t.test(
-  'a full disk ends no session at a message, and what was taken is written as soon as there is room [W13]',
+  'a full disk ends no session at a message, and accepted ones are written as soon as there is space [W13]',
   { skip: process.platform !== 'linux' && 'needs /dev/full' },
   t => {
     const { options, seal, by } = hear(t)
@@ -115,7 +115,7 @@ t.test(
 
 const folder = (t: Test) => join(t.testdir(), 'numbers')
 
-t.test('numbers rise over all processes, and what is told once more keeps its own [W13]', async t => {
+t.test('numbers rise across processes, and a repeat keeps its own [W13]', async t => {
   const path = folder(t)
   const first = openNumbersFile(path)
   const one = first.next('one')
@@ -131,7 +131,7 @@ t.test('numbers rise over all processes, and what is told once more keeps its ow
   later.close()
 })
 
-t.test('a line that was torn is that of a message that did not leave [W13]', async t => {
+t.test('a torn line belongs to a message that was not sent [W13]', async t => {
   const path = folder(t)
   const first = openNumbersFile(path)
   const { sender } = first.next('one')
@@ -143,7 +143,7 @@ t.test('a line that was torn is that of a message that did not leave [W13]', asy
   t.match(readFileSync(path, 'utf8'), /\n1 one\n2 two\n$/)
 })
 
-t.test('a full disk that takes half a line costs no message its number [W13, W16]', async t => {
+t.test('half a line lost to a full disk costs no message its number [W13, W16]', async t => {
   const path = folder(t)
   const first = openNumbersFile(path)
   const { sender } = first.next('one')
@@ -160,7 +160,7 @@ t.test('a full disk that takes half a line costs no message its number [W13, W16
   later.close()
 })
 
-t.test('what was given up is said with the next one, with what it would have said [W13]', async t => {
+t.test('withdrawn numbers are announced with the next message, including those that it was to announce [W13]', async t => {
   const numbers = openNumbersFile(folder(t))
   const one = numbers.next('one')
   numbers.giveUp(one)
@@ -173,7 +173,7 @@ t.test('what was given up is said with the next one, with what it would have sai
   numbers.close()
 })
 
-t.test('a folder that was put back to an older state speaks as somebody new [W13]', async t => {
+t.test('a folder restored to an older state counts as a new sender [W13]', async t => {
   const path = folder(t)
   const numbers = openNumbersFile(path)
   const { sender } = numbers.next('one')
@@ -188,7 +188,7 @@ t.test('a folder that was put back to an older state speaks as somebody new [W13
   t.equal(openNumbersFile(path).next('three').sender, after.sender)
 })
 
-t.test('the file does not grow without end [W13]', async t => {
+t.test('the file is bounded [W13]', async t => {
   const path = folder(t)
   const numbers = openNumbersFile(path, 10)
   for (let each = 1; each <= 100; each++) numbers.next(`m${each}`)
@@ -215,7 +215,7 @@ function fillDisk(): () => void {
   }
 }
 
-t.test('a call is known again by a later process, whatever a crash left of its file, and nobody else can read it [R7, W6]', async t => {
+t.test('a call is recognized by a later process, whatever a crash left of its file, and nobody else can read it [R7, W6]', async t => {
   const path = join(t.testdir(), 'own', 'calls.seen')
   const first = openSeenCalls(path)
   t.ok(first.isFresh('one'))
@@ -231,7 +231,7 @@ t.test('a call is known again by a later process, whatever a crash left of its f
   t.ok(openSeenCalls(path).isFresh('torn-not'))
 })
 
-t.test('what a caller chose last is known to a later process, however many calls came since [R9]', async t => {
+t.test("a caller's last choice is known to a later process, however many calls came since [R9]", async t => {
   const path = join(t.testdir(), 'calls.seen')
   const first = openSeenCalls(path, 10)
   t.ok(first.isLatest('phone setMode', 3))
@@ -245,7 +245,7 @@ t.test('what a caller chose last is known to a later process, however many calls
   t.ok(later.isLatest('phone setMode', 4))
 })
 
-t.test('a call that a full disk took half of does not hide the next one from a later process [R7]', async t => {
+t.test('a call half written to a full disk does not hide the next one from a later process [R7]', async t => {
   const path = join(t.testdir(), 'calls.seen')
   const seen = openSeenCalls(path)
   t.ok(seen.isFresh('one'))
@@ -262,7 +262,7 @@ t.test('a call that a full disk took half of does not hide the next one from a l
   t.notOk(openSeenCalls(path).isFresh('three'))
 })
 
-t.test('the file of calls does not grow for ever, and the latest are always known', async t => {
+t.test('the file of calls is bounded, and the latest are always known', async t => {
   const path = join(t.testdir(), 'calls.seen')
   const seen = openSeenCalls(path, 10)
   for (let call = 0; call < 100; call++) t.ok(seen.isFresh(`call ${call}`))
@@ -276,7 +276,7 @@ function record(cipher: Cipher, target: string, method: string, params: object) 
   return { method: `${target}:${method}`, params: cipher.seal(params) }
 }
 
-t.test('a server that sends an old call to a resumed session again gets it refused, and nothing is done [R7]', async t => {
+t.test('a replayed call to a resumed session is rejected, and nothing is done [R7]', async t => {
   const { server, phone, home, wrapper, session } = await demo(t)
   await wrapper.says(/ live\n/)
   const app = await signUp(t, server, phone.secret)
@@ -296,7 +296,7 @@ t.test('a server that sends an old call to a resumed session again gets it refus
   t.equal(readFileSync(join(home, 'demo', 'done.txt'), 'utf8'), 'once\n')
 })
 
-t.test('a server that sends an old call to a restarted daemon again gets it refused [R7]', async t => {
+t.test('a replayed call to a restarted daemon is rejected [R7]', async t => {
   await cryptoReady()
   const server = await startServer(t)
   const { phone, home } = await linkedComputer(t, server)

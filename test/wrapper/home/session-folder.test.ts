@@ -8,7 +8,7 @@ import { createSessionFolder, findLeftovers, readNotes, takeOver } from '../../.
 
 const notes = { tag: 'tag', server: 'https://one', key: 'a2V5', metadata: { path: '/a', host: 'h' }, cursor: 0, turn: null }
 
-t.test('the folder of a process that runs is nobody else’s, and an ended one keeps its notes', t => {
+t.test('the folder of a running process belongs to it alone, and an ended one keeps its notes', t => {
   const home = t.testdir()
   const folder = createSessionFolder(home, notes)
   t.strictSame(findLeftovers(home), [])
@@ -20,7 +20,7 @@ t.test('the folder of a process that runs is nobody else’s, and an ended one k
   t.end()
 })
 
-t.test('nobody else can read what is in it [W6]', t => {
+t.test('nobody else can read its content [W6]', t => {
   const home = t.testdir()
   createSessionFolder(home, notes)
   const [name = ''] = readdirSync(join(home, 'sessions'))
@@ -30,7 +30,7 @@ t.test('nobody else can read what is in it [W6]', t => {
   t.end()
 })
 
-t.test('that of a dead process is taken over by one, although its number may be in use again', async t => {
+t.test('the folder of a dead process is taken over by exactly one, although its pid may be in use again', async t => {
   const home = t.testdir()
   createSessionFolder(home, notes)
   const sessions = join(home, 'sessions')
@@ -47,7 +47,7 @@ t.test('that of a dead process is taken over by one, although its number may be 
   }
 })
 
-t.test('a folder whose owner died before it wrote anything goes away; one with messages stays', t => {
+t.test('a folder whose owner died before writing anything is removed; one with messages stays', t => {
   const home = t.testdir()
   const sessions = join(home, 'sessions')
   const empty = join(sessions, 'a@1-1')
@@ -60,7 +60,7 @@ t.test('a folder whose owner died before it wrote anything goes away; one with m
   t.end()
 })
 
-t.test('on a full disk what is noted waits, and is there as soon as there is room', async t => {
+t.test('on a full disk notes wait, and are written as soon as there is space', async t => {
   const home = t.testdir()
   const folder = createSessionFolder(home, notes)
   const [name = ''] = readdirSync(join(home, 'sessions'))

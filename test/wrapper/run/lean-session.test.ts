@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { readStartedLine } from '../../../bin/started-line.ts'
 
-t.test('a session that the daemon began holds neither yargs nor undici, of Node.js or the package', async t => {
+t.test('a session started by the daemon loads neither yargs nor undici, of Node.js or the package', async t => {
   const program = `
     const { registerHooks } = await import('node:module')
     const loaded = []
@@ -19,7 +19,7 @@ t.test('a session that the daemon began holds neither yargs nor undici, of Node.
   t.same(JSON.parse(stdout), [])
 })
 
-t.test('what the daemon writes is read as yargs reads it, and no other line', async t => {
+t.test("the daemon's command lines are parsed as yargs does, and no others are accepted", async t => {
   t.same(readStartedLine(['claude', '--tag', 'one'])?.args, { _: ['claude'], $0: 'afield', tag: 'one', '--': [] })
   t.same(readStartedLine(['run', '--tag', 'one', '--', 'gemini', '--acp'])?.args['--'], ['gemini', '--acp'])
   for (const line of [

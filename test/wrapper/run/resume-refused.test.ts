@@ -11,7 +11,7 @@ import type { Terminal } from '../../../lib/wrapper/terminal/terminal.ts'
 import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a session whose agent does not start keeps what waits for the server, and it is delivered once [W1]', async t => {
+t.test('a session whose agent does not start keeps its pending messages, and they are delivered once [W1]', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'still here')
 
@@ -25,7 +25,7 @@ t.test('a session whose agent does not start keeps what waits for the server, an
   t.equal(session.messages.filter(({ role }) => role === 'user').length, 1)
 })
 
-t.test('an ended session whose agent does not start is ended as it was, also in who ended it', async t => {
+t.test('an ended session whose agent does not start stays ended as before, including by whom', async t => {
   const { home, folder } = await computerWithSession(t)
   folder.note({ turn: null, endedBy: 'person', heardUpTo: 7 })
   folder.retire()
@@ -41,7 +41,7 @@ t.test('an ended session whose agent does not start is ended as it was, also in 
   t.match(listSessions(home), [{ pid: undefined, notes: { endedBy: 'person' } }])
 })
 
-t.test('a session whose conversation is open in Claude Code itself is not gone on with beside it', async t => {
+t.test('a session whose conversation is open in Claude Code itself is not resumed alongside it', async t => {
   const { home, folder } = await computerWithSession(t)
   const conversation = 'd2d5dbf8-1f0c-4b61-b2b5-0b7a0c1b6d41'
   folder.note({ turn: null, metadata: { ...folder.notes.metadata, flavor: 'claude', agentSessionId: conversation } })

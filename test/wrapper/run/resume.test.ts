@@ -7,7 +7,7 @@ import { runOnTerminal } from '../kit/terminal.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('an ended session goes on where it was, and reads what was written to it meanwhile', async t => {
+t.test('an ended session resumes where it was, and reads messages written to it meanwhile', async t => {
   const { session, wrapper, home } = await demo(t)
   await session.say('SCRIPT: text first')
   await session.until(session => turnsEnded(session) === 1)
@@ -27,7 +27,7 @@ t.test('an ended session goes on where it was, and reads what was written to it 
   t.match(listSessions(home), [{ pid: undefined, notes: { id: session.id, turn: null } }], 'and can be resumed again')
 })
 
-t.test('a resumed session asks again, whichever mode it had and its agent remembers', async t => {
+t.test('a resumed session asks again, whatever mode it had and its agent remembers', async t => {
   const { session, wrapper, home } = await demo(t)
   await session.call('setMode', { mode: 'acceptEdits' })
   await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
@@ -40,7 +40,7 @@ t.test('a resumed session asks again, whichever mode it had and its agent rememb
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
 })
 
-t.test('what the agent changed before a session was resumed is still run only by who looked at it', async t => {
+t.test("files that the agent changed before a session was resumed are still run only after a person's review", async t => {
   const { session, wrapper, home } = await demo(t)
   await session.say('SCRIPT: tool write {"path":"run.sh","content":"true"}')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
@@ -64,7 +64,7 @@ t.test('what the agent changed before a session was resumed is still run only by
   t.match(after?.risk, { level: 'plain', knowsEdits: false }, 'of a process that was cut off not all may be known')
 })
 
-t.test('a session that is woken goes on planning', async t => {
+t.test('a resumed session continues planning', async t => {
   const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
@@ -95,7 +95,7 @@ t.test('a session never has two live processes', async t => {
   await winner?.says(/live/)
 })
 
-t.test('sessions are listed with what a person knows them by, and found by words', async t => {
+t.test('sessions are listed by what a person knows them by, and found by words', async t => {
   const server = await startServer(t)
   const { phone, home } = await linkedComputer(t, server)
   const none = runWrapper(t, { home, args: ['sessions'] })
@@ -117,7 +117,7 @@ t.test('sessions are listed with what a person knows them by, and found by words
   t.match(strange.output, /No session matches these words/)
 })
 
-t.test('a message that waits for its turn while the wrapper is told to end is read by the next run, once', async t => {
+t.test('a message waiting when the wrapper is told to end is read by the next run, once', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   const sitDown = (...args: string[]) => runOnTerminal(t, { home, directory: home, args })
   const terminal = sitDown('demo')

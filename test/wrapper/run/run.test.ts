@@ -5,7 +5,7 @@ import { startServer } from '../../kit/server.ts'
 import { runOnTerminal } from '../kit/terminal.ts'
 import { linkedComputer } from '../kit/world.ts'
 
-t.test('an agent that is not installed is not announced, and the command that installs it stays whole', async t => {
+t.test('a missing agent is not announced, and the command that installs it is not broken', async t => {
   const { home } = await linkedComputer(t, await startServer(t))
   const directory = join(home, '..', 'code')
   mkdirSync(directory)
@@ -23,7 +23,7 @@ t.test('an agent that is not installed is not announced, and the command that in
   }
 })
 
-t.test('a mode that the agent does not have is said at the terminal too, until a turn begins', async t => {
+t.test('an unavailable mode is reported at the terminal too, until a turn starts', async t => {
   const { home, phone } = await linkedComputer(t, await startServer(t))
   const terminal = runOnTerminal(t, { home, directory: home, args: ['demo', '--mode', 'nosuch'] })
   await terminal.sees(/Note +Demo agent has no mode “nosuch”; it asks first\./)
@@ -33,7 +33,7 @@ t.test('a mode that the agent does not have is said at the terminal too, until a
   await terminal.sees(/waits for a message[^N]*Ctrl-C twice/)
 })
 
-t.test('a session that ends says at its terminal how to go on with it', async t => {
+t.test('a session that ends says at its terminal how to resume it', async t => {
   const { home, phone } = await linkedComputer(t, await startServer(t))
   const terminal = runOnTerminal(t, { home, directory: home, args: ['demo'] })
   const { id } = await phone.session()

@@ -4,7 +4,7 @@ import { demo, turnsEnded } from '../kit/demo.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
 t.test(
-  'how a process ended is told as its code or its signal, and nothing is guessed',
+  'the end of a process is reported by code or signal, with no guesses',
   { skip: process.platform === 'win32' && 'no signals' },
   async t => {
     t.same(agentEndOf('exit code 137'), { code: 137 })
@@ -15,7 +15,7 @@ t.test(
   }
 )
 
-t.test('an agent that ended by itself leaves with how in the metadata, until the session goes on', async t => {
+t.test('an agent that ended by itself leaves the cause in the metadata, until the session is resumed', async t => {
   const { session, wrapper, home } = await demo(t)
   let complaint = ''
   wrapper.child.stderr?.on('data', text => (complaint += text))

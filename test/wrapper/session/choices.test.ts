@@ -9,7 +9,7 @@ const models = {
   ]
 }
 
-t.test('whoever goes back to the model of now, before the agent took over another one, has that one no more', async t => {
+t.test('going back to the current model before the agent switched cancels the switch', async t => {
   const set: string[] = []
   const choices = createChoices({
     agent: {

@@ -6,7 +6,7 @@ import { turnsEnded } from '../kit/demo.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
 t.test(
-  'what Claude wrote down after its wrapper was killed is told by the next run, and what was told before is not told again [W1, X1]',
+  'what Claude recorded after its wrapper was killed is sent by the next run, and nothing is sent again [W1, X1]',
   {
     timeout: 60_000,
     skip: process.platform === 'win32' && 'the fake is a script'

@@ -142,7 +142,7 @@ const machine = z.object({
   })
 })
 
-t.test('what an existing app allows for the session is not asked for again', async t => {
+t.test('what an existing app allows for the session is not asked again', async t => {
   const { session } = await demo(t)
   const write = (path: string) => `tool write ${JSON.stringify({ path, content: 'x' })}`
   await session.say(`SCRIPT: ${write('a.txt')} ;; ${write('b.txt')} ;; text done`)
@@ -169,7 +169,7 @@ t.test('existing apps can read what a computer can do', async t => {
   t.match(told.cliAvailability, { claude: false, codex: true, gemini: false, openclaw: false })
 })
 
-t.test('existing apps can read everything that a whole session writes', async t => {
+t.test('existing apps can read everything that a session writes', async t => {
   const { session } = await demo(t)
   const states: AgentState[] = []
   const metadatas: SessionMetadata[] = []

@@ -10,7 +10,7 @@ import { startPhone } from '../kit/phone.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('the server dies in the middle of a turn, and in the end the phone has all of it, in order', async t => {
+t.test('the server dies mid-turn, and the phone ends up with all of it, in order', async t => {
   const data = t.testdir()
   const port = 20_000 + ((process.pid + 5000) % 10_000)
   const first = await startServerProcess(t, { data, port })
@@ -25,7 +25,7 @@ t.test('the server dies in the middle of a turn, and in the end the phone has al
   t.strictSame(texts(session), ['before', 'a b c d e f', ...lines, 'after'])
 })
 
-t.test('a session deleted on another device ends here, at the latest with the next thing it has to tell', async t => {
+t.test('a session deleted on another device ends here, at the latest with its next output', async t => {
   const { server, phone, wrapper, session } = await demo(t, ['SCRIPT: slow 1500 a b c'])
   await session.until(({ partials }) => partials.length > 0)
   session.close()
@@ -34,7 +34,7 @@ t.test('a session deleted on another device ends here, at the latest with the ne
   t.match(wrapper.output, /deleted on another device/)
 })
 
-t.test('a computer that was given the account secret by an old app seals with it', async t => {
+t.test('a computer that got the account secret from an old app encrypts with it', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const home = join(t.testdir(), 'home')
@@ -53,21 +53,25 @@ t.test('a computer that was given the account secret by an old app seals with it
   await wrapper.kill('SIGTERM')
 })
 
-t.test('keys and tokens are in no argument and no environment of what it starts [W6]', { skip: process.platform !== 'linux' }, async t => {
-  const { wrapper, home } = await demo(t)
-  const secrets = [
-    ...readFileSync(join(home, 'credentials.json'), 'utf8').matchAll(/"(?:token|machineKey|contentPublicKey)": "([^"]+)"/g)
-  ].map(([, secret]) => secret ?? '')
-  t.equal(secrets.length, 3)
-  const pid = wrapper.child.pid ?? 0
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  t.equal(children.length, 1)
-  for (const process of [pid, ...children]) {
-    for (const file of process === pid ? ['cmdline'] : ['cmdline', 'environ']) {
-      const text = readFileSync(`/proc/${process}/${file}`, 'utf8')
-      for (const secret of secrets) t.notOk(text.includes(secret), `${file} of ${process}`)
-      if (file === 'environ') t.notMatch(text, /AFIELD_/)
+t.test(
+  'keys and tokens are in no argument or environment of the programs it starts [W6]',
+  { skip: process.platform !== 'linux' },
+  async t => {
+    const { wrapper, home } = await demo(t)
+    const secrets = [
+      ...readFileSync(join(home, 'credentials.json'), 'utf8').matchAll(/"(?:token|machineKey|contentPublicKey)": "([^"]+)"/g)
+    ].map(([, secret]) => secret ?? '')
+    t.equal(secrets.length, 3)
+    const pid = wrapper.child.pid ?? 0
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    t.equal(children.length, 1)
+    for (const process of [pid, ...children]) {
+      for (const file of process === pid ? ['cmdline'] : ['cmdline', 'environ']) {
+        const text = readFileSync(`/proc/${process}/${file}`, 'utf8')
+        for (const secret of secrets) t.notOk(text.includes(secret), `${file} of ${process}`)
+        if (file === 'environ') t.notMatch(text, /AFIELD_/)
+      }
     }
+    t.notOk(secrets.some(secret => wrapper.output.includes(secret)))
   }
-  t.notOk(secrets.some(secret => wrapper.output.includes(secret)))
-})
+)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createLeftOut } from '../../../lib/wrapper/session/left-out.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
-t.test('every message that cannot be read, or is of an unknown kind, is named once', t => {
+t.test('every message that cannot be read, or is of an unknown kind, is reported once', t => {
   const clock = manualClock()
   const said: string[] = []
   const leftOut = createLeftOut({ say: text => said.push(text), clock })

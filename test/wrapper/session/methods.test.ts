@@ -36,7 +36,7 @@ const textOf = (content: string) => new TextDecoder().decode(fromBase64(content)
 const hash = (text: string) =>
   crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)).then(bytes => Buffer.from(bytes).toString('hex'))
 
-t.test('a file is read, replaced over what was seen, and made where none is', async t => {
+t.test('a file is read, replaced if unchanged since, and created if missing', async t => {
   const { code, files } = folder(t)
   const read = files.readFile({ path: 'a.txt' })
   t.equal(read.success && textOf(read.content), 'hello\n')
@@ -57,7 +57,7 @@ t.test('a file is read, replaced over what was seen, and made where none is', as
   t.notOk(existsSync(join(code, 'new2.txt')))
 })
 
-t.test('nothing outside the folder is read, written or listed, by whatever way it is named', t => {
+t.test('nothing outside the folder is read, written or listed, under any name', t => {
   const { top, code, home, files } = folder(t)
   const outside = [
     '../secret/key.txt',
@@ -79,7 +79,7 @@ t.test('nothing outside the folder is read, written or listed, by whatever way i
   t.end()
 })
 
-t.test('what other programs run by themselves is not changed', t => {
+t.test('files that other programs execute automatically are not changed', t => {
   const { code, files } = folder(t)
   const ofGit = [
     '.git/hooks/pre-commit',
@@ -106,7 +106,7 @@ t.test('what other programs run by themselves is not changed', t => {
   t.end()
 })
 
-t.test('a tree leaves links out, and lists folders first', t => {
+t.test('a tree omits links, and lists folders first', t => {
   const { code, files } = folder(t)
   const found = files.getDirectoryTree({ path: '.', maxDepth: 1 })
   t.match(found, { success: true, tree: { type: 'directory', path: code } })
@@ -116,7 +116,7 @@ t.test('a tree leaves links out, and lists folders first', t => {
   t.end()
 })
 
-t.test('a command runs in the folder, says how it ended, and is ended with all it started', async t => {
+t.test('a command runs in the folder, reports how it ended, and is ended with all its children', async t => {
   const { code, shell } = folder(t)
   t.match(await shell.bash({ command: 'pwd; echo no >&2; exit 3', cwd: '/' }), {
     success: false,
@@ -133,7 +133,7 @@ t.test('a command runs in the folder, says how it ended, and is ended with all i
   t.match(much.stdout.slice(-40), /bytes left out/)
 })
 
-t.test('a search starts no programs and looks at nothing outside', async t => {
+t.test('a search starts no programs and reads nothing outside', async t => {
   const { top, shell } = folder(t)
   for (const way of ['way-out', 'way-out/..', 'way-out/key.txt', '../secret', join(top, 'secret', 'key.txt')])
     await t.rejects(async () => shell.ripgrep({ args: ['secret', way] }), /allowed/, way)
@@ -163,7 +163,7 @@ t.test('a search starts no programs and looks at nothing outside', async t => {
   }
 })
 
-t.test('what apps search with is taken, in a form that the program takes for nothing else', async t => {
+t.test('search terms of apps are passed on in a form that the program cannot mistake for options', async t => {
   const { shell } = folder(t)
   const cases: [string[], string][] = [
     [['--files', '--follow'], '--files --'],
@@ -178,7 +178,7 @@ t.test('what apps search with is taken, in a form that the program takes for not
 })
 
 t.test(
-  'the real program reads no file by its options, and follows no link out',
+  'the real program reads no file named by its options, and follows no link out',
   { skip: !hasRipgrep && 'ripgrep is not here' },
   async t => {
     const { code } = folder(t)
@@ -203,7 +203,7 @@ t.test(
   }
 )
 
-t.test('the policy file says where and whether; one that cannot be read allows nothing', t => {
+t.test('the policy file says where and whether; an unreadable one allows nothing', t => {
   const { home } = folder(t)
   t.strictSame(readPolicy(home), { folders: [homedir()], hasShell: true })
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: ['/srv'], shell: false }))

@@ -33,7 +33,7 @@ const step: Step = { call: 'c', name: 'Bash', title: 'make', kind: 'execute', in
 const word: AgentEvent = { type: 'text-grew', block: 'b', text: 'a', thinking: false }
 const retrying: AgentEvent = { type: 'retrying', attempt: 3, of: 10, inMs: 5000, why: 'overloaded' }
 
-t.test('half a minute without a word is told, until there is one', async t => {
+t.test('half a minute of silence is reported, until the next word', async t => {
   const at = waits()
   at.told.turnBegan()
   at.clock.advance(29_999)
@@ -50,7 +50,7 @@ t.test('half a minute without a word is told, until there is one', async t => {
   t.equal(at.shown, undefined, 'between two turns nobody waits for a word')
 })
 
-t.test('what an agent says of its next attempt is told, until something comes', async t => {
+t.test("an agent's message about its next attempt is shown until something arrives", async t => {
   const at = waits()
   at.told.turnBegan()
   at.clock.advance(1000)
@@ -62,7 +62,7 @@ t.test('what an agent says of its next attempt is told, until something comes', 
   t.equal(at.shown, undefined)
 })
 
-t.test('what a person said is no word of the model: a prompt that is read late leaves the next attempt', async t => {
+t.test("a person's message is not model output: a prompt read late leaves the next attempt", async t => {
   const at = waits()
   at.told.turnBegan()
   at.told.hear(retrying)
@@ -70,7 +70,7 @@ t.test('what a person said is no word of the model: a prompt that is read late l
   t.match(at.shown, { retry: { attempt: 3 } })
 })
 
-t.test('a refusal that is heard before the prompt is read belongs to its turn, and to no later one', async t => {
+t.test('an error received before the prompt is read belongs to its turn, and to no later one', async t => {
   const at = waits()
   at.told.hear(retrying)
   t.equal(at.shown, undefined, 'nothing works yet')
@@ -90,7 +90,7 @@ t.test('a refusal that is heard before the prompt is read belongs to its turn, a
   t.equal(at.shown, undefined, 'of a prompt that was taken back')
 })
 
-t.test('while a step runs, or a person is waited for, silence is nothing to tell', async t => {
+t.test('while a step runs, or a person is asked, silence is not reported', async t => {
   const at = waits()
   at.told.turnBegan()
   at.told.hear({ type: 'step-started', step })
@@ -105,7 +105,7 @@ t.test('while a step runs, or a person is waited for, silence is nothing to tell
   t.match(at.shown, { since: 1_200_000 })
 })
 
-t.test('words that come cost no writing of the state', async t => {
+t.test('streaming words cost no writes of the state', async t => {
   const at = waits()
   at.told.turnBegan()
   for (let n = 0; n < 100; n++) at.told.hear(word)

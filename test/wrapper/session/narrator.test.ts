@@ -44,7 +44,7 @@ function story() {
   }
 }
 
-t.test('a turn is told from its beginning to "your turn", all of it under one name', async t => {
+t.test('a turn is sent from its beginning to "your turn", all under one name', async t => {
   const { narrator, told, kept, envelopes } = story()
   const turn = await narrator.beginTurn()
   await narrator.tell({ type: 'text', block: 'b1', text: 'hm', thinking: true })
@@ -65,7 +65,7 @@ t.test('a turn is told from its beginning to "your turn", all of it under one na
   t.match(kept.at(-1), { role: 'agent', content: { type: 'event', data: { type: 'ready' } } })
 })
 
-t.test('text that grows is shown a few times a second, the last form of it, under the id its stored form will have', async t => {
+t.test('growing text is sent a few times a second, in its latest form, under the id of its stored form', async t => {
   const { narrator, partials, clock, envelopes } = story()
   await narrator.beginTurn()
   for (let n = 1; n <= 50; n++) {
@@ -80,7 +80,7 @@ t.test('text that grows is shown a few times a second, the last form of it, unde
   t.equal(partials.length, shown, 'nothing is shown once it is stored')
 })
 
-t.test('half a sentence that is said anew is taken back on the devices', async t => {
+t.test('half a sentence that is written again is removed on the devices', async t => {
   const { narrator, partials, clock, envelopes } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half a', thinking: false })
@@ -102,7 +102,7 @@ t.test('half a sentence that is said anew is taken back on the devices', async t
   t.match(envelopes().at(-1)?.ev, { t: 'text', text: 'third one' })
 })
 
-t.test('of a text that grows only what was added is sent, and all of it when a device begins to look', async t => {
+t.test('of growing text only additions are sent, and all of it when a device starts to watch', async t => {
   const { narrator, sent, clock } = story()
   await narrator.beginTurn()
   const grow = async (text: string) => {
@@ -121,7 +121,7 @@ t.test('of a text that grows only what was added is sent, and all of it when a d
   t.equal(sent.length, 4, 'what is stored does not grow')
 })
 
-t.test('of text that grew while there was no link the last is shown once there is one, unless it is stored by then', async t => {
+t.test('text that grew while offline is sent in its latest form after reconnecting, unless it is stored by then', async t => {
   const { narrator, partials, clock, link } = story()
   await narrator.beginTurn()
   link.isThere = false
@@ -140,7 +140,7 @@ t.test('of text that grew while there was no link the last is shown once there i
   t.equal(partials.length, 1)
 })
 
-t.test('a step is told once, with its arguments, before its end', async t => {
+t.test('a step is sent once, with its arguments, before its end', async t => {
   const { narrator, told } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'step-started', step })
@@ -156,7 +156,7 @@ t.test('a step is told once, with its arguments, before its end', async t => {
   t.equal(told().length, 3, 'and the diff is not sent twice')
 })
 
-t.test('a step that runs on without a word is told after a moment', async t => {
+t.test('a silent running step is sent after a moment', async t => {
   const { narrator, told, clock } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'step-started', step: written })
@@ -165,7 +165,7 @@ t.test('a step that runs on without a word is told after a moment', async t => {
   t.match(told().at(-1), { t: 'tool-call-start', call: 'c1' })
 })
 
-t.test('a step that says something all the time is told within a second, and so is the next one', async t => {
+t.test('a step with continuous output is sent within a second, and so is the next one', async t => {
   const { narrator, told, clock } = story()
   await narrator.beginTurn()
   const toldWhileItPrints = async (call: string) => {
@@ -192,7 +192,7 @@ t.test('a step that says something all the time is told within a second, and so 
   t.ok(await toldWhileItPrints('c3'))
 })
 
-t.test('steps keep their place before what is said after them', async t => {
+t.test('steps stay before the text that follows them', async t => {
   const { narrator, told } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'step-started', step: written })
@@ -204,7 +204,7 @@ t.test('steps keep their place before what is said after them', async t => {
   )
 })
 
-t.test('why a turn failed is said, unless the agent has just said it', async t => {
+t.test('the reason for a failed turn is shown, unless the agent has just given it', async t => {
   const silent = story()
   await silent.narrator.beginTurn()
   await silent.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'overloaded' })
@@ -216,7 +216,7 @@ t.test('why a turn failed is said, unless the agent has just said it', async t =
   t.notOk(talking.told().some(event => event.t === 'service'))
 })
 
-t.test('what a helper does is told under one name for it that existing apps take', async t => {
+t.test("a subagent's work is sent under one name that existing apps accept", async t => {
   const { narrator, envelopes } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'subagent-started', subagent: 'toolu_1', title: 'Look around' })
@@ -240,7 +240,7 @@ t.test('what a helper does is told under one name for it that existing apps take
   t.equal(rest.at(-1)?.subagent, undefined)
 })
 
-t.test('what the conversation has cost is told at the end of a turn', async t => {
+t.test('the cost of the conversation is sent at the end of a turn', async t => {
   const { narrator, envelopes } = story()
   await narrator.beginTurn()
   await narrator.tell({ type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } })
@@ -248,7 +248,7 @@ t.test('what the conversation has cost is told at the end of a turn', async t =>
   t.match(envelopes().at(-1)?.usage, { cost: { amount: 0.25, currency: 'USD' } })
 })
 
-t.test('what is told again of a turn carries the names it had, and the same words said twice have two [X1]', async t => {
+t.test('a turn sent again has the same names, and repeated text within it has two [X1]', async t => {
   const names: (string | undefined)[] = []
   const tellTurn = async (turn: string) => {
     const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial: () => true })

@@ -47,7 +47,7 @@ function startWorld(before: KeptNotice[] = []) {
   return { notes, sent, bodies, queue, notices, clock, open, ask, close, away, back, fail }
 }
 
-t.test('a notice says how long a turn took and where it began, and nothing of what was done [P1]', async t => {
+t.test('a notice has the duration of a turn and where it started, and no content [P1]', async t => {
   const { notices, queue, clock, bodies, ask } = startWorld()
   notices.turnBegan('terminal')
   clock.advance(31_000)
@@ -66,7 +66,7 @@ t.test('a notice says how long a turn took and where it began, and nothing of wh
   ])
 })
 
-t.test('what was asked while the line was cut is told once it is back, as one notice [W15]', async t => {
+t.test('a request made while disconnected is sent after reconnecting, as one notice [W15]', async t => {
   const { notes, sent, queue, ask, away, back, close } = startWorld()
   away()
   ask('a')
@@ -81,7 +81,7 @@ t.test('what was asked while the line was cut is told once it is back, as one no
   t.same(notes.notices, [])
 })
 
-t.test('what was answered while the line was cut never rings; what rang before is settled [W15]', async t => {
+t.test('a request answered while disconnected never rings; one that rang before is settled [W15]', async t => {
   const { notes, sent, queue, ask, away, back, close } = startWorld()
   ask('rang')
   await queue.flush()
@@ -96,7 +96,7 @@ t.test('what was answered while the line was cut never rings; what rang before i
   t.same(notes.notices, [])
 })
 
-t.test('what a killed process left open is settled by the next one, and what it never sent is dropped [W15]', async t => {
+t.test('requests left open by a killed process are settled by the next one, and unsent notices are dropped [W15]', async t => {
   const kept = (ask: string, isTried: boolean, isSent: boolean): KeptNotice => ({
     ...{ id: `id of ${ask}`, kind: 'permission', ask, isTried, isSent, isOver: false }
   })
@@ -110,7 +110,7 @@ t.test('what a killed process left open is settled by the next one, and what it 
   t.same([sent, notes.notices], [['settled sent', 'settled in between'], []])
 })
 
-t.test('a notice that the server does not want is dropped, and the next one goes; what it may want later is kept', async t => {
+t.test('a notice that the server rejects is dropped, and the next one sent; one that it may accept later is kept', async t => {
   const { sent, queue, ask, fail, back, notes } = startWorld()
   fail(new Refused(400, 'Error'))
   ask('a')
@@ -125,7 +125,7 @@ t.test('a notice that the server does not want is dropped, and the next one goes
   t.same(sent, ['permission 401', 'permission 404', 'permission 429'])
 })
 
-t.test('news that is overtaken while the line is cut is not told', async t => {
+t.test('outdated notices are not sent after reconnecting', async t => {
   const { sent, queue, notices, away, back } = startWorld()
   away()
   notices.turnBegan('phone')
@@ -138,7 +138,7 @@ t.test('news that is overtaken while the line is cut is not told', async t => {
   t.same(sent, ['error news'])
 })
 
-t.test('what can be answered at the terminal is told to the phone only when nobody answers there', async t => {
+t.test('a request that can be answered at the terminal is sent to the phone only when nobody answers there', async t => {
   const { sent, queue, ask, close, clock } = startWorld()
   ask('left', true)
   ask('answered', true)
@@ -150,33 +150,30 @@ t.test('what can be answered at the terminal is told to the phone only when nobo
   t.same(sent, ['permission left'])
 })
 
-t.test(
-  'an agent of which nothing is heard for ten minutes is told of, and settled once it speaks; one that waits for a person is not',
-  async t => {
-    const { sent, queue, notices, clock, ask, close } = startWorld()
-    notices.turnBegan('phone')
-    clock.advance(9 * 60_000)
-    notices.heard()
-    clock.advance(9 * 60_000)
-    await queue.flush()
-    t.same(sent, [])
-    clock.advance(60_000)
-    await queue.flush()
-    t.same(sent, ['silent silence'])
-    notices.heard()
-    await queue.flush()
-    t.same(sent, ['silent silence', 'settled silence'])
-    ask('a')
-    await queue.flush()
-    clock.advance(60 * 60_000)
-    close('a')
-    notices.turnEnded('cancelled', true)
-    await queue.flush()
-    t.same(sent.slice(2), ['permission a', 'settled a'])
-  }
-)
+t.test('an agent silent for ten minutes is reported, and settled at its next output; one that waits for a person is not', async t => {
+  const { sent, queue, notices, clock, ask, close } = startWorld()
+  notices.turnBegan('phone')
+  clock.advance(9 * 60_000)
+  notices.heard()
+  clock.advance(9 * 60_000)
+  await queue.flush()
+  t.same(sent, [])
+  clock.advance(60_000)
+  await queue.flush()
+  t.same(sent, ['silent silence'])
+  notices.heard()
+  await queue.flush()
+  t.same(sent, ['silent silence', 'settled silence'])
+  ask('a')
+  await queue.flush()
+  clock.advance(60 * 60_000)
+  close('a')
+  notices.turnEnded('cancelled', true)
+  await queue.flush()
+  t.same(sent.slice(2), ['permission a', 'settled a'])
+})
 
-t.test('a turn that was stopped, or that another follows, is no news', async t => {
+t.test('a turn that was stopped, or is followed by another, causes no notice', async t => {
   const { sent, notices, queue } = startWorld()
   notices.turnBegan('phone')
   notices.turnEnded('cancelled', true)
@@ -186,7 +183,7 @@ t.test('a turn that was stopped, or that another follows, is no news', async t =
   t.same(sent, [])
 })
 
-t.test('the apps hear when a turn begun from the phone is over, when a decision is wanted, and when it is not any more', async t => {
+t.test('the apps are told when a turn started on the phone ends, when a decision is needed, and when it no longer is', async t => {
   const { server, phone, session } = await demo(t)
   const app = await (await signUp(t, server, phone.secret)).connect({ signals: true })
   const done = next(app, 'ephemeral', ({ kind }) => kind === 'done')

@@ -6,7 +6,7 @@ import { turnsEnded } from '../kit/demo.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('a picture that an agent shows arrives on the phone, sealed like what the phone sends', async t => {
+t.test('a picture shown by an agent arrives on the phone, encrypted like attachments from the phone', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   runWrapper(t, { home, args: ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs')] })
   const session = await phone.session()
@@ -25,7 +25,7 @@ t.test('a picture that an agent shows arrives on the phone, sealed like what the
 
 const picture = { type: 'picture', name: 'a.png', mimeType: 'image/png', bytes: new Uint8Array(3) } as const
 
-t.test('a picture waits for the link, and one that does not get away is named', async t => {
+t.test('a picture waits for the link, and one that cannot be sent is reported', async t => {
   const told: string[] = []
   let isLinked = false
   const pictures = createPictures({
@@ -44,7 +44,7 @@ t.test('a picture waits for the link, and one that does not get away is named', 
   t.strictSame(told, ['a.png ref 3', '[a.png: the server did not take it]'])
 })
 
-t.test('of more pictures than may wait the rest are named at once, and those that wait in vain at the end', async t => {
+t.test('of more pictures than may wait the rest are reported at once, and those that wait in vain at the end', async t => {
   const told: string[] = []
   const tell = async (event: { text: string } | { file: unknown }) => void told.push('text' in event ? event.text : 'sent')
   const pictures = createPictures({ send: async () => ({ ref: 'ref', seal: 'seal' }), isLinked: () => false, tell })

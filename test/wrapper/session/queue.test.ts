@@ -55,7 +55,7 @@ async function all(queue: Queue, readUpTo?: number): Promise<Prompt[]> {
   return taken
 }
 
-t.test('one that steers comes before those that wait, and after those that steered before', async t => {
+t.test('one that steers precedes waiting ones, and follows earlier steering ones', async t => {
   const { queue } = open()
   for (const seq of [1, 2, 3, 4]) say(queue, seq, { steer: seq % 2 === 0 })
   t.equal(queue.isUrgent, true)
@@ -65,7 +65,7 @@ t.test('one that steers comes before those that wait, and after those that steer
   )
 })
 
-t.test('reasons come before all that waits, the oldest first', async t => {
+t.test('reasons precede everything that waits, the oldest first', async t => {
   const { queue, notes } = open({ reasons: [{ localId: 'left', text: 'left' }] })
   say(queue, 1)
   for (const reason of ['first', 'second']) queue.sayReason(queue.noteReason({ title: 'this', reason }, { stops: false }))
@@ -79,7 +79,7 @@ t.test('reasons come before all that waits, the oldest first', async t => {
   t.strictSame(notes().reasons, [])
 })
 
-t.test('what waited is not lost behind one that came before it', t => {
+t.test('a waiting message is not lost behind one that came before it', t => {
   const { queue, notes } = open({ cursor: 6 })
   for (const seq of [7, 8, 9]) say(queue, seq, { steer: seq === 9 })
   const steered = queue.takeUrgent()
@@ -93,7 +93,7 @@ t.test('what waited is not lost behind one that came before it', t => {
   t.end()
 })
 
-t.test('what an earlier process settled is not handed over again, nor what was sent with it', async t => {
+t.test('a message settled by an earlier process is not handed over again, nor are its files', async t => {
   const { queue } = open({ settled: [8] })
   tell(queue, { t: 'file', ...file })
   say(queue, 8)
@@ -101,7 +101,7 @@ t.test('what an earlier process settled is not handed over again, nor what was s
   t.match(await all(queue), [{ seq: 9, attachments: [] }])
 })
 
-t.test('a message that waits is withdrawn by its local id, and another stays', async t => {
+t.test('a waiting message is withdrawn by its local id, and another stays', async t => {
   const { queue, notes } = open()
   say(queue, 1)
   say(queue, 2)
@@ -112,7 +112,7 @@ t.test('a message that waits is withdrawn by its local id, and another stays', a
   t.equal(notes().cursor, 1)
 })
 
-t.test('words that are replaced keep the place and the name of the message, and are settled with it', async t => {
+t.test('an edited message keeps its place and name, and is settled with it', async t => {
   const { queue, notes, told } = open()
   for (const seq of [1, 2, 3]) say(queue, seq)
   tell(queue, { t: 'file', ...file })
@@ -132,7 +132,7 @@ t.test('words that are replaced keep the place and the name of the message, and 
   t.strictSame([notes().cursor, notes().settled], [5, []])
 })
 
-t.test('one that waits is moved before another, and nothing is when one of them waits no more', async t => {
+t.test('a waiting message is moved before another, and nothing moves when one of them no longer waits', async t => {
   const { queue } = open()
   for (const seq of [1, 2, 3, 4]) say(queue, seq)
   tell(queue, { t: 'move', localId: 'local-4', before: 'local-2' })
@@ -144,7 +144,7 @@ t.test('one that waits is moved before another, and nothing is when one of them 
   )
 })
 
-t.test('what was sent before a text belongs to it, and not to what is written at the terminal', async t => {
+t.test('files sent before a text belong to it, and not to input at the terminal', async t => {
   const { queue } = open()
   tell(queue, { t: 'file', ...file })
   await queue.say('here')
@@ -156,7 +156,7 @@ t.test('what was sent before a text belongs to it, and not to what is written at
   )
 })
 
-t.test('one that the agent could not be given is tried again before the next that is said, and not without', async t => {
+t.test('a failed hand-over is retried before the next message, and not without one', async t => {
   const { queue } = open()
   for (const seq of [1, 2]) say(queue, seq)
   const taken: number[] = []
@@ -179,7 +179,7 @@ t.test('one that the agent could not be given is tried again before the next tha
   await reading
 })
 
-t.test('what waits behind one that the agent could not be given is handed over when that one is withdrawn', async t => {
+t.test('messages behind a failed hand-over are handed over when it is withdrawn', async t => {
   const { queue } = open()
   for (const seq of [1, 2]) say(queue, seq)
   const taken = promptsOf(queue)[Symbol.asyncIterator]()
@@ -191,7 +191,7 @@ t.test('what waits behind one that the agent could not be given is handed over w
   queue.close()
 })
 
-t.test('what the agent is known to have is not handed over, but what replaced its words since is', async t => {
+t.test('a message that the agent is known to have is not handed over, but a later edit of it is', async t => {
   const { queue, told } = open({ cursor: 1 })
   say(queue, 1)
   say(queue, 2)
@@ -207,7 +207,7 @@ function cursor(home: string): number | undefined {
   return readNotes(join(home, 'sessions', folder))?.cursor
 }
 
-t.test('a message that steers ends the turn that runs, and comes before those that wait', async t => {
+t.test('a message that steers ends the running turn, and precedes waiting ones', async t => {
   const { session, home } = await demo(t)
   await session.say(long)
   await session.until(({ partials }) => partials.length > 0)
@@ -222,7 +222,7 @@ t.test('a message that steers ends the turn that runs, and comes before those th
   t.equal(cursor(home), session.seqOf('SCRIPT: text steers'), 'and none of them comes again')
 })
 
-t.test('a message that the turn does not take in is the first of the next, before those that wait', async t => {
+t.test('a message that the turn does not accept is the first of the next, before waiting ones', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   runWrapper(t, { home, args: ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs')] })
   const session = await phone.session()
@@ -238,7 +238,7 @@ t.test('a message that the turn does not take in is the first of the next, befor
   t.equal(cursor(home), session.seqOf('news'), 'and it does not come again')
 })
 
-t.test('a message that is withdrawn while it waits is not handed over, also not after a crash', async t => {
+t.test('a message withdrawn while it waits is not handed over, even after a crash', async t => {
   const { session, home, wrapper } = await demo(t)
   await session.say(long)
   await session.until(({ partials }) => partials.length > 0)
@@ -257,7 +257,7 @@ t.test('a message that is withdrawn while it waits is not handed over, also not 
   t.strictSame(texts(session).slice(-2), ['first', 'last'])
 })
 
-t.test('what waits is said in its new words and its new place, once, also after a crash', async t => {
+t.test('a waiting message is sent with its new text and in its new place, once, also after a crash', async t => {
   const { session, home, wrapper } = await demo(t)
   await session.say(long)
   await session.until(({ partials }) => partials.length > 0)
@@ -282,35 +282,32 @@ t.test('what waits is said in its new words and its new place, once, also after 
   t.equal(cursor(home), session.seqOf('SCRIPT: text second'), 'and none of them comes again')
 })
 
-t.test(
-  'words that come too late for what they replace are a message of their own, and a withdrawal that does says that it was read',
-  async t => {
-    const { session } = await demo(t)
-    const begun = await session.say('SCRIPT: text begun')
-    await session.until(session => turnsEnded(session) === 1)
-    const late = await session.say('SCRIPT: text late', { replaces: begun })
-    await session.say('SCRIPT: text begun', { replaces: begun, steer: true })
-    await session.say('SCRIPT: text begun', { replaces: begun })
-    await session.tell({ t: 'withdraw', localId: begun })
-    await session.until(session => texts(session).includes('late') && session.events().some(({ t }) => t === 'read'))
-    t.match(
-      session.events().filter(({ t }) => t === 'read' || t === 'apart'),
-      [
-        { t: 'apart', localId: late },
-        { t: 'read', localId: begun }
-      ]
-    )
-    await session.say('SCRIPT: text end')
-    await session.until(session => texts(session).includes('end'))
-    t.equal(
-      texts(session).filter(text => text === 'begun').length,
-      1,
-      'to bring forward what was read, or to say the same instead, says nothing twice'
-    )
-  }
-)
+t.test('an edit that comes too late is a message of its own, and a withdrawal that does says that it was read', async t => {
+  const { session } = await demo(t)
+  const begun = await session.say('SCRIPT: text begun')
+  await session.until(session => turnsEnded(session) === 1)
+  const late = await session.say('SCRIPT: text late', { replaces: begun })
+  await session.say('SCRIPT: text begun', { replaces: begun, steer: true })
+  await session.say('SCRIPT: text begun', { replaces: begun })
+  await session.tell({ t: 'withdraw', localId: begun })
+  await session.until(session => texts(session).includes('late') && session.events().some(({ t }) => t === 'read'))
+  t.match(
+    session.events().filter(({ t }) => t === 'read' || t === 'apart'),
+    [
+      { t: 'apart', localId: late },
+      { t: 'read', localId: begun }
+    ]
+  )
+  await session.say('SCRIPT: text end')
+  await session.until(session => texts(session).includes('end'))
+  t.equal(
+    texts(session).filter(text => text === 'begun').length,
+    1,
+    'to bring forward what was read, or to say the same instead, says nothing twice'
+  )
+})
 
-t.test('images that were sent before a message reach the agent, and what cannot be opened holds nothing up', async t => {
+t.test('images sent before a message reach the agent, and undecryptable ones delay nothing', async t => {
   const { session } = await demo(t)
   await session.attach('cat.png', onePixel, 'image/png')
   await session.attach('dog.png', onePixel)
@@ -334,7 +331,7 @@ t.test('images that were sent before a message reach the agent, and what cannot 
   t.equal(texts(session).at(-1), 'There is no image.', 'they belong to one message')
 })
 
-t.test('a file that is no image is kept for the agent, and named to it', async t => {
+t.test('a file that is not an image is stored for the agent, and named to it', async t => {
   const { session } = await demo(t)
   await session.attach('../notes of ann.txt', new TextEncoder().encode('from the phone'))
   await session.say('SCRIPT: tool read {"path":"none"} ;; text of')

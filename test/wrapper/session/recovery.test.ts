@@ -17,7 +17,7 @@ const down: Fetch = async () => {
 const soon = 50
 const long = 60_000
 
-t.test('what could not be delivered in time is there for the next try, and arrives once', async t => {
+t.test('messages not delivered in time are delivered at the next attempt, once', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
   const own = openHome({ AFIELD_HOME: home })
@@ -31,7 +31,7 @@ t.test('what could not be delivered in time is there for the next try, and arriv
   t.strictSame(said(session), ['kept'])
 })
 
-t.test('one that cannot be read keeps no other from being delivered, and stays', async t => {
+t.test('an unreadable one does not block others, and stays', async t => {
   const { home, folder, another } = await computerWithSession(t)
   folder.note({ toldUpTo: { file: home, offset: 0 } })
   await leaveBehind(home, folder, 'of one whose transcript is a folder')
@@ -44,7 +44,7 @@ t.test('one that cannot be read keeps no other from being delivered, and stays',
   t.equal(findLeftovers(home).length, 1)
 })
 
-t.test('what cannot be read is told once and tried seldom, until it can', async t => {
+t.test('an unreadable one is reported once and retried rarely, until it works', async t => {
   const { home, folder, another } = await computerWithSession(t)
   const transcript = join(home, '..', 'transcript')
   mkdirSync(transcript)
@@ -81,7 +81,7 @@ t.test('what cannot be read is told once and tried seldom, until it can', async 
   t.equal(told.length, 1)
 })
 
-t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
+t.test('a session being delivered runs in no process, and is free for whoever resumes it', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
   const delivering = recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
@@ -99,7 +99,7 @@ t.test('a session that is being delivered runs in no process, and is left to who
   t.match(resumed.output, /Everything was delivered/)
 })
 
-t.test('who delivers by hand gets what another process cannot deliver', async t => {
+t.test('a manual delivery gets what another process cannot deliver', async t => {
   const { home, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
   const delivering = recoverSessions({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
@@ -110,7 +110,7 @@ t.test('who delivers by hand gets what another process cannot deliver', async t 
   t.strictSame(await delivering, { found: 1, delivered: 0 })
 })
 
-t.test('what is said in an ended session without a link is delivered later, and the session is as it was', async t => {
+t.test('messages written to an ended session offline are delivered later, and the session is unchanged', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   folder.note({ turn: null, endedBy: 'person', heardUpTo: 4 })
   folder.retire()
@@ -125,7 +125,7 @@ t.test('what is said in an ended session without a link is delivered later, and 
   t.match(listSessions(home), [{ notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
 })
 
-t.test('a message that the server never takes is set aside and told of once, and those around it arrive [W5]', async t => {
+t.test('a message that the server always rejects is set aside and reported once, and its neighbours arrive [W5]', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'one', 'poison', 'two')
   const picky: Fetch = async (url, init) =>
@@ -141,7 +141,7 @@ t.test('a message that the server never takes is set aside and told of once, and
   t.match(told(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
 })
 
-t.test('what nobody can deliver is named', async t => {
+t.test('undeliverable messages are reported', async t => {
   const { home, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')
   const [path = ''] = findLeftovers(home)

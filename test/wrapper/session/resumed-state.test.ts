@@ -11,7 +11,7 @@ import { signUp } from '../../kit/person.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import type { PhoneSession } from '../kit/phone.ts'
 
-t.test('what an earlier run said at its end does not end the one that goes on, however much that left to tell', async t => {
+t.test('the last state of an earlier run does not end the resumed one, however long it takes to send', async t => {
   const { session, resume } = await endedSession(t)
   const events = Array.from({ length: 40 }, (_, index) => line(index))
   const resumed = await resume({ untold: { events, upTo: undefined } })

@@ -6,7 +6,7 @@ import { drawSessions, numbered } from '../../../lib/wrapper/terminal/session-li
 import { styleFor } from '../../../lib/wrapper/terminal/style.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 
-t.test('what is written while a turn runs waits for its end, and the cursor on disk follows what the agent got', async t => {
+t.test('messages written during a turn wait for its end, and the cursor on disk follows what the agent got', async t => {
   const { session, home } = await demo(t)
   await session.say('SCRIPT: slow 1500 one two three four five')
   await session.until(({ partials }) => partials.length > 0)
@@ -19,7 +19,7 @@ t.test('what is written while a turn runs waits for its end, and the cursor on d
   t.equal(readNotes(join(home, 'sessions', folder))?.cursor, third)
 })
 
-t.test('a session is called by what was asked first', async t => {
+t.test('a session is titled by its first prompt', async t => {
   const { session, home } = await demo(t)
   await session.say('SCRIPT: text **Apples** are in.\nThen the pears')
   await session.until(({ metadata }) => metadata.summary !== undefined)
@@ -32,7 +32,7 @@ t.test('a session is called by what was asked first', async t => {
   t.match(lines[0], /SCRIPT: text Apples are in\.$/)
 })
 
-t.test('a turn is stopped from the phone, and the next message begins another', async t => {
+t.test('a turn is stopped from the phone, and the next message starts another', async t => {
   const { session } = await demo(t)
   await session.say(`SCRIPT: slow 30000 ${'word '.repeat(300)}`)
   await session.until(({ partials }) => partials.length > 0)
@@ -43,7 +43,7 @@ t.test('a turn is stopped from the phone, and the next message begins another', 
   await session.until(session => turnsEnded(session) === 2)
 })
 
-t.test('modes change by call and with a message, and every device sees which one it is', async t => {
+t.test('modes change by call and with a message, and every device shows the current one', async t => {
   const { session } = await demo(t)
   await session.until(({ metadata }) => metadata.operatingModes !== undefined)
   t.match(
@@ -59,7 +59,7 @@ t.test('modes change by call and with a message, and every device sees which one
   await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
 })
 
-t.test('an existing app says yes and no in its own way', async t => {
+t.test('an existing app says yes and no in its own format', async t => {
   const { session, home } = await demo(t)
   for (const [answer, status, there] of [
     [{ approved: false, decision: 'denied' as const }, 'denied', false],
@@ -75,7 +75,7 @@ t.test('an existing app says yes and no in its own way', async t => {
   }
 })
 
-t.test('a message that was not begun when the session ended is not taken for read', async t => {
+t.test('a message not started when the session ended does not count as read', async t => {
   const { session, wrapper } = await demo(t)
   await session.say(`SCRIPT: slow 30000 ${'word '.repeat(300)}`)
   await session.until(({ partials }) => partials.length > 0)

@@ -4,7 +4,7 @@ import { startServer } from '../../kit/server.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('what else of an agent can be chosen is chosen on the phone', async t => {
+t.test('other agent options can be chosen on the phone', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   runWrapper(t, { home, args: ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs'), '--settings'] })
   const session = await phone.session()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { linesChanged } from '../../../lib/wrapper/session/turn-work.ts'
 import { demo, turnsEnded } from '../kit/demo.ts'
 
-t.test('lines that are new and lines that are gone are counted, and one that moved is neither', async t => {
+t.test('added and removed lines are counted, and moved ones are neither', async t => {
   const diff = (oldText: string | null, newText: string) => ({ type: 'diff' as const, path: '/a', oldText, newText })
   t.same(linesChanged([diff(null, 'one\ntwo\n')]), { added: 2, removed: 0 })
   t.same(linesChanged([diff('one\ntwo\n', 'one\n2\nthree\n'), diff('x', '')]), { added: 2, removed: 2 })
@@ -10,7 +10,7 @@ t.test('lines that are new and lines that are gone are counted, and one that mov
   t.same(linesChanged([{ type: 'text', text: 'a\nb' }]), { added: 0, removed: 0 })
 })
 
-t.test('a session says how far the plan of its turn is, and what its last turn changed', async t => {
+t.test("a session reports the progress of its turn's plan, and the changes of its last turn", async t => {
   const { session } = await demo(t)
   await session.until(({ metadata }) => metadata.operatingModes !== undefined)
   await session.say('SCRIPT: tool write {"path":"auto.txt","content":"one\\ntwo\\n"}', 'acceptEdits')

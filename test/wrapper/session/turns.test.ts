@@ -8,7 +8,7 @@ import type { SessionParts } from '../../../lib/wrapper/session/parts.ts'
 import { createQueue, type Queue } from '../../../lib/wrapper/session/queue.ts'
 import { createTurns } from '../../../lib/wrapper/session/turns.ts'
 
-t.test('a message that the agent could not be given ends its turn with a sentence, and comes first with the next', async t => {
+t.test('a message that the agent could not be given ends its turn with a sentence, and is first in the next', async t => {
   const { turns, queue, given, told, notes } = turnsOf(n => n > 1)
   const serving = turns.serve(0)
   write(queue, 1, 'one')
@@ -28,7 +28,7 @@ t.test('a message that the agent could not be given ends its turn with a sentenc
   await serving
 })
 
-t.test('while what is noted is not on disk the agent is given nothing', async t => {
+t.test('while notes are not on disk the agent is given nothing', async t => {
   const disk = Promise.withResolvers<void>()
   const { turns, queue, given, notes } = turnsOf(
     () => true,
@@ -46,7 +46,7 @@ t.test('while what is noted is not on disk the agent is given nothing', async t 
   await serving
 })
 
-t.test('a message that could not be given because something broke is told of, and comes first with the next', async t => {
+t.test('a message not handed over because of an error is reported, and is first in the next turn', async t => {
   for (const broken of ['join', 'prompt'] as const) {
     const works: Required<Pick<Fakes, 'join' | 'prompt'>> = { join: async text => ({ text, images: [] }), prompt: async () => true }
     let times = 0
@@ -70,7 +70,7 @@ t.test('a message that could not be given because something broke is told of, an
   }
 })
 
-t.test('a message that the agent has written down after all is not given to it again', async t => {
+t.test('a message that the agent has recorded after all is not given to it again', async t => {
   const { turns, queue, cursor, given, told, notes } = turnsOf(n => n > 1, undefined, { writesDown: true })
   const serving = turns.serve(0)
   write(queue, 1, 'one')
@@ -103,7 +103,7 @@ t.test('a session that ends while a message is handed over leaves it to the next
   t.match(notes(), { cursor: 0, turn: null })
 })
 
-t.test('what is settled behind a message that is being handed over is not counted before it', async t => {
+t.test('a message settled behind one that is being handed over is not counted before it', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
   const { turns, queue, joined, given, notes } = turnsOf(() => true, undefined, { join: () => joining.promise })
   const serving = turns.serve(0)
@@ -120,7 +120,7 @@ t.test('what is settled behind a message that is being handed over is not counte
   await serving
 })
 
-t.test('a message that is withdrawn while its files come is not handed over, and one that was handed over says so', async t => {
+t.test('a message withdrawn while its files load is not handed over, and one that was handed over says so', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
   const noted = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const disk = [...noted]
@@ -149,7 +149,7 @@ t.test('a message that is withdrawn while its files come is not handed over, and
   await serving
 })
 
-t.test('a stop that comes before the agent has the message keeps it from it, for good [W14]', async t => {
+t.test('a stop before the agent has the message withdraws it permanently [W14]', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
   const { turns, queue, joined, given, told, notes } = turnsOf(() => true, undefined, {
     join: async text => (text === 'one' ? joining.promise : { text, images: [] })
@@ -170,7 +170,7 @@ t.test('a stop that comes before the agent has the message keeps it from it, for
   await serving
 })
 
-t.test('a stop that comes with the message, before its turn, counts for that [W14]', async t => {
+t.test('a stop that arrives with the message, before its turn, applies to that turn [W14]', async t => {
   const { turns, queue, given, told } = turnsOf(() => true)
   write(queue, 1, 'one')
   await turns.stop()
@@ -182,7 +182,7 @@ t.test('a stop that comes with the message, before its turn, counts for that [W1
   await serving
 })
 
-t.test('an agent that is just taking a message is stopped once it has it [W14]', async t => {
+t.test('an agent that is just accepting a message is stopped once it has it [W14]', async t => {
   for (const isTaken of [true, false]) {
     const taking = Promise.withResolvers<boolean>()
     const { turns, queue, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
@@ -203,7 +203,7 @@ t.test('an agent that is just taking a message is stopped once it has it [W14]',
   }
 })
 
-t.test('what an agent was stopped at before it had written it down is not handed over again [W14]', async t => {
+t.test('a message at which the agent was stopped before recording it is not handed over again [W14]', async t => {
   const { turns, queue, notes } = turnsOf(() => true, undefined, { writesDown: true })
   const serving = turns.serve(0)
   write(queue, 1, 'one')
@@ -227,7 +227,7 @@ t.test('a stop when nothing runs or waits stops nothing later [W14]', async () =
   await serving
 })
 
-t.test('a file for the next message is not given with one that the turn does not take in', async t => {
+t.test('a file for the next message is not given with one that the turn does not accept', async t => {
   const { turns, queue, given, joined, steered, cancelled } = turnsOf(() => true)
   const serving = turns.serve(0)
   write(queue, 1, 'one')
@@ -268,7 +268,7 @@ t.test('a message that steers keeps its file until the agent has it', async t =>
   await serving
 })
 
-t.test('nothing is handed over before it is clear whether the turn took in what steers, which then comes first', async t => {
+t.test('nothing is handed over before it is clear whether the turn accepted a steering message, which then comes first', async t => {
   const { turns, queue, given, steered, notes } = turnsOf(() => true)
   const serving = turns.serve(0)
   write(queue, 1, 'one')
@@ -288,31 +288,28 @@ t.test('nothing is handed over before it is clear whether the turn took in what 
   await serving
 })
 
-t.test(
-  'a message that steers and is withdrawn before the turn refuses it is not handed over; a refusal that breaks is one too',
-  async t => {
-    const { turns, queue, given, steered, cancelled, notes } = turnsOf(() => true)
-    const serving = turns.serve(0)
-    write(queue, 1, 'one')
-    await until(() => given.length === 1)
-    write(queue, 2, 'unwanted', { steer: true })
-    await until(() => steered.length === 1)
-    tell(queue, { t: 'withdraw', localId: 'local-2' })
-    steered[0]?.resolve(false)
-    await until(() => notes().cursor === 2)
-    t.equal(cancelled(), 0, 'the turn goes on')
-    write(queue, 3, 'three', { steer: true })
-    await until(() => steered.length === 2)
-    steered[1]?.reject(new Error('the line is closed'))
-    await until(() => cancelled() === 1)
-    await turns.end({ type: 'turn-ended', reason: 'cancelled' })
-    await until(() => given.length === 2)
-    t.strictSame(given, ['one', 'three'])
-    turns.close()
-    await turns.end({ type: 'turn-ended', reason: 'done' })
-    await serving
-  }
-)
+t.test('a steering message withdrawn before the turn rejects it is not handed over; an error counts as a rejection', async t => {
+  const { turns, queue, given, steered, cancelled, notes } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  write(queue, 2, 'unwanted', { steer: true })
+  await until(() => steered.length === 1)
+  tell(queue, { t: 'withdraw', localId: 'local-2' })
+  steered[0]?.resolve(false)
+  await until(() => notes().cursor === 2)
+  t.equal(cancelled(), 0, 'the turn goes on')
+  write(queue, 3, 'three', { steer: true })
+  await until(() => steered.length === 2)
+  steered[1]?.reject(new Error('the line is closed'))
+  await until(() => cancelled() === 1)
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  await until(() => given.length === 2)
+  t.strictSame(given, ['one', 'three'])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
 
 interface Fakes {
   join?(text: string): Promise<{ text: string; images: [] }>

@@ -6,7 +6,7 @@ import { demo } from '../kit/demo.ts'
 import { runOnTerminal } from '../kit/terminal.ts'
 import { linkedComputer } from '../kit/world.ts'
 
-t.test('who looks is counted once, until they say they went or are silent for long', t => {
+t.test('a viewer is counted once, until they leave or are silent for long', t => {
   const clock = manualClock()
   let changes = 0
   const watchers = createWatchers(() => changes++, clock)
@@ -47,7 +47,7 @@ t.test(
   }
 )
 
-t.test('a text that grows is shown whole to who begins to look at it, though nothing was added', async t => {
+t.test('a growing text is sent whole to a new viewer, though nothing was added', async t => {
   const { session, wrapper } = await demo(t)
   await wrapper.says(/live/)
   await session.say(`SCRIPT: slow 60000 ${'word '.repeat(60)}`)

@@ -4,7 +4,7 @@ import { envelopeOf, newUserText } from '../../../lib/client/sealed/messages.ts'
 import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
 import { createWriter } from '../../../lib/wrapper/session/writer.ts'
 
-t.test('that thoughts were left out is shown until the server has everything, and is then said in the history once [W3]', async t => {
+t.test('dropped thoughts are reported until the server has everything, and then recorded in the history once [W3]', async t => {
   const { writer, kept, room } = outbox()
   room.dropsThoughts = true
   await writer.write(newUserText('one'))
@@ -18,7 +18,7 @@ t.test('that thoughts were left out is shown until the server has everything, an
   t.match(kept(), ['one', 'two', /^Before this 1 thought or plan was left out/, 'three'])
 })
 
-t.test('where words of the agent are missing the history says so at once, before what follows [W3]', async t => {
+t.test('where agent text is missing the history says so at once, before what follows [W3]', async t => {
   const { writer, kept, room } = outbox()
   await writer.write(newUserText('one'))
   room.isFull = true
@@ -37,7 +37,7 @@ t.test('where words of the agent are missing the history says so at once, before
   t.equal(kept().length, 4, 'once for each gap')
 })
 
-t.test('thoughts that were left out are told of when the session ends, also while the server is away [W3]', async t => {
+t.test('dropped thoughts are reported when the session ends, even without the server [W3]', async t => {
   const { writer, kept, room } = outbox()
   room.dropsThoughts = true
   await writer.write(newUserText('one'))
@@ -46,7 +46,7 @@ t.test('thoughts that were left out are told of when the session ends, also whil
   t.match(kept(), ['one', /^Before this 1 thought or plan was left out/])
 })
 
-t.test('devices are told of the disk while what a session notes of itself waits, and once that it is over [W16]', async t => {
+t.test("devices are told of the full disk while the session's own notes wait, and once when it is over [W16]", async t => {
   const { writer, kept, state } = outbox()
   writer.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
   writer.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))

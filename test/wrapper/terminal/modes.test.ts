@@ -1,7 +1,7 @@
 import t from 'tap'
 import { followModes } from '../../../lib/wrapper/terminal/modes.ts'
 
-t.test('what a program that was killed left turned on in the terminal is turned off, and nothing else', t => {
+t.test('terminal modes left on by a killed program are turned off, and nothing else', t => {
   const modes = followModes()
   modes.take('\x1b[?1049h\x1b[?2004h\x1b[?25lhello\x1b[>1u\x1b[?1000;1006h')
   modes.take(Buffer.from('\x1b[?10'))

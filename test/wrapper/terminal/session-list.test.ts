@@ -5,7 +5,7 @@ import { styleFor, widthOf } from '../../../lib/wrapper/terminal/style.ts'
 const style = styleFor({ isTTY: false }, {})
 const entry = { title: 'Mend the gate', agent: 'Demo agent', folder: '/srv/orchard/gates/north', state: 'ended yesterday' }
 
-t.test('when a session ended is never cut off, on however narrow a screen', t => {
+t.test('the end time of a session is never cut off, however narrow the screen', t => {
   for (const columns of [30, 40, 50, 80]) {
     const lines = drawNumbered([entry], style, columns)
     t.match(lines.join('\n'), /ended yesterday$/, String(columns))

@@ -5,7 +5,7 @@ import { drawSession, type SessionView } from '../../../lib/wrapper/run/session-
 import { fit, fitPath, folded, plain, styleFor, widthOf, wrapped } from '../../../lib/wrapper/terminal/style.ts'
 import { openBlock, processTerminal, tell } from '../../../lib/wrapper/terminal/terminal.ts'
 
-t.test('a sentence is broken between words, and what is to be copied not at all', t => {
+t.test('a sentence wraps between words, and text to copy does not wrap', t => {
   const command = '  npm install --prefix /home/ann/.afield/agents'
   t.strictSame(folded(`Claude cannot be driven here.\n${command}\n`, 20).split('\n'), ['Claude cannot be', 'driven here.', command, ''])
   t.equal(folded('a/word/longer/than/it', 10), 'a/word/longer/than/it')
@@ -39,7 +39,7 @@ const view: SessionView = {
 const style = styleFor({ isTTY: false }, {})
 const draw = (changes: Partial<SessionView>, columns = 80) => drawSession({ ...view, ...changes }, style, columns)
 
-t.test('each state of a session is told in words', t => {
+t.test('each state of a session has a description', t => {
   const states: [Partial<SessionView>, RegExp][] = [
     [{}, /Agent +waits for a message from your phone/],
     [{}, /Phone +https:\/\/home\.example\/s\/cmabc/],
@@ -84,7 +84,7 @@ t.test('no line is longer than the screen, and the address of the session is nev
   t.end()
 })
 
-t.test('what to do is never cut short on a narrow terminal', t => {
+t.test('instructions are never cut short on a narrow terminal', t => {
   const shown = (changes: Partial<SessionView>) => draw(changes, 40).join(' ').replace(/ +/g, ' ')
   t.match(shown({ isWorking: true, questions: [{ title: 'Edit a.ts' }] }), 'Answer on your phone. Ctrl-C stops the turn.')
   t.match(shown({ stopping: 'ending' }), 'Ending. Ctrl-C again leaves at once; nothing is lost.')
@@ -104,7 +104,7 @@ t.test('a word that fits on a line of its own is not broken', t => {
   t.end()
 })
 
-t.test('a command that waits is shown whole, with why it is risky', t => {
+t.test('a waiting command is shown in full, with why it is risky', t => {
   const command = `find . -name '*.log' -newer ${'a/deep/folder/'.repeat(9)}mark -exec rm -rf {} + && git push --force`
   const risk = { level: 'risky' as const, reasons: ['deletes' as const, 'rewrites-history' as const, 'network' as const] }
   for (const columns of [50, 80, 120, Number.POSITIVE_INFINITY]) {
@@ -136,7 +136,7 @@ t.test('a command that waits is shown whole, with why it is risky', t => {
   t.end()
 })
 
-t.test('what an agent says cannot move the cursor or colour the screen', t => {
+t.test('agent output cannot move the cursor or colour the screen', t => {
   const nasty = '\x1b[2J\x1b]0;title\x07red\x1b[31m\r\nnew\u202eline\x00'
   t.equal(plain(nasty), 'red newline')
   t.notMatch(draw({ isWorking: true, step: nasty, questions: [{ title: nasty }], trouble: nasty }).join(''), /\p{Cc}|\p{Cf}/u)
@@ -145,7 +145,7 @@ t.test('what an agent says cannot move the cursor or colour the screen', t => {
   t.end()
 })
 
-t.test('what is cut ends behind a word where one is near, and a path keeps its end', t => {
+t.test('truncated text ends after a word if one is near, and a path keeps its end', t => {
   t.equal(fit('Refunds are matched with invoices', 22), 'Refunds are matched…')
   t.equal(fit('Refunds are matched with invoices', 20), 'Refunds are matched…')
   t.equal(fit('Read ~/code/orchard/gates/north/hinges.ts', 30), 'Read ~/code/orchard/gates/nor…', 'of what is long a part stays')
@@ -155,7 +155,7 @@ t.test('what is cut ends behind a word where one is near, and a path keeps its e
   t.end()
 })
 
-t.test('pictures are as wide as a terminal draws them', t => {
+t.test('the width of emoji and pictures matches the terminal', t => {
   for (const [text, columns] of [
     ['✅', 2],
     ['⚡✨', 4],
@@ -169,7 +169,7 @@ t.test('pictures are as wide as a terminal draws them', t => {
   t.end()
 })
 
-t.test('on a terminal the lines are drawn over; elsewhere each new line is written once', async t => {
+t.test('on a terminal lines are redrawn in place; elsewhere each new line is written once', async t => {
   let lines = ['one', 'two']
   const written = { live: '', plain: '' }
   const open = (isTTY: boolean) =>
@@ -194,14 +194,14 @@ t.test('on a terminal the lines are drawn over; elsewhere each new line is writt
   t.equal(written.plain, 'one\ntwo\nthree\n')
 })
 
-t.test('on a terminal without any sequences nothing is drawn over', t => {
+t.test('on a terminal without escape sequences nothing is redrawn', t => {
   const output = Object.assign(new PassThrough(), { isTTY: true }) as never
   t.equal(processTerminal(output, { TERM: 'xterm' }).isTTY, true)
   t.equal(processTerminal(output, { TERM: 'dumb' }).isTTY, false)
   t.end()
 })
 
-t.test('a terminal without sequences breaks between words, and a file has each sentence on one line', t => {
+t.test('a terminal without escape sequences wraps between words, and a file has each sentence on one line', t => {
   const sentence = 'Agent      waits for a message from your phone'
   const written = (changes: { isTTY: boolean; columns?: number }, TERM: string) => {
     let text = ''
@@ -217,7 +217,7 @@ t.test('a terminal without sequences breaks between words, and a file has each s
   t.end()
 })
 
-t.test('a terminal that became narrower, or is low, keeps nothing of what was drawn before', async t => {
+t.test('a terminal that became narrower, or is low, shows nothing of the previous drawing', async t => {
   const screen = new xterm.Terminal({ cols: 60, rows: 8, allowProposedApi: true, scrollback: 100 })
   const written = (text: string) => new Promise<void>(resolve => screen.write(text.replaceAll('\n', '\r\n'), resolve))
   let last = Promise.resolve()

@@ -7,14 +7,14 @@ function timesOver(oldestAt: (second: number) => string | undefined, seconds: nu
   return Array.from({ length: seconds }, (_, second) => second).filter(second => stall.isStalled(oldestAt(second), 1000 * second))
 }
 
-t.test('what waits on a silent line is doubted soon, then ever less often, so that a slow line gets its time', async t => {
+t.test('a silent line with pending data is probed soon, then less and less often, so that a slow line has time', async t => {
   t.strictSame(
     timesOver(() => 'a', 400),
     [6, 18, 42, 90, 186, 306]
   )
 })
 
-t.test('a line on which something gets away is not doubted', async t => {
+t.test('a line that makes progress is not probed', async t => {
   t.strictSame(
     timesOver(second => `${Math.floor(second / 5)}`, 400),
     []

@@ -2,7 +2,7 @@ import t from 'tap'
 import { startHeartbeat } from '../../../lib/wrapper/uplink/live.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
-t.test('a session that rests costs a device three signs of life a minute, one that works twelve, and a change is told at once', t => {
+t.test('an idle session costs a device three keepalives a minute, a working one twelve, and a change is sent at once', t => {
   const clock = manualClock()
   let isWorking = false
   const sent: number[] = []

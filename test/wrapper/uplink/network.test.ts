@@ -11,7 +11,7 @@ import { fetch, watchNetwork } from '../../../lib/wrapper/uplink/network.ts'
 import { startWorld } from '../../client/world.ts'
 import { openSlowUplink } from '../../kit/slow-uplink.ts'
 
-t.test('a new address and a sleep are the return of the network; a lost address and a busy computer are not', t => {
+t.test('a new address and a wake-up count as the network returning; a lost address and a busy computer do not', t => {
   let addresses = ['192.0.2.7']
   let now = 0
   let look = () => {}
@@ -45,7 +45,7 @@ t.test('a new address and a sleep are the return of the network; a lost address 
   t.end()
 })
 
-t.test('a system that tells of no address is no failure', t => {
+t.test('a system that reports no address is not an error', t => {
   const { networkInterfaces } = os
   os.networkInterfaces = () => {
     throw new Error('uv_interface_addresses returned Unknown system error 13')
@@ -73,7 +73,7 @@ async function answering(t: Test, answer: RequestListener): Promise<string> {
 const asked = (url: string) => createRest({ server: url, token: 'secret', fetch })
 const request = { method: 'GET', headers: {} }
 
-t.test('a file goes up and comes down over a line that is cut, byte for byte [N9]', async t => {
+t.test('a file is uploaded and downloaded over an interrupted line, byte for byte [N9]', async t => {
   const { url, token, openSession } = await startWorld(t)
   const { session } = await openSession()
   const linkOver = (server: string) => ({ rest: createRest({ server, token, fetch }), token, fetch })
@@ -83,7 +83,7 @@ t.test('a file goes up and comes down over a line that is cut, byte for byte [N9
   t.ok(bytes.equals(await downloadAttachment(linkOver(url), ref)))
 })
 
-t.test('letters that fall on two parts of an answer stay whole, and headers are found by any name', async t => {
+t.test('characters split across chunks stay whole, and header names are case-insensitive', async t => {
   const words = Buffer.from('{"öäü":"日本"}')
   let rest: (() => void) | undefined
   const url = await answering(t, (_, response) => {
@@ -104,7 +104,7 @@ t.test('letters that fall on two parts of an answer stay whole, and headers are 
   t.equal(await text, String(words))
 })
 
-t.test('half an answer is no answer', async t => {
+t.test('half an answer is not an answer', async t => {
   const url = await answering(t, (_, response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('{"sessions":[]}', () => response.destroy())
@@ -112,7 +112,7 @@ t.test('half an answer is no answer', async t => {
   await t.rejects(asked(url).call('listSessions', {}), { name: 'Unreachable', reason: 'network' })
 })
 
-t.test('who is sent elsewhere follows with no token, and takes nothing for a file', async t => {
+t.test('a redirect is followed without the token, and not for a file', async t => {
   const elsewhere: string[] = []
   const other = await answering(t, ({ url = '' }, response) => {
     elsewhere.push(url)
@@ -135,7 +135,7 @@ t.test('who is sent elsewhere follows with no token, and takes nothing for a fil
   t.same(elsewhere, [])
 })
 
-t.test('one connection serves many requests, and an aborted one leaves at once', async t => {
+t.test('one connection serves many requests, and an aborted one closes at once', async t => {
   const ports = new Set<number | undefined>()
   const url = await answering(t, (request, response) => {
     ports.add(request.socket.remotePort)

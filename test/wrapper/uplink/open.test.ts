@@ -34,7 +34,7 @@ function world(removed: readonly string[]) {
   }
 }
 
-t.test('a session that is unknown to several requests at once is opened again once', async t => {
+t.test('a session unknown to several simultaneous requests is opened again once', async t => {
   const now = world([])
   const first = now.unknown.isOpenedAgain('before')
   while (now.opened === 0) await setImmediate()
@@ -44,14 +44,14 @@ t.test('a session that is unknown to several requests at once is opened again on
   t.same([now.opened, now.links], [1, []])
 })
 
-t.test('one that is unknown again under the same name is not opened without end', async t => {
+t.test('one that is unknown again under the same name is not reopened endlessly', async t => {
   const now = world([])
   now.answer('before')
   t.same([await now.unknown.isOpenedAgain('before'), await now.unknown.isOpenedAgain('before')], [true, false])
   t.same([now.opened, now.links], [1, ['unknown']])
 })
 
-t.test('one that was removed is over', async t => {
+t.test('a removed one is over', async t => {
   const now = world(['another', 'before'])
   t.equal(await now.unknown.isOpenedAgain('before'), false)
   t.same([now.opened, now.links], [0, ['gone']])

@@ -9,7 +9,7 @@ import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { createRefusedMessages } from '../../../lib/wrapper/uplink/outbox.ts'
 import { demo, texts } from '../kit/demo.ts'
 
-t.test('a session that the server takes no more messages of says so at the terminal, keeps them, and comes to rest [W5]', async t => {
+t.test('a session that the server accepts no more messages for says so at the terminal, keeps them, and pauses [W5]', async t => {
   const { server, session, wrapper, home } = await demo(t, ['SCRIPT: text hello ;; slow 1500 one by one ;; text two'])
   await session.until(session => texts(session).length > 0 && session.partials.some(({ text }) => text.startsWith('one')))
   const database = new Database(join(server.data, 'afield.db'))
@@ -25,7 +25,7 @@ t.test('a session that the server takes no more messages of says so at the termi
   t.equal(kept.length, 4, 'two texts, the end of the turn, and that it is ready: nothing of its own')
 })
 
-t.test('what is refused while its sentence is on the way is told of together, once that has arrived [W5]', async t => {
+t.test('messages rejected while a report is being sent are reported together, once that has arrived [W5]', async t => {
   const { refused, kept, put } = refusals()
   for (const localId of ['a', 'b', 'c']) await refused.take(draft(localId), new Refused(413, 'Payload Too Large'))
   t.match(put(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
@@ -37,7 +37,7 @@ t.test('what is refused while its sentence is on the way is told of together, on
   t.equal(refused.trouble, undefined)
 })
 
-t.test('a message that is refused once more by a later process is told of under the same name [X1, W5]', async t => {
+t.test('a message rejected again by a later process is reported under the same name [X1, W5]', async t => {
   const names = await Promise.all(
     [1, 2].map(async () => {
       const { refused, put } = refusals()
@@ -48,7 +48,7 @@ t.test('a message that is refused once more by a later process is told of under 
   t.strictSame(names[0], names[1])
 })
 
-t.test('a sentence for which there was no room is said with the next [W5]', async t => {
+t.test('a report without space is sent with the next [W5]', async t => {
   const { refused, put, room } = refusals()
   room.isFull = true
   await refused.take(draft('a'), new Refused(413, 'Payload Too Large'))

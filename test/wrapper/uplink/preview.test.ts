@@ -18,14 +18,14 @@ const plain: PermissionRequest = {
 }
 const asks = (request: PermissionRequest) => previewOf({ metadata }, { ask: 'a', request }).asks
 
-t.test('a session is called as its person calls it', t => {
+t.test('a session has the title that its person gave it', t => {
   t.equal(previewOf({ metadata: { ...metadata, name: 'Trees', summary: { text: 'Plant\n pears', updatedAt: 1 } } }).title, 'Plant pears')
   t.equal(previewOf({ metadata, firstPrompt: 'Plant some pears' }).title, 'Plant some pears')
   t.equal(previewOf({ metadata, firstPrompt: '/compact' }).title, 'orchard')
   t.end()
 })
 
-t.test('a plain command that is all that is asked may be allowed where nothing else of it is seen', t => {
+t.test('a plain command that is the only request may be allowed with nothing else visible', t => {
   t.same(asks(plain), {
     ...{ id: 'a', shown: 'hash', type: 'permission', kind: 'execute', text: 'git status', isWhole: true, risk: 'plain', mayAllow: true }
   })
@@ -53,19 +53,19 @@ const others: [string, PermissionRequest][] = [
   ['a change of a file', { ...plain, tool: 'Write', kind: 'edit', arguments: { path: 'a.txt' }, title: 'Write a.txt' }]
 ]
 for (const [name, request] of others) {
-  t.test(`${name} is opened to decide`, t => {
+  t.test(`${name} must be opened to decide`, t => {
     t.match(asks(request), { type: 'permission', mayAllow: false })
     t.end()
   })
 }
 
-t.test('a change is told by its files', t => {
+t.test('a change is described by its files', t => {
   const content = [{ type: 'diff' as const, path: 'src/a.ts', oldText: null, newText: 'x' }]
   t.match(asks({ ...plain, tool: 'Write', kind: 'edit', arguments: {}, content }), { kind: 'edit', text: 'src/a.ts', isWhole: false })
   t.end()
 })
 
-t.test('a question that words answer says so, others are opened', t => {
+t.test('a question answered by text says so, others must be opened', t => {
   const question = { id: 'q', question: 'Which tree?', multiSelect: false, options: [], allowsOther: true, isRequired: true }
   const asked = (questions: object[]): PermissionRequest => ({
     ...{ tool: 'AskUserQuestion', arguments: {}, createdAt: 1, shown: 'hash' },

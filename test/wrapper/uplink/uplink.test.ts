@@ -8,7 +8,7 @@ import { startPhone } from '../kit/phone.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('an idle session hears after a cut that it was archived meanwhile [S1]', async t => {
+t.test('an idle session learns after a disconnect that it was archived meanwhile [S1]', async t => {
   const server = await startServer(t)
   const line = await openTcpProxy(t, server.url)
   const { phone, home } = await linkedComputer(t, { url: line.url })
@@ -30,7 +30,7 @@ t.test('an idle session hears after a cut that it was archived meanwhile [S1]', 
   t.match(wrapper.output, /archived on another device/)
 })
 
-t.test('a computer whose line was cut says that it lives as soon as it is back, and not at its next beat', async t => {
+t.test('a reconnected computer sends a keepalive at once, and not at its next interval', async t => {
   const server = await startServer(t)
   const line = await openTcpProxy(t, server.url)
   const { phone, home } = await linkedComputer(t, line)

@@ -3,7 +3,7 @@ import { next, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 import { listen } from '../../heard.ts'
 
-t.test('the profile has every field existing apps want', async t => {
+t.test('the profile has every field that existing apps expect', async t => {
   const madeAt = 1_700_000_000_123
   const server = await startServer(t, { now: () => madeAt })
   const ada = await signUp(t, server)
@@ -28,7 +28,7 @@ t.test('the profile has every field existing apps want', async t => {
   )
 })
 
-t.test('settings begin empty at version 0 and move by one', async t => {
+t.test('settings start empty at version 0 and increment by one', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const read = async () => (await ada.call('GET', '/v1/account/settings')).body
@@ -41,7 +41,7 @@ t.test('settings begin empty at version 0 and move by one', async t => {
   t.same(await read(), { settings: null, settingsVersion: 2 })
 })
 
-t.test('settings over another version are refused with what is there, in a 200 [X4]', async t => {
+t.test('settings with a stale version are rejected with the current value, in a 200 [X4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const write = (expectedVersion: number) => ada.call('POST', '/v1/account/settings', { body: { settings: 'mine', expectedVersion } })
@@ -56,7 +56,7 @@ t.test('settings over another version are refused with what is there, in a 200 [
   })
 })
 
-t.test('of many writers over one version, one wins [X4]', async t => {
+t.test('of many writers with the same version, one wins [X4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (let version = 0; version < 5; version += 1) {

@@ -26,7 +26,7 @@ async function pairTerminal(server: { url: string }, person: Person, fetchIt = t
   return { poll, token: fetchIt ? ((await poll()).body.token as string) : '' }
 }
 
-t.test('a device is renamed, and ended with its tokens, its push tokens and the answers it gave [A10]', async t => {
+t.test('a device is renamed, and removed with its tokens, its push tokens and the answers it gave [A10]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const lost = await signUp(t, server, ada.secret)
@@ -61,7 +61,7 @@ t.test('revoking one token of a device removes the device', async t => {
   t.same(await lost.call('GET', '/v1/sessions'), gone)
 })
 
-t.test('a device may end itself', async t => {
+t.test('a device may remove itself', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const { token } = await pairTerminal(server, ada)
@@ -70,7 +70,7 @@ t.test('a device may end itself', async t => {
   t.equal((await devicesOf(ada)).length, 1)
 })
 
-t.test('a token gets past a route exactly when it has the scope of the table', async t => {
+t.test('a token may use a route only with the scope in the table', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const scope of everyScope) {
@@ -100,7 +100,7 @@ t.test('a linked computer reads, writes and calls, and does not manage', async t
     t.same(await call(server, method, path, { token }), notAllowed, path)
 })
 
-t.test('a socket event needs the scope of the table, and a connection needs to read', async t => {
+t.test('a socket event needs the scope in the table, and a connection needs to read', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -117,7 +117,7 @@ t.test('a socket event needs the scope of the table, and a connection needs to r
   t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
 
-t.test('a named token is listed without its text, ends when revoked, and gives nothing its maker has not', async t => {
+t.test('a named token is listed without its text, ends when revoked, and has no more scopes than its creator', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const make = (token: string, ...scopes: string[]) => call(server, 'POST', '/v1/tokens', { token, body: { name: 'ci', scopes } })
@@ -139,7 +139,7 @@ async function startWithTime(t: Test) {
   return { server, time, ada: await signUp(t, server) }
 }
 
-t.test('a named token is good until its end', async t => {
+t.test('a named token is valid until it expires', async t => {
   const { server, time, ada } = await startWithTime(t)
   const { body } = await ada.call('POST', '/v1/tokens', { body: { name: 'x', scopes: ['read'], expiresAt: time.at + 5_000 } })
   const ask = () => call(server, 'GET', '/v1/sessions', { token: body.token })
@@ -149,7 +149,7 @@ t.test('a named token is good until its end', async t => {
   t.same(await ask(), gone)
 })
 
-t.test('a token that would end between two milliseconds is refused at the edge', async t => {
+t.test('a token that would expire between two milliseconds is rejected at the edge', async t => {
   const { ada } = await startWithTime(t)
   for (const expiresAt of [1.5, -1, 1e16]) {
     const { status } = await ada.call('POST', '/v1/tokens', { body: { name: 'x', scopes: ['read'], expiresAt } })
@@ -157,7 +157,7 @@ t.test('a token that would end between two milliseconds is refused at the edge',
   }
 })
 
-t.test('the token of an existing client ends when half a year passed without it', async t => {
+t.test('the token of an existing client expires after half a year without use', async t => {
   const { time, ada } = await startWithTime(t)
   time.at += 179 * days
   t.equal((await ada.call('GET', '/v1/sessions')).status, 200)
@@ -167,7 +167,7 @@ t.test('the token of an existing client ends when half a year passed without it'
   t.same(await ada.call('GET', '/v1/sessions'), gone)
 })
 
-t.test('an instance whose bus is dead ends a revoked token and its sockets all the same [A4]', async t => {
+t.test('an instance whose bus is dead still ends a revoked token and its sockets [A4]', async t => {
   const clock = manualClock()
   const data = t.testdir()
   const deps = { dataDirectory: data, onBroken: (reason: unknown) => t.fail(String(reason)) }
@@ -217,7 +217,7 @@ t.test("a sign-in notifies the account's apps at once, and its phones without na
   t.notMatch(JSON.stringify(notices), /laptop/)
 })
 
-t.test('an answer that is fetched a second time alarms the account, once [A7]', async t => {
+t.test('an answer fetched a second time alerts the account, once [A7]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const app = await ada.connect()

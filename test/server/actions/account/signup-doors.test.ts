@@ -98,7 +98,7 @@ for (const [path, enter] of Object.entries(paths)) {
     t.match(await member.call('GET', '/v1/signups'), { status: 403 })
   })
 
-  t.test(`${path}: an invitation lets one in, within its day [A9]`, async t => {
+  t.test(`${path}: an invitation lets one person in, within its day [A9]`, async t => {
     const { server, clock, owner } = await startOwned(t, { signup: 'invite' })
     const { code } = (await owner.call('POST', '/v1/invites', { body: { label: 'Ada' } })).body
     t.match(code, /^[\w-]{22}$/)
@@ -132,7 +132,7 @@ for (const [path, enter] of Object.entries(paths)) {
   })
 }
 
-t.test('an approval and a wait end after 15 minutes [A9, C1]', async t => {
+t.test('an approval and a wait expire after 15 minutes [A9, C1]', async t => {
   const { server, clock, owner } = await startOwned(t, { signup: 'approve' })
   const ada = randomBytes(32)
   t.same(await enter(server, ada), pending)
@@ -156,7 +156,7 @@ t.test('a rejected person is refused for 15 minutes without asking the owner aga
   t.same(await enter(server, eve), pending)
 })
 
-t.test('at most twenty wait, and others have to retry later', async t => {
+t.test('at most twenty people wait, and others have to retry later', async t => {
   const { server, owner } = await startOwned(t, { signup: 'approve' })
   const first = randomBytes(32)
   t.same(await enter(server, first), pending)
@@ -166,7 +166,7 @@ t.test('at most twenty wait, and others have to retry later', async t => {
   t.equal((await owner.call('GET', '/v1/signups')).body.signups.length, 20)
 })
 
-t.test('only the owner sees who waits and makes invitations', async t => {
+t.test('only the owner sees who waits and creates invitations', async t => {
   const { server } = await startOwned(t, { signup: 'open' })
   const { body } = await enter(server, randomBytes(32))
   const member = new Person(t, server, randomBytes(32), body.token)

@@ -61,7 +61,7 @@ t.test('people may write the code as they like', async t => {
   t.equal(answer.status, 200)
 })
 
-t.test('ten wrong codes lock the door for a minute, for the right one too', async t => {
+t.test('ten wrong codes block attempts for a minute, with the right code too', async t => {
   const clock = manualClock()
   const server = await startServer(t, { signup: 'owner', clock })
   const code = server.setupCode?.code ?? ''
@@ -74,7 +74,7 @@ t.test('ten wrong codes lock the door for a minute, for the right one too', asyn
   t.equal((await tryToEnter(server, code)).answer.status, 200)
 })
 
-t.test('each further ten wrong codes lock again', async t => {
+t.test('every ten more wrong codes block again', async t => {
   const clock = manualClock()
   const server = await startServer(t, { signup: 'owner', clock })
   for (let round = 0; round < 3; round += 1) {
@@ -85,12 +85,12 @@ t.test('each further ten wrong codes lock again', async t => {
   }
 })
 
-t.test('a code that is missing locks nothing: existing apps send none', async t => {
+t.test('a missing code blocks nothing: existing apps send none', async t => {
   const server = await startServer(t, { signup: 'owner' })
   for (let time = 0; time < 12; time += 1) t.same((await tryToEnter(server)).answer, asksForCode)
 })
 
-t.test('of two who use the code at once, one becomes the owner', async t => {
+t.test('of two concurrent uses of the code, one becomes the owner', async t => {
   const server = await startServer(t, { signup: 'owner' })
   const code = server.setupCode?.code
   const answers = await Promise.all([tryToEnter(server, code), tryToEnter(server, code)])

@@ -8,7 +8,7 @@ import { startServer } from '../../../kit/server.ts'
 
 const gone = { status: 401, body: { error: 'Invalid token' } }
 
-t.test('the devices of an account are listed with what they are, without their tokens', async t => {
+t.test('the devices of an account are listed with descriptions, without their tokens', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const again = await signUp(t, server, ada.secret)
@@ -43,7 +43,7 @@ t.test('a revoked token is unknown at once, and its connections are closed [A4]'
   t.same(await ada.call('DELETE', `/v1/tokens/${id}`), { status: 404, body: { error: 'Token not found' } })
 })
 
-t.test('a sign-in may end itself', async t => {
+t.test('a sign-in may revoke itself', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   t.same(await ada.call('DELETE', '/v1/tokens/current'), { status: 200, body: { success: true } })

@@ -39,7 +39,7 @@ t.test('a call without a callee fails after the reconnect grace period [R4]', as
   t.same(await called, { status: 503, body: { error: 'RPC method not available' } })
 })
 
-t.test('a call waits for a process on its way back', async t => {
+t.test('a call waits for a process that is reconnecting', async t => {
   const { own, method, call } = await startWorld(t)
   const called = call()
   own.on('rpc-request', (_, reply) => reply('back'))

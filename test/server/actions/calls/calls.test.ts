@@ -43,7 +43,7 @@ t.test("a call reaches the session's own process with its parameters, and its an
   t.match(await asked, { method, params: 'c2VhbGVk', by: /^\w+$/ }, 'and with the device that made it')
 })
 
-t.test('a machine answers for itself, too, also with colons in its id', async t => {
+t.test('a machine answers calls too, also with colons in its id', async t => {
   const { ada, app } = await startWorld(t)
   await ada.call('POST', '/v1/machines', { body: { id: 'lap:top', metadata: 'x' } })
   const daemon = await ada.connect({ clientType: 'machine-scoped', machineId: 'lap:top' })
@@ -76,7 +76,7 @@ t.test('only the session or machine itself registers its methods [R2]', async t 
   t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'mine' }, 'never across accounts [R1]')
 })
 
-t.test('an id that begins like another answers nothing of the other [R1, R2]', async t => {
+t.test('an id with the same prefix as another answers none of its calls [R1, R2]', async t => {
   const { ada } = await startWorld(t)
   const [short, long] = ['lap', 'lap:top']
   for (const id of [short, long]) await ada.call('POST', '/v1/machines', { body: { id, metadata: 'x' } })
@@ -167,7 +167,7 @@ t.test('a handler that registers within the grace gets the call, once', async t 
   t.equal(calls, 1, 'executed at most once [R5]')
 })
 
-t.test('a handler that does not answer within 30 s is given up, and its late answer is dropped [R3, R5]', async t => {
+t.test('a handler that does not answer within 30 s is abandoned, and its late answer is dropped [R3, R5]', async t => {
   const { clock, app, open, method } = await startWorld(t)
   const process = await open()
   const asked = Promise.withResolvers<(reply: unknown) => void>()
@@ -231,7 +231,7 @@ t.test('a connection cannot call itself', async t => {
   t.same(await process.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Cannot call RPC on the same socket' })
 })
 
-t.test('a call without a method, or with bytes in its parameters, is refused at once', async t => {
+t.test('a call without a method, or with bytes in its parameters, is rejected at once', async t => {
   const { app } = await startWorld(t)
   const refused = { ok: false, error: 'Invalid parameters: method is required' }
   for (const payload of [
@@ -269,7 +269,7 @@ t.test('an answer that is not text is an error', async t => {
   for (const _ of answers) t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Internal error' })
 })
 
-t.test('a connection has 32 calls under way, 256 more wait in their order, and those beyond are refused [B5]', async t => {
+t.test('a connection has 32 calls in progress, 256 more wait in order, and further ones are rejected [B5]', async t => {
   const { clock, app, open, method } = await startWorld(t)
   const process = await open()
   const asked: { params: string; reply: (answer: string) => void }[] = []
@@ -331,7 +331,7 @@ t.test('queued calls end with their connection, and affect nothing else [R3]', a
   t.same(await answer, { ok: false, error: 'RPC target disconnected' })
 })
 
-t.test('calls of many at once each get their own answer', async t => {
+t.test('of many simultaneous calls, each gets its own answer', async t => {
   const { app, ada, open, method } = await startWorld(t)
   await answerCalls(await open(), method, params => `re: ${params}`)
   const callers = [app, await ada.connect(), await ada.connect({ clientType: 'machine-scoped', machineId: 'm' })]
@@ -410,7 +410,7 @@ t.test('parameters of unaccepted calls are limited per account; others can keep 
   t.same(await again, notAvailable, 'and then there is room again')
 })
 
-t.test('parameters count as what they take in memory, not as their text [B5]', async t => {
+t.test('parameters count by their size in memory, not as text [B5]', async t => {
   const { app, method } = await startWorld(t)
   const params = Array(4_990).fill({})
   const answers: unknown[] = []

@@ -67,7 +67,7 @@ t.test('the end of a short turn causes no notification, unless the turn was star
   t.equal(provider.requests.length, table.filter(([, result]) => result === 'sent').length)
 })
 
-t.test('every kind has its own fixed words, and none of the request [P1]', async t => {
+t.test('every kind has its own fixed text, with nothing of the request [P1]', async t => {
   const { provider, notify } = await startWorld(t)
   const kinds = ['done', 'permission', 'question', 'error']
   for (const kind of kinds) await notify({ ...event, kind })
@@ -76,14 +76,14 @@ t.test('every kind has its own fixed words, and none of the request [P1]', async
   t.notMatch(JSON.stringify(provider.requests), /salaries|ready!|evil|Bash/)
 })
 
-t.test('titles and texts are handed on only when the operator allows it, and nothing else ever [P1]', async t => {
+t.test('titles and texts are passed on only when the operator allows it, and nothing else ever is [P1]', async t => {
   const { provider, notify } = await startWorld(t, { pushTitles: true })
   await notify()
   t.match(provider.requests[0]?.messages[0], { title: "It's ready!", body: 'salaries.xlsx' })
   t.notMatch(JSON.stringify(provider.requests), /sessionTitle|evil|Bash/)
 })
 
-t.test('the apps and the own sockets of the session hear of the event at once, others do not', async t => {
+t.test('the apps and own sockets of the session get the event at once, others do not', async t => {
   const { server, ada, session, notify } = await startWorld(t)
   const app = await ada.connect()
   const own = await ada.connect({ clientType: 'session-scoped', sessionId: session })
@@ -132,7 +132,7 @@ t.test('notifications pause while an app of the account is in use, and resume af
   t.equal(provider.requests.length, 4)
 })
 
-t.test('an app that says nothing of itself counts as not looked at', async t => {
+t.test('an app that does not report its state counts as not in use', async t => {
   const { ada, notify } = await startWorld(t)
   await ada.connect()
   t.match(await notify(), { result: 'sent' })
@@ -193,7 +193,7 @@ t.test('any text up to 4 KiB is stored as a token; an unknown kind is reported a
   t.same(await notify(), { success: true, result: 'partial', tokens: 4, delivered: 1, reason: 'unknown' })
 })
 
-t.test('more than a hundred tokens go in batches of a hundred', async t => {
+t.test('more than a hundred tokens are sent in batches of a hundred', async t => {
   const tokens = Array.from({ length: 205 }, (_, number) => `ExponentPushToken[${number}]`)
   const { provider, notify } = await startWorld(t, { tokens })
   t.same(await notify(), { success: true, result: 'sent', tokens: 205, delivered: 205 })
@@ -211,7 +211,7 @@ t.test('a provider that is down is an outcome, not an error', async t => {
   t.same(await tokensOf(ada), [phone])
 })
 
-t.test('a provider that does not answer is given up after 8 s in all', async t => {
+t.test('a provider that does not answer is abandoned after 8 s in total', async t => {
   const clock = manualClock()
   const { provider, notify } = await startWorld(t, { clock })
   provider.answer = () => 'never'
@@ -258,7 +258,7 @@ t.test('an embedder can deliver itself, and its errors are reported without othe
   t.match(met, [{ message: 'No such luck' }])
 })
 
-t.test('off means nothing is handed over', async t => {
+t.test('when off, nothing is passed on', async t => {
   const { provider, notify } = await startWorld(t, { expoUrl: 'off' })
   t.match(await notify(), { result: 'failed', reason: 'unknown' })
   t.same(provider.requests, [])

@@ -12,7 +12,7 @@ const ring = (kind: RingKind, of: NotificationSettings | null, now = noon, sessi
   return ringing.isCollected ? `collected until ${new Date(ringing.at).toISOString()}` : ringing.isSilent ? 'silent' : 'sound'
 }
 
-t.test('each kind notifies as its device chose, decisions always', async t => {
+t.test('each kind notifies as chosen on its device, decisions always', async t => {
   for (const kind of ringKind.options) t.equal(ring(kind, null), 'sound', `${kind} on a device that never said anything`)
   const quiet = settings({ decision: 'silent', finished: 'off', failed: 'off', machine: 'off' })
   const expected = { permission: 'silent', question: 'silent', device: 'sound', test: 'sound' } as Partial<Record<RingKind, string>>
@@ -26,12 +26,12 @@ t.test('a session can be limited to decisions, or muted', async t => {
   t.same([ring('permission', one, noon, 'other'), ring('done', one, noon, 'third')], ['session', 'sound'])
 })
 
-t.test('while snoozed only a test notifies', async t => {
+t.test('while snoozed only a test notification arrives', async t => {
   const snoozed = settings({ snoozedUntil: noon + 1 })
   t.same([ring('permission', snoozed), ring('permission', snoozed, noon + 1), ring('test', snoozed)], ['snoozed', 'sound', 'sound'])
 })
 
-t.test('quiet hours are those of the time zone, from one day into the next, on the days they begin', async t => {
+t.test('quiet hours use the time zone, may pass midnight, and belong to the day they begin', async t => {
   const hours = { from: '22:00', to: '07:00', days: [4], keep: 'nothing' as const, collectAt: '07:00' }
   const table: [string, string][] = [
     ['2026-01-15T21:59', 'sound'],
@@ -51,7 +51,7 @@ t.test('quiet hours are those of the time zone, from one day into the next, on t
   t.same([ring('done', allDay), ring('done', allDay, at('2026-01-16T00:00'))], ['quiet', 'sound'])
 })
 
-t.test('quiet hours let decisions through without sound, or collect until the time they were asked for', async t => {
+t.test('quiet hours let decisions through silently, or hold them until they end', async t => {
   const hours = { from: '22:00', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], collectAt: '07:30' }
   const night = at('2026-01-15T23:10')
   const decisions = settings({ quiet: { ...hours, keep: 'decisions' } })

@@ -85,7 +85,7 @@ t.test('stored bytes are never rendered as a page [H7]', async t => {
   t.equal((await fetch(uploadUrl)).status, 401)
 })
 
-t.test('a range is answered with that range, and one that makes no sense with everything or 416', async t => {
+t.test('a valid range is answered with it, an invalid one with everything or 416', async t => {
   const { ada, session } = await startWorld(t)
   const bytes = randomBytes(600_000)
   const { uploadUrl } = await upload(ada, session, bytes)
@@ -132,7 +132,7 @@ t.test('an oversized upload is rejected when announced and while it arrives [N2]
   t.equal((await get(ada, server.url + path)).status, 200)
 })
 
-t.test('a whole attachment stays what it is: the same bytes again succeed, others are refused', async t => {
+t.test('a complete attachment never changes: the same bytes again succeed, others are rejected', async t => {
   const { ada, session } = await startWorld(t)
   const bytes = randomBytes(300_000)
   const { uploadUrl } = await upload(ada, session, bytes)
@@ -141,7 +141,7 @@ t.test('a whole attachment stays what it is: the same bytes again succeed, other
   t.ok((await get(ada, uploadUrl)).bytes.equals(bytes))
 })
 
-t.test('refs and names that are not ours lead nowhere [N11]', async t => {
+t.test('refs and names that are not ours do not resolve [N11]', async t => {
   const { server, ada, session, at } = await startWorld(t)
   const { ref } = await upload(ada, session, Buffer.from('mine'))
   const name = ref.split('/').at(-1) ?? ''
@@ -233,7 +233,7 @@ t.test('bytes that do not match their digest are dropped, and the upload starts 
   t.ok((await get(ada, uploadUrl)).bytes.equals(bytes))
 })
 
-t.test('more than was announced is refused, and what is stored stays', async t => {
+t.test('more bytes than announced are rejected, and the stored ones stay', async t => {
   const { ada, session } = await startWorld(t)
   const { path, uploadUrl } = await request(ada, session, 5000)
   t.equal((await put(ada, `${uploadUrl}/upload?at=0`, randomBytes(5001))).status, 413)
@@ -303,7 +303,7 @@ t.test('two concurrent uploads of the same file end complete or rejected, never 
   }
 })
 
-t.test('an upload that gets nothing for a day is forgotten', async t => {
+t.test('an upload without new bytes for a day is removed', async t => {
   const clock = manualClock()
   const { ada, session } = await startWorld(t, { clock, now: () => 1_000_000 + clock.now() })
   const { path, uploadUrl } = await request(ada, session, 20_000)
@@ -316,7 +316,7 @@ t.test('an upload that gets nothing for a day is forgotten', async t => {
   t.equal((await put(ada, uploadUrl, randomBytes(10_000))).status, 404)
 })
 
-t.test('a clock that is wrong for a while, also as the server starts, forgets no upload [C1]', async t => {
+t.test('a clock that is wrong for a while, also at startup, removes no upload [C1]', async t => {
   const data = t.testdir()
   const clock = manualClock()
   let ahead = 0

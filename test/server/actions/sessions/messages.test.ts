@@ -66,7 +66,7 @@ t.test('a batch repeated to a restarted server is not announced again [X1]', asy
   t.same(heard.updates, [])
 })
 
-t.test('of equal localIds in one batch the first counts', async t => {
+t.test('of equal localIds in one batch the first wins', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -79,7 +79,7 @@ t.test('of equal localIds in one batch the first counts', async t => {
   )
 })
 
-t.test('two who send the same message at once get the same answer, by HTTP and by socket [X2]', async t => {
+t.test('two concurrent senders of the same message get the same answer, over HTTP and socket [X2]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -95,7 +95,7 @@ t.test('two who send the same message at once get the same answer, by HTTP and b
   t.equal((await read(ada, session)).body.messages.length, 20)
 })
 
-t.test('a localId means nothing in another session [X3]', async t => {
+t.test('a localId has no meaning in another session [X3]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const session of [await ada.openSession(), await ada.openSession()])
@@ -237,7 +237,7 @@ t.test('sealed content is returned unchanged, byte for byte [N4]', async t => {
   )
 })
 
-t.test('many writers of one session leave no gap, and a reader who follows misses nothing [O1]', async t => {
+t.test('concurrent writers to one session leave no gap, and a reader who follows misses nothing [O1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -7,7 +7,7 @@ const minute = 60_000
 const idsOf = (body: { sessions: { id: string }[] }) => body.sessions.map(({ id }) => id)
 const page = (person: Person, query: string) => person.call('GET', `/v2/sessions${query}`)
 
-t.test('active sessions are those that were alive within 15 minutes, the latest first', async t => {
+t.test('active sessions are those alive within the last 15 minutes, latest first', async t => {
   let now = start
   const server = await startServer(t, { now: () => now })
   const ada = await signUp(t, server)
@@ -52,7 +52,7 @@ t.test('all sessions are paged by id, descending, without a gap or a repeat', as
   t.same((await page(ada, `?changedSince=${now}`)).body, { sessions: [], nextCursor: null, hasNext: false })
 })
 
-t.test('another cursor is 400 in its own words, and one that names a foreign session is like any other [I1]', async t => {
+t.test('an invalid cursor is 400 with its own message, and one of a foreign session is treated like any other [I1]', async t => {
   const server = await startServer(t)
   const [ada, mallory] = [await signUp(t, server), await signUp(t, server)]
   const foreign = await ada.openSession()

@@ -60,14 +60,14 @@ t.test('the same tag is the same session, unchanged and not announced again', as
   t.equal(heard.updates.length, 1)
 })
 
-t.test('of many who open a tag at once, all get the one session', async t => {
+t.test('of many who open a tag at once, all get the same session', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const ids = await Promise.all(Array.from({ length: 20 }, () => ada.openSession('same')))
   t.equal(new Set(ids).size, 1)
 })
 
-t.test('a tag names another session in another account [I3]', async t => {
+t.test('a tag in another account is another session [I3]', async t => {
   const server = await startServer(t)
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
   t.not(await ada.openSession('same'), await grace.openSession('same'))

@@ -63,7 +63,7 @@ async function renewWith(server: Server, { device }: Phone, account: string, by 
 const post = (server: Server, body: unknown) => call(server, 'POST', '/v2/auth', { body })
 const use = (server: Server, token: string) => call(server, 'GET', '/v1/sessions', { token })
 
-t.test('a device signs in over a nonce of the server, and the account is that of the first kind of sign-in', async t => {
+t.test('a device signs in with a server nonce, and gets the same account as legacy sign-in', async t => {
   const server = await startServer(t)
   const secret = randomBytes(32)
   const ada = await signUp(t, server, secret)
@@ -83,7 +83,7 @@ t.test('a device signs in over a nonce of the server, and the account is that of
   t.equal((await ada.call('GET', '/v1/devices')).body.devices.length, 2, 'the same key is the same device')
 })
 
-t.test('a nonce is good once, for a minute, and only if it is this server’s [A3]', async t => {
+t.test('a nonce is valid once, for a minute, and only if this server issued it [A3]', async t => {
   const clock = manualClock()
   const began = Date.now()
   const server = await startServer(t, { clock, now: () => began + clock.now() })
@@ -108,7 +108,7 @@ t.test('a nonce is good once, for a minute, and only if it is this server’s [A
   t.same(await post(server, await signInWith(server, phone, { nonceText: changed.toString('base64') })), badNonce)
 })
 
-t.test('a nonce is not good again after a restart [A3]', async t => {
+t.test('a nonce cannot be reused after a restart [A3]', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data })
   const phone = newPhone()
@@ -121,7 +121,7 @@ t.test('a nonce is not good again after a restart [A3]', async t => {
   t.same(await post(second, body), badSignature)
 })
 
-t.test('a signature is of use to one server, under its origin, for one device and purpose alone [A3]', async t => {
+t.test('a signature is valid only for one server, origin, device and purpose [A3]', async t => {
   const server = await startServer(t, { publicUrl: 'https://home.example' })
   const other = await startServer(t, { data: t.testdir({ other: {} }) })
   const phone = newPhone()
@@ -142,7 +142,7 @@ t.test('a signature is of use to one server, under its origin, for one device an
   t.equal((await post(server, { ...(await signInWith(server, phone, { origin: home })), origin: home })).status, 200)
 })
 
-t.test('a signature of one kind is never accepted as the other [A3]', async t => {
+t.test('a signature for one purpose is never accepted for the other [A3]', async t => {
   const server = await startServer(t)
   const secret = randomBytes(32)
   const phone = { account: signingKeypair(secret), device: newKeys() }
@@ -153,7 +153,7 @@ t.test('a signature of one kind is never accepted as the other [A3]', async t =>
   t.same(await post(server, { ...body, signature: toBase64(signature) }), badSignature)
 })
 
-t.test('a renewed token replaces the one before a minute later, and its sockets close with it [A5]', async t => {
+t.test('a renewed token replaces the previous one after a minute, and its sockets close with it [A5]', async t => {
   const clock = manualClock()
   const began = Date.now()
   const server = await startServer(t, { clock, now: () => began + clock.now() })
@@ -188,7 +188,7 @@ t.test('two tabs that renew at the same time both keep working [A5]', async t =>
   t.same(await use(server, old.token), gone)
 })
 
-t.test('only the device itself renews, and not once it was removed [A4]', async t => {
+t.test('only the device itself renews, and not after its removal [A4]', async t => {
   const server = await startServer(t)
   const phone = newPhone()
   const { body } = await post(server, await signInWith(server, phone))
@@ -211,7 +211,7 @@ t.test('a token that is not renewed expires after a day', async t => {
   t.same(await use(server, body.token), gone)
 })
 
-t.test('an account can disable legacy sign-in, or allow it once more', async t => {
+t.test('an account can disable legacy sign-in, or enable it again', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const set = (legacyLogin: string) => ada.call('PUT', '/v1/account/legacy-login', { body: { legacyLogin } })

@@ -40,7 +40,7 @@ t.test('a token has three parts, and its middle is standard base64 of an object 
   }
 })
 
-t.test('a challenge is good once, in every spelling of the same bytes, and after a restart [A1]', async t => {
+t.test('a challenge is valid once, in every encoding of the same bytes, and after a restart [A1]', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data })
   await cryptoReady()
@@ -71,7 +71,7 @@ t.test('of many who present a challenge at once, one gets in [A1]', async t => {
   t.equal(answers.filter(({ status }) => status === 401).length, 19)
 })
 
-t.test('two first sign-ins of a key at once make one account', async t => {
+t.test('two simultaneous first sign-ins with a key create one account', async t => {
   const server = await startServer(t)
   await cryptoReady()
   const secret = engine.randomBytes(32)
@@ -90,7 +90,7 @@ t.test('a challenge is bound to its key', async t => {
   }
 })
 
-t.test('a signature that does not verify is refused, and its challenge stays good', async t => {
+t.test('a signature that does not verify is rejected, and its challenge stays valid', async t => {
   const server = await startServer(t)
   await cryptoReady()
   const body = await signInBody(engine.randomBytes(32))
@@ -101,7 +101,7 @@ t.test('a signature that does not verify is refused, and its challenge stays goo
   t.equal((await call(server, 'POST', '/v1/auth', { body })).status, 200)
 })
 
-t.test('keys, challenges and signatures of a wrong length are refused like a bad signature', async t => {
+t.test('keys, challenges and signatures of the wrong length are rejected like a bad signature', async t => {
   const server = await startServer(t)
   await cryptoReady()
   const secret = engine.randomBytes(32)
@@ -137,7 +137,7 @@ t.test('a key of small order cannot sign in [A2]', async t => {
   t.same(await call(server, 'POST', '/v1/auth', { body: { ...body, signature } }), invalidSignature)
 })
 
-t.test('a field that is missing or no text is 400', async t => {
+t.test('a missing or non-text field is 400', async t => {
   const server = await startServer(t)
   await cryptoReady()
   const good = await signInBody(engine.randomBytes(32))

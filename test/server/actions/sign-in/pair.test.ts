@@ -17,7 +17,7 @@ for (const [kind, path] of [
   ['terminal', '/v1/auth'],
   ['device', '/v1/auth/account']
 ] as const) {
-  t.test(`a ${kind} asks until it is answered, and gets the answer and a token once [A7]`, async t => {
+  t.test(`a ${kind} polls until answered, and gets the answer and a token once [A7]`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const publicKey = newKey()
@@ -41,7 +41,7 @@ for (const [kind, path] of [
     t.same(await poll(), over)
   })
 
-  t.test(`of many polls of a ${kind} at once, one gets the answer [A7]`, async t => {
+  t.test(`of many simultaneous polls of a ${kind}, one gets the answer [A7]`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const publicKey = newKey()
@@ -72,7 +72,7 @@ for (const [kind, path] of [
     t.same(await answer(grace, 'other'), answeredBefore)
   })
 
-  t.test(`a ${kind}’s request ends after five minutes, answered or not [A7]`, async t => {
+  t.test(`a ${kind}’s request expires after five minutes, answered or not [A7]`, async t => {
     const clock = manualClock()
     const server = await startServer(t, { clock, now: () => 1_700_000_000_000 + clock.now() })
     const ada = await signUp(t, server)
@@ -90,7 +90,7 @@ for (const [kind, path] of [
     t.same(await answer(asked), { status: 404, body: { error: 'Request not found' } })
   })
 
-  t.test(`a ${kind}’s key of another length is refused, on both sides`, async t => {
+  t.test(`a ${kind}’s key of another length is rejected, on both sides`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const refused = { status: 401, body: { error: 'Invalid public key' } }
@@ -100,7 +100,7 @@ for (const [kind, path] of [
     }
   })
 
-  t.test(`a ${kind}’s key may be spelled in either alphabet`, async t => {
+  t.test(`a ${kind}’s key is accepted in either base64 alphabet`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const publicKey = Buffer.alloc(32, 0xfb).toString('base64')
@@ -163,7 +163,7 @@ t.test('anyone can read the status of a request, always with 200', async t => {
   t.same(await status(old), notFound)
 })
 
-t.test('the status shows another network one word, and neither token nor answer [A7]', async t => {
+t.test('another network sees only the status, without token or answer [A7]', async t => {
   const server = await startServer(t, { trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   const publicKey = newKey()
@@ -185,7 +185,7 @@ t.test("the status of a device's request is not public", async t => {
   t.same(body, { status: 'not_found', supportsV2: false })
 })
 
-t.test('a delivered answer is not handed out again after a restart [A7]', async t => {
+t.test('a delivered answer is not delivered again after a restart [A7]', async t => {
   const data = t.testdir()
   const first = await startServer(t, { data })
   const ada = await signUp(t, first)
@@ -198,7 +198,7 @@ t.test('a delivered answer is not handed out again after a restart [A7]', async 
   t.same(await call(second, 'POST', '/v1/auth/request', { body: { publicKey } }), over)
 })
 
-t.test('a server can turn away programs that ask for the account key, or all that pair without a check code', async t => {
+t.test('a server can reject programs that ask for the account key, or all that pair without a check code', async t => {
   const folder = t.testdir()
   const outcomes = async (legacyPairing: 'on' | 'no-keys' | 'off') => {
     const server = await startServer(t, { legacyPairing, data: join(folder, legacyPairing) })

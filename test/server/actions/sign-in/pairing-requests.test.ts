@@ -66,7 +66,7 @@ async function alarmsOf(person: Person): Promise<() => Promise<string[]>> {
   }
 }
 
-t.test('a terminal is approved and gets answer and token, sealed for it alone [A7]', async t => {
+t.test('a terminal is approved and gets answer and token, encrypted for it alone [A7]', async t => {
   const { server, ada } = await startWorld(t)
   const asked = await ask(server)
   t.same(await asked.poll(), { status: 200, body: { state: 'waiting' } })
@@ -144,7 +144,7 @@ t.test('the answer of an expired request is wiped automatically [A7] [A6]', asyn
   t.same(await left.poll(), over)
 })
 
-t.test('an approval is that of the account for this asker, this answer and this server [A7]', async t => {
+t.test('an approval is valid only for this account, asker, answer and server [A7]', async t => {
   const { server, ada } = await startWorld(t)
   const mallory = await signUp(t, server)
   const asked = await ask(server)
@@ -164,7 +164,7 @@ t.test('an approval is that of the account for this asker, this answer and this 
   t.same(await asked.poll(), { status: 200, body: { state: 'waiting' } })
 })
 
-t.test('the first approval counts, and a request that was refused stays so [A7]', async t => {
+t.test('the first approval wins, and a refused request stays refused [A7]', async t => {
   const { server, ada } = await startWorld(t)
   const grace = await signUp(t, server)
   const asked = await ask(server)
@@ -179,7 +179,7 @@ t.test('the first approval counts, and a request that was refused stays so [A7]'
   t.same(await ada.call('POST', `${refused.path}/approval`, { body: approvalOf(server, refused, ada) }), notFound)
 })
 
-t.test('a request ends after five minutes, approved or not [A7]', async t => {
+t.test('a request expires after five minutes, approved or not [A7]', async t => {
   const time = movingTime()
   const { server, ada } = await startWorld(t, { now: time.now, clock: time.clock })
   const [waiting, approved] = [await ask(server), await ask(server)]
@@ -217,7 +217,7 @@ t.test('a paired device renews its token with its own key', async t => {
   t.equal((await call(server, 'POST', '/v2/auth', { body })).status, 200)
 })
 
-t.test('an account is removed with everything it has by a signature of its key, not by a token [A10] [P4]', async t => {
+t.test('an account is removed with everything in it by a signature of its key, not by a token [A10] [P4]', async t => {
   const { server, ada } = await startWorld(t)
   await signUp(t, server)
   const grace = await signUp(t, server)

@@ -14,7 +14,7 @@ const twice =
     return make(...given)
   }
 
-t.test('who is let in by a transaction that ran twice gets the token that was stored, and is told of once', async t => {
+t.test('a client let in by a transaction that ran twice gets the stored token, and is announced once', async t => {
   const data = t.testdir()
   const whole = await openStore('sqlite:afield.db', { dataDirectory: join(data, 'store'), onBroken: reason => t.error(reason) })
   t.teardown(() => whole.close())

@@ -38,7 +38,7 @@ const ambiguous: Record<string, [head: string, rest: string]> = {
   'two hosts': [`Host: localhost\r\nContent-Length: ${body.length}\r\n`, body]
 }
 
-t.test('a request that two readers could understand in two ways is refused, and its connection ends [N10]', async t => {
+t.test('a request that two parsers could read in two ways is rejected, and its connection closed [N10]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const head = `POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\n`
@@ -57,7 +57,7 @@ t.test('a request that two readers could understand in two ways is refused, and 
   t.match(String((await once(sound, 'data'))[0]), /^HTTP\/1\.1 200 /, 'chunks alone are clear')
 })
 
-t.test('ambiguity is refused on every way in, not only on routes with a body [N10]', async t => {
+t.test('ambiguity is rejected on every entry, not only on routes with a body [N10]', async t => {
   const server = await startServer(t)
   for (const path of ['/health', '/', '/v1/updates/?EIO=4&transport=polling', '/nothing', '/v1/sessions']) {
     const raw = await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 0\r\n\r\nx`)
@@ -65,7 +65,7 @@ t.test('ambiguity is refused on every way in, not only on routes with a body [N1
   }
 })
 
-t.test('a body whose chunks have extensions is answered, and one that comes slowly is taken [N10]', async t => {
+t.test('a body with chunk extensions is answered, and one that arrives slowly is accepted [N10]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)
@@ -104,7 +104,7 @@ t.test('a body whose chunks have extensions is answered, and one that comes slow
   t.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 /)
 })
 
-t.test('headers of 64 kB and headers without number end the connection [N10]', async t => {
+t.test('headers of 64 kB, and too many headers, end the connection [N10]', async t => {
   const server = await startServer(t)
   const head = 'GET /health HTTP/1.1\r\nHost: localhost\r\n'
   t.match(await exchange(t, server, `${head}X-Any: ${'a'.repeat(65_536)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
@@ -112,7 +112,7 @@ t.test('headers of 64 kB and headers without number end the connection [N10]', a
   t.equal((await call(server, 'GET', '/health')).status, 200)
 })
 
-t.test('a token in an address is refused wherever it stands, and gets nobody in [H1]', async t => {
+t.test('a token in a URL is rejected anywhere in it, and never authenticates [H1]', async t => {
   const lines: string[] = []
   const logger = Object.assign(Object.create(null), { isLevelEnabled: () => true, level: 'debug' })
   for (const level of ['debug', 'info', 'warn', 'error']) logger[level] = (...told: unknown[]) => lines.push(JSON.stringify(told))
@@ -141,7 +141,7 @@ function askAs(server: { port: number }, host: string): Promise<number | undefin
   })
 }
 
-t.test('a server for its own machine answers to that machine’s names and its public one only [H4]', async t => {
+t.test('a local server answers only to the names of its machine and its public one [H4]', async t => {
   const server = await startServer(t, { publicUrl: 'https://home.example:8443' })
   for (const host of [
     'localhost',
@@ -167,14 +167,14 @@ t.test('a server for its own machine answers to that machine’s names and its p
   t.match(await exchange(t, server, 'GET /health HTTP/1.1\r\nHost: \r\n\r\n'), /^HTTP\/1\.1 4/, 'no name at all')
 })
 
-t.test('a strange name gets no socket either [H4]', async t => {
+t.test('an unknown host name gets no socket either [H4]', async t => {
   const server = await startServer(t)
   const head = 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n'
   const path = '/v1/updates/?EIO=4&transport=websocket'
   t.match(await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: evil.example\r\n${head}\r\n`), /^HTTP\/1\.1 421 /)
 })
 
-t.test('a server for others answers to any name: who asks has a token or nothing [H4]', async t => {
+t.test('a server for others answers to any name: a request has a token or gets nothing [H4]', async t => {
   const server = await startServer(t, { host: '0.0.0.0', insecureHttp: true })
   t.equal(await askAs(server, 'any.example'), 200)
 })
@@ -194,7 +194,7 @@ const origins = [
   'chrome-extension://abc'
 ]
 
-t.test('with --cors-origin that origin alone is named, whatever origin asks, and none may send what the browser keeps [H2]', async t => {
+t.test('with --cors-origin only that origin is allowed, whatever origin asks, and none may send credentials [H2]', async t => {
   const server = await startServer(t, { corsOrigin: 'https://app.example' })
   for (const origin of origins) {
     for (const [method, path] of [
@@ -213,7 +213,7 @@ t.test('with --cors-origin that origin alone is named, whatever origin asks, and
   }
 })
 
-t.test('without it every origin may ask, and still none may send what the browser keeps [H2]', async t => {
+t.test('without it every origin is allowed, and still none may send credentials [H2]', async t => {
   const server = await startServer(t)
   for (const origin of origins) {
     const { headers } = await fetch(`${server.url}/v1/sessions`, { headers: { origin } })
@@ -222,7 +222,7 @@ t.test('without it every origin may ask, and still none may send what the browse
   }
 })
 
-t.test('what a form can send has no effect on any route [H3]', async t => {
+t.test('a form has no effect on any route [H3]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   await ada.openSession('before')
@@ -239,7 +239,7 @@ t.test('what a form can send has no effect on any route [H3]', async t => {
   t.same(await ada.call('GET', '/v1/sessions'), before)
 })
 
-t.test('routes without sign-in take no form, which could sign a person in or answer for them [H3]', async t => {
+t.test('routes without sign-in accept no form, which could sign a person in or answer for them [H3]', async t => {
   const server = await startServer(t)
   for (const { method, path, auth } of Object.values(routes)) {
     if (method === 'GET' || auth !== 'none') continue

@@ -4,7 +4,7 @@ import t from 'tap'
 import { startServer } from '../../../kit/server.ts'
 import { exchange } from '../../raw-http.ts'
 
-t.test('a proxy that speaks HTTP/1.0 is told so, and the pages say what to set there', async t => {
+t.test('a proxy that speaks HTTP/1.0 is told so, and the docs say how to configure it', async t => {
   const server = await startServer(t)
   t.match(await exchange(t, server, 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 505 /)
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/operations.md'), 'utf8')

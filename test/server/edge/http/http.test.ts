@@ -7,14 +7,14 @@ import { exchange, openTcp, readAnswer } from '../../raw-http.ts'
 
 const json = 'application/json'
 
-t.test('a server that serves says so, and which version it is', async t => {
+t.test('a running server says so, with its version', async t => {
   const server = await startServer(t)
   const { status, body } = await call(server, 'GET', '/health')
   t.equal(status, 200)
   t.match(body, { status: 'ok', service: 'afield', version: /^\d+\.\d+\.\d+/, timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })
 })
 
-t.test('a route nobody serves is answered with its path and method, and without its query', async t => {
+t.test('an unknown route is answered with its path and method, without its query', async t => {
   const server = await startServer(t)
   for (const [method, path] of [
     ['GET', '/v1/nowhere'],
@@ -29,7 +29,7 @@ t.test('a route nobody serves is answered with its path and method, and without 
   }
 })
 
-t.test('every route behind a sign-in refuses a missing header, a malformed one and a token nobody has', async t => {
+t.test('every authenticated route rejects a missing header, a malformed one and an unknown token', async t => {
   const server = await startServer(t)
   const missing = { status: 401, body: { error: 'Missing authorization header' } }
   const invalid = { status: 401, body: { error: 'Invalid token' } }
@@ -45,13 +45,13 @@ t.test('every route behind a sign-in refuses a missing header, a malformed one a
   }
 })
 
-t.test('who may not ask is told so whatever the body is', async t => {
+t.test('an unauthorized request is rejected whatever its body', async t => {
   const server = await startServer(t)
   const { status } = await call(server, 'POST', '/v1/sessions', { body: '{"broken', headers: { authorization: 'Bearer nobody' } })
   t.equal(status, 401)
 })
 
-t.test('the word Bearer may be written in any case', async t => {
+t.test('Bearer may be written in any case', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const word of ['bearer', 'BEARER', 'Bearer']) {
@@ -59,7 +59,7 @@ t.test('the word Bearer may be written in any case', async t => {
   }
 })
 
-t.test('a body that does not fit is answered with where and why, never with what was sent', async t => {
+t.test('an invalid body is answered with where and why, never with its content', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const table: [body: unknown, reason: RegExp][] = [
@@ -82,7 +82,7 @@ t.test('a body that does not fit is answered with where and why, never with what
   t.same((await ada.call('GET', '/v1/sessions')).body, { sessions: [] }, 'nothing came of any of them')
 })
 
-t.test('what lists carry is smaller than a message [N2]', async t => {
+t.test('fields shown in lists are smaller than a message [N2]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const mib = 1024 * 1024
@@ -93,7 +93,7 @@ t.test('what lists carry is smaller than a message [N2]', async t => {
   t.equal((await open({ metadata: 'x'.repeat(mib), agentState: 'x'.repeat(4 * mib) })).status, 200)
 })
 
-t.test('a body that is not UTF-8 is refused', async t => {
+t.test('a body that is not UTF-8 is rejected', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const broken = Buffer.concat([Buffer.from('{"tag":"'), Buffer.from([0xff, 0xc0, 0x80]), Buffer.from('","metadata":""}')])
@@ -106,7 +106,7 @@ t.test('a body that is not UTF-8 is refused', async t => {
   t.same(await response.json(), { error: 'Error', message: 'body is not UTF-8', statusCode: 400 })
 })
 
-t.test('keys that mean something to JavaScript mean nothing here', async t => {
+t.test('keys with a meaning in JavaScript have none here', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const body = '{"__proto__":{"tag":"from-proto"},"constructor":{"prototype":{"polluted":1}},"tag":"plain","metadata":"m","unknown":1}'
@@ -129,7 +129,7 @@ t.test('an absent body counts as an empty object, with and without a content typ
   t.same(await ada.call('DELETE', `/v1/sessions/${session}`, { body: '{not even json' }), { status: 200, body: { success: true } })
 })
 
-t.test('JSON is taken with a charset, as plain text and without a type; anything else is 415', async t => {
+t.test('JSON is accepted with a charset, as plain text and without a type; anything else is 415', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const body = { tag: 'one', metadata: 'm' }
@@ -142,7 +142,7 @@ t.test('JSON is taken with a charset, as plain text and without a type; anything
   }
 })
 
-t.test('a query that does not fit is refused', async t => {
+t.test('an invalid query is rejected', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -164,7 +164,7 @@ t.test('a query that does not fit is refused', async t => {
   t.equal((await ada.call('GET', `/v3/sessions/${session}/messages?limit=500&unknown=1`)).status, 200)
 })
 
-t.test('a path parameter is percent-decoded, and refused when it is not that', async t => {
+t.test('a path parameter is percent-decoded, and rejected if invalid', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const id = 'mä:ch%/ine'
@@ -180,7 +180,7 @@ t.test('a path parameter is percent-decoded, and refused when it is not that', a
 
 const limited = Object.values(routes).filter(route => route.method === 'POST' && route.limit > 0)
 
-t.test('a body that says it is too large is refused before a byte of it came, on every route', async t => {
+t.test('a body declared too large is rejected before its first byte, on every route', async t => {
   const server = await startServer(t)
   for (const { path, limit } of limited) {
     const length = `Content-Length: ${limit + 1}`
@@ -190,7 +190,7 @@ t.test('a body that says it is too large is refused before a byte of it came, on
   }
 })
 
-t.test('a body that does not say how large it is is refused as soon as it is too large', async t => {
+t.test('a body of undeclared size is rejected as soon as it is too large', async t => {
   const server = await startServer(t)
   const head = 'POST /v1/auth HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
   const chunk = `1000\r\n${'x'.repeat(0x1000)}\r\n`
@@ -199,7 +199,7 @@ t.test('a body that does not say how large it is is refused as soon as it is too
   t.same({ status, body }, { status: 413, body: tooLarge })
 })
 
-t.test('a stranger’s body is not waited for, on every route [N2]', async t => {
+t.test('an unauthenticated body is not waited for, on every route [N2]', async t => {
   const server = await startServer(t)
   for (const { path, auth, limit } of limited) {
     if (auth === 'none') continue
@@ -212,7 +212,7 @@ t.test('a stranger’s body is not waited for, on every route [N2]', async t => 
   }
 })
 
-t.test('a body that fits exactly is taken', async t => {
+t.test('a body of exactly the limit is accepted', async t => {
   const server = await startServer(t)
   const spare = 2048 - JSON.stringify({ publicKey: '' }).length
   t.equal(
@@ -223,7 +223,7 @@ t.test('a body that fits exactly is taken', async t => {
   t.equal((await call(server, 'POST', '/v1/auth/request', { body: { publicKey: 'x'.repeat(spare + 1) } })).status, 413)
 })
 
-t.test('a request that is not HTTP ends its connection and nothing else', async t => {
+t.test('a request that is not HTTP ends only its own connection', async t => {
   const server = await startServer(t)
   const broken = [
     'GET / HTTP/1.1\r\n\r\n',
@@ -237,7 +237,7 @@ t.test('a request that is not HTTP ends its connection and nothing else', async 
   t.equal((await call(server, 'GET', '/health')).status, 200)
 })
 
-t.test('a client that leaves before its answer takes nothing along', async t => {
+t.test('a client that leaves before its answer affects nothing else', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -251,7 +251,7 @@ t.test('a client that leaves before its answer takes nothing along', async t => 
   t.equal((await ada.send(session, { localId: 'stays' })).status, 200)
 })
 
-t.test('a web page may call from anywhere, and its preflight is answered with the headers it asks for', async t => {
+t.test('a web page may call from any origin, and its preflight is answered with the headers it asks for', async t => {
   const server = await startServer(t)
   const headers = {
     origin: 'https://app.example',
@@ -269,7 +269,7 @@ t.test('a web page may call from anywhere, and its preflight is answered with th
   }
 })
 
-t.test('every answer names the origin that may read it, refusals too', async t => {
+t.test('every answer names the allowed origin, errors too', async t => {
   const server = await startServer(t, { corsOrigin: 'https://app.example' })
   const headers = { origin: 'https://evil.example' }
   for (const path of ['/v1/sessions', '/v1/nowhere', '/v1/auth/request/status']) {
@@ -279,7 +279,7 @@ t.test('every answer names the origin that may read it, refusals too', async t =
   }
 })
 
-t.test('answers are JSON, and nobody keeps them', async t => {
+t.test('answers are JSON and not cached', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const path of ['/v1/sessions', '/v1/nowhere', '/health']) {
@@ -301,7 +301,7 @@ async function firstBytes(t: Test, socket: Awaited<ReturnType<typeof openTcp>>):
 }
 
 for (const path of ['/v1/nothing', '/nothing', '/health', '/ready']) {
-  t.test(`HEAD ${path} has no body, so that what follows on the connection is the next answer [N10]`, async t => {
+  t.test(`HEAD ${path} has no body, so that the next bytes on the connection are the next answer [N10]`, async t => {
     const server = await startServer(t)
     const ask = (method: string) => `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
     const socket = await openTcp(t, server)

@@ -10,7 +10,7 @@ const long = 'x'.repeat(500)
 /** Makes a little text a long one, of which is known what it holds before it is parsed. */
 const padding = ' '.repeat(70_000)
 
-t.test('what is deeper or wider than anything anybody sends is no value, and what is not is one', async t => {
+t.test('JSON deeper or wider than any client sends is rejected, and all else is parsed', async t => {
   const fits = [nested(mostDepth), keyed(mostKeys), `[${'0,'.repeat(mostValues - 2)}0]`, JSON.stringify(Array(40).fill({ a: 1 }))]
   // What stands in strings counts for nothing, wherever quotes and escapes are.
   fits.push(JSON.stringify('['.repeat(100)), JSON.stringify(`${long}"[{`.repeat(60)), JSON.stringify([`\\`, `${long}\\`, '{'.repeat(50)]))
@@ -29,7 +29,7 @@ t.test('what is deeper or wider than anything anybody sends is no value, and wha
     t.equal(parseJson(text), undefined, text.slice(0, 9))
 })
 
-t.test('brackets without end are refused, and nobody waits for it meanwhile [N2]', async t => {
+t.test('endless brackets are rejected, and other requests do not wait meanwhile [N2]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -51,7 +51,7 @@ t.test('brackets without end are refused, and nobody waits for it meanwhile [N2]
   t.equal((await ada.send(session, { localId: 'a' })).status, 200)
 })
 
-t.test('of equal keys the last one counts, unknown fields are dropped, and numbers have an end [N3]', async t => {
+t.test('of equal keys the last one counts, unknown fields are dropped, and numbers are bounded [N3]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const opened = await ada.call('POST', '/v1/sessions', {
@@ -67,7 +67,7 @@ t.test('of equal keys the last one counts, unknown fields are dropped, and numbe
   }
 })
 
-t.test('text of every kind comes back as it was sent, by HTTP and by socket, and what is no text is refused [N4]', async t => {
+t.test('any text is returned as it was sent, over HTTP and socket, and invalid text is rejected [N4]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

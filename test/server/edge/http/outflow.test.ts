@@ -27,7 +27,7 @@ async function fillSession(ada: Awaited<ReturnType<typeof signUp>>) {
   return `/v3/sessions/${session}/messages`
 }
 
-t.test('a large answer that is read slowly comes whole, and one that is abandoned holds nothing [B6]', async t => {
+t.test('a large answer read slowly arrives complete, and an abandoned one holds no memory [B6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const path = await fillSession(ada)
@@ -47,7 +47,7 @@ t.test('a large answer that is read slowly comes whole, and one that is abandone
   )
 })
 
-t.test('however many do not read their answers, the server holds so much of them and no more [B6]', async t => {
+t.test('however many clients do not read, the server holds a bounded amount of their answers [B6]', async t => {
   const data = t.testdir()
   const server = await startServerProcess(t, { data })
   const port = Number(new URL(server.url).port)
@@ -63,7 +63,7 @@ t.test('however many do not read their answers, the server holds so much of them
   t.ok(held < 450, `${Math.round(held)} MiB for 22 readers of 16 MiB`)
 })
 
-t.test('a connection with an answer that is not read is closed when it asks further [B6]', async t => {
+t.test('a connection with an unread answer is closed at its next request [B6]', async t => {
   const server = await startServer(t)
   const socket = await openTcp(t, server)
   socket.pause()
@@ -77,7 +77,7 @@ t.test('a connection with an answer that is not read is closed when it asks furt
   t.ok(asked < 20_000, `closed after ${asked} requests`)
 })
 
-t.test('of many requests sent at once the first are answered, and others not kept from their turn [B6]', async t => {
+t.test('of many requests sent at once the first are answered, and others get their turn [B6]', async t => {
   const server = await startServer(t)
   const ask = async (count: number) => {
     const socket = await openTcp(t, server)
@@ -99,7 +99,7 @@ t.test('of many requests sent at once the first are answered, and others not kep
   t.equal(await ask(16), 16, 'also after that')
 })
 
-t.test('an answer goes on where the client stopped to read, and nothing of it is held when it has left [B6]', t => {
+t.test('an answer continues where the client stopped reading, and no memory is held once it was sent [B6]', t => {
   const unread = new Budget(100)
   const outflow = new Outflow({ clock: manualClock(), unread, onError: t.error })
   const { response, got, room, drain } = narrowResponse()
@@ -121,7 +121,7 @@ t.test('an answer goes on where the client stopped to read, and nothing of it is
   t.end()
 })
 
-t.test('who leaves an answer unread where there is no room for it is closed, and who goes away holds nothing [B6]', t => {
+t.test('when memory is short, clients with unread answers are closed, and those that disconnect hold nothing [B6]', t => {
   const unread = new Budget(100)
   const outflow = new Outflow({ clock: manualClock(), unread, onError: t.error })
   const send = () => {
@@ -139,7 +139,7 @@ t.test('who leaves an answer unread where there is no room for it is closed, and
   t.end()
 })
 
-t.test('what fails while late answers are sent keeps no other from being sent', t => {
+t.test('a failure while sending late answers does not stop the others', t => {
   const met: unknown[] = []
   const outflow = new Outflow({ clock: manualClock(), unread: new Budget(100), onError: error => met.push(error) })
   const sent: number[] = []
@@ -159,7 +159,7 @@ t.test('what fails while late answers are sent keeps no other from being sent', 
   t.end()
 })
 
-t.test('answers without a body, which nobody sees unread, are few in a second', t => {
+t.test('answers without a body, which cannot be seen unread, are limited per second', t => {
   const clock = manualClock()
   const outflow = new Outflow({ clock, unread: new Budget(100), onError: t.error })
   const allowed = () => Array.from({ length: 300 }, () => outflow.mayOmitBody()).filter(Boolean).length

@@ -31,7 +31,7 @@ embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
 
 const html = { accept: 'text/html,application/xhtml+xml' }
 
-t.test('the page comes with a policy that lets nothing in from elsewhere [H6]', async t => {
+t.test('the page has a policy that allows nothing from elsewhere [H6]', async t => {
   const server = await startServer(t)
   const response = await fetch(`${server.url}/`, { headers: html })
   t.equal(await response.text(), page)
@@ -62,14 +62,14 @@ t.test('the page comes with a policy that lets nothing in from elsewhere [H6]', 
   t.equal(headers['strict-transport-security'], undefined, 'not over plain HTTP')
 })
 
-t.test('behind HTTPS the browser is told to stay there', async t => {
+t.test('behind HTTPS the browser is told to use only HTTPS', async t => {
   const server = await startServer(t, { publicUrl: 'https://home.example' })
   const response = await fetch(`${server.url}/`, { headers: html })
   await response.text()
   t.equal(response.headers.get('strict-transport-security'), 'max-age=31536000')
 })
 
-t.test('each file has its type, and only a name with a hash is kept for good', async t => {
+t.test('each file has its type, and only a name with a hash is cached for good', async t => {
   const server = await startServer(t)
   const forGood = 'public, max-age=31536000, immutable'
   const table: [path: string, type: string, cache: string][] = [
@@ -90,7 +90,7 @@ t.test('each file has its type, and only a name with a hash is kept for good', a
   }
 })
 
-t.test('a way into the app that a person opens cold shows the page; what a program asks for is 404', async t => {
+t.test('an app route opened cold shows the page; for a program it is 404', async t => {
   const server = await startServer(t)
   for (const path of ['/session/abc', '/settings', '/index.html']) {
     const response = await fetch(server.url + path, { headers: html })
@@ -111,7 +111,7 @@ t.test('a way into the app that a person opens cold shows the page; what a progr
   t.equal((await fetch(`${server.url}/`, { method: 'POST', headers: html })).status, 404)
 })
 
-t.test('a file the browser has is not sent again, and brotli goes to whoever takes it', async t => {
+t.test('a cached file is not sent again, and brotli is used where accepted', async t => {
   const server = await startServer(t)
   const first = await fetch(`${server.url}/`, { headers: html })
   await first.text()
@@ -131,7 +131,7 @@ t.test('a file the browser has is not sent again, and brotli goes to whoever tak
   t.equal(await packed.text(), page)
 })
 
-t.test('HEAD says how large a file is and sends none of it', async t => {
+t.test('HEAD returns the size of a file and no content', async t => {
   const server = await startServer(t)
   const raw = await exchange(t, server, 'HEAD /logo.svg HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   const { status, headers, body } = readAnswer(raw)
@@ -140,7 +140,7 @@ t.test('HEAD says how large a file is and sends none of it', async t => {
   t.equal(body, undefined)
 })
 
-t.test('no path leads out of the app’s folder [N11]', async t => {
+t.test('no path leaves the app’s folder [N11]', async t => {
   const server = await startServer(t)
   const paths = [
     '/../package.json',
@@ -158,7 +158,7 @@ t.test('no path leads out of the app’s folder [N11]', async t => {
   }
 })
 
-t.test('a large file that many read slowly is held once, and comes whole [B6]', async t => {
+t.test('a large file read slowly by many is in memory once, and arrives complete [B6]', async t => {
   const server = await startServer(t)
   const path = '/assets/large-ABCD2345.bin'
   t.same(Buffer.from(await (await fetch(server.url + path)).arrayBuffer()), large)
@@ -187,7 +187,7 @@ t.test('a large file that many read slowly is held once, and comes whole [B6]', 
   for (const { socket } of readers) socket.resetAndDestroy()
 })
 
-t.test('for work on the app its files are read anew, kept by nobody, and the page says so', async t => {
+t.test('in development its files are read each time and not cached, and the page says so', async t => {
   const server = await startServer(t, { dev: true })
   const read = async (path: string) => {
     const response = await fetch(server.url + path, { headers: path === '/' ? html : {} })

@@ -7,7 +7,7 @@ import { startPushProvider } from '../../../kit/push-provider.ts'
 import { startServer } from '../../../kit/server.ts'
 import { openTcp } from '../../raw-http.ts'
 
-t.test('a server that serves is healthy and ready', async t => {
+t.test('a running server is healthy and ready', async t => {
   const server = await startServer(t)
   t.match(await call(server, 'GET', '/health'), { status: 200, body: { status: 'ok', service: 'afield' } })
   t.same(await call(server, 'GET', '/ready'), { status: 200, body: { ready: true } })
@@ -24,7 +24,7 @@ t.test('monitors that ask with HEAD get the same answer without its body', async
   }
 })
 
-t.test('while it ends it is not ready from the first moment, and finishes what is under way [L1]', async t => {
+t.test('while closing it is not ready from the first moment, and finishes requests in progress [L1]', async t => {
   const provider = await startPushProvider(t)
   const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>()
   const server = await startServer(t, {
@@ -56,7 +56,7 @@ t.test('while it ends it is not ready from the first moment, and finishes what i
   await closed
 })
 
-t.test('when the store failed it is neither healthy nor ready, and says so once in the log [F5]', async t => {
+t.test('when the store fails it is neither healthy nor ready, and logs it once [F5]', async t => {
   const errors: string[] = []
   const silent = () => {}
   const logger = {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Turn } from '../../../../lib/server/edge/http/turn.ts'
 
-t.test('what fails for one connection keeps no other from what it is to get', async t => {
+t.test('a failure on one connection does not keep others from their data', async t => {
   const met: unknown[] = []
   const done: string[] = []
   const turn = new Turn(error => met.push(error))
@@ -17,7 +17,7 @@ t.test('what fails for one connection keeps no other from what it is to get', as
   t.same(met, ['frame', 'answer'])
 })
 
-t.test('a frame for a connection that was written already leaves with the next turn', t => {
+t.test('a frame for a connection already written in this turn is sent in the next', t => {
   const written: string[] = []
   const turn = new Turn(t.error)
   const early = { frames: ['one'], flush: () => written.push(...early.frames.splice(0)) }
@@ -36,7 +36,7 @@ t.test('a frame for a connection that was written already leaves with the next t
   t.end()
 })
 
-t.test('pieces take turns: so many in one turn of the event loop, in the order of asking, and answers do not wait for them', async t => {
+t.test('pieces take turns: a fixed number per turn of the event loop, in order of request, and answers do not wait for them', async t => {
   const done: number[] = []
   const turn = new Turn(t.error)
   for (let number = 0; number < 80; number += 1) turn.piece(() => done.push(number))

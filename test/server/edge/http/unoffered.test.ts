@@ -33,14 +33,14 @@ const asked: [method: string, path: string, body: object | undefined, answer: ob
   ['GET', '/v1/voice/usage', undefined, { status: 200, body: usage }]
 ]
 
-t.test('what this server does not have is answered as empty or not configured [A.11]', async t => {
+t.test('features that this server does not have are answered as empty or not configured [A.11]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const [method, path, body, answer] of asked) t.same(await ada.call(method, path, { body }), answer, `${method} ${path}`)
   t.equal(asked.length, Object.keys(unofferedRoutes).length, 'all of them are asked')
 })
 
-t.test('a vendor nobody has heard of is 400, and only the app’s version check needs no account', async t => {
+t.test('an unknown vendor is 400, and only the app’s version check needs no account', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   t.equal((await ada.call('GET', '/v1/connect/unknown/token')).status, 400)

@@ -14,7 +14,7 @@ embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
 
 const asApp = { accept: 'text/plain', origin: 'https://app.happy.engineering' }
 
-t.test("the root says to Happy's app, on any page, that this is a server, and shows browsers the app", async t => {
+t.test("the root tells Happy's app, on any page, that this is a server, and shows browsers the app", async t => {
   const server = await startServer(t)
   for (const path of ['/', '//', '/?x=1']) {
     const answer = await fetch(server.url + path, { headers: asApp })
@@ -36,7 +36,7 @@ t.test("the root says to Happy's app, on any page, that this is a server, and sh
   t.equal((await fetch(`${server.url}/elsewhere`, { headers: asApp })).status, 404)
 })
 
-t.test('an address that ends in a slash is the same server, for requests and for sockets', async t => {
+t.test('an address with a trailing slash is the same server, for requests and sockets', async t => {
   const server = await startServer(t)
   const slashed = { url: `${server.url}/` }
   const { status, body } = await call(slashed, 'POST', '/v1/auth', { body: await signInBody(engine.randomBytes(32)) })

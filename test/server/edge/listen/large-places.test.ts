@@ -29,7 +29,7 @@ async function isTaken(web: RawWebSocket): Promise<boolean> {
   }
 }
 
-t.test('a packet of more than 1 MiB ends the socket, and the next one of that network takes it [N2]', async t => {
+t.test('a packet over 1 MiB ends the socket, and the next one from that network accepts it [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await knownPerson(t, server)
   const open = () => openAccepted(t, server, { token: ada.token })
@@ -41,7 +41,7 @@ t.test('a packet of more than 1 MiB ends the socket, and the next one of that ne
   t.notOk(await isTaken(await openAccepted(t, elsewhere, { token: ada.token })), 'of that network alone')
 })
 
-t.test('an account has three sockets for large packets, and one that was unused for long makes room [N2]', async t => {
+t.test('an account has three sockets for large packets, and a long unused one makes room [N2]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { limits, clock })
   const ada = await knownPerson(t, server)
@@ -58,7 +58,7 @@ t.test('an account has three sockets for large packets, and one that was unused 
   t.ok(await isTaken(first), 'and who used it stays')
 })
 
-t.test('who polls comes to a WebSocket for large packets in the same way [N2]', async t => {
+t.test('a polling client upgrades to a WebSocket for large packets the same way [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await knownPerson(t, server)
   const change = async () => {
@@ -73,7 +73,7 @@ t.test('who polls comes to a WebSocket for large packets in the same way [N2]', 
   t.ok(await isTaken(await change()))
 })
 
-t.test('who leaves the namespace on a socket for more than a stranger may send has it closed [N2]', async t => {
+t.test('a client that leaves the namespace on a socket for large packets is closed [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await knownPerson(t, server)
   const open = () => openAccepted(t, server, { token: ada.token })
@@ -86,7 +86,7 @@ t.test('who leaves the namespace on a socket for more than a stranger may send h
   t.equal(await wide.ended(), 1000)
 })
 
-t.test('where all accounts together have many sockets, the next begin as a stranger’s, and get 1 MiB once they need it [N2]', async t => {
+t.test('when all accounts together have many sockets, new ones start as unauthenticated, and get 1 MiB once needed [N2]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { limits, clock })
   const people = [await knownPerson(t, server), await knownPerson(t, server)]
@@ -133,7 +133,7 @@ t.test('six sockets of all accounts may send the largest packets; the account wi
   t.end()
 })
 
-t.test('a place that is used all the time makes room after two minutes, where each account has one [N2]', t => {
+t.test('a place in constant use makes room after two minutes, when each account has one [N2]', t => {
   const { clock, gone, take } = takingOf('wide')
   const held = ['a', 'b', 'c', 'd', 'e', 'f'].map(take)
   for (let passed = 0; passed < 119; passed += 1) {
@@ -147,7 +147,7 @@ t.test('a place that is used all the time makes room after two minutes, where ea
   t.end()
 })
 
-t.test('a network counts as wanting for a minute, and few do at once', t => {
+t.test('a network counts as waiting for a minute, and only a few do at once', t => {
   const { clock, places, take } = takingOf('usual')
   t.equal(places.widthFor('a'), 'usual')
   places.want('a', 'wide')

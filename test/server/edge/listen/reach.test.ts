@@ -19,7 +19,7 @@ const cases: [url: string, interfaces: typeof home | { lo: NetworkInterfaceInfo[
   ['http://127.0.0.1:3005', home, ['http://127.0.0.1:3005']]
 ]
 for (const [url, interfaces, urls] of cases) {
-  t.test(`who listens at ${url} on a machine with ${Object.keys(interfaces)} is reached at ${urls}`, async t => {
+  t.test(`a server listening on ${url} on a machine with ${Object.keys(interfaces)} is reachable at ${urls}`, async t => {
     t.same(reachableUrls(url, interfaces), urls)
   })
 }

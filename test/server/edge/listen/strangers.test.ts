@@ -17,7 +17,7 @@ function announce(bytes: number): Buffer {
   return head
 }
 
-t.test('a stranger’s large packet is not collected: the connection ends when the packet is announced [N2, B1]', async t => {
+t.test('a large unauthenticated packet is not collected: the connection ends when it is announced [N2, B1]', async t => {
   const server = await startServer(t, { limits })
   const web = await openWebSocket(t, server)
   web.sendBytes(announce(65 * 1024))
@@ -27,7 +27,7 @@ t.test('a stranger’s large packet is not collected: the connection ends when t
   t.equal(await parts.ended(), undefined, 'nor in parts')
 })
 
-t.test('where a good token came from, large packets are taken [N2]', async t => {
+t.test('from networks with a valid token, large packets are accepted [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await signUp(t, server)
   await ada.call('GET', '/v1/account/profile')
@@ -36,7 +36,7 @@ t.test('where a good token came from, large packets are taken [N2]', async t => 
   t.match(await web.next(), /^431/)
 })
 
-t.test('who polls and has left may not change to a WebSocket for large packets [N2]', async t => {
+t.test('a polling client that has left may not upgrade to a WebSocket for large packets [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await signUp(t, server)
   const stays = await (await openAcceptedPolling(server, { token: ada.token })).openWebSocket(t)
@@ -49,7 +49,7 @@ t.test('who polls and has left may not change to a WebSocket for large packets [
   t.equal(await Promise.race(ended), left, 'who is signed in may')
 })
 
-t.test('where a good token came from, 32 sockets at once may begin with a packet of 1 MiB; others wait for their turn [N2]', async t => {
+t.test('from networks with a valid token, 32 sockets at once may start with a packet of 1 MiB; others wait [N2]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { limits, clock })
   const ada = await signUp(t, server)
@@ -97,7 +97,7 @@ t.test('where a good token came from, 32 sockets at once may begin with a packet
   t.match(await again.next(), /^431/, 'until somebody signs in')
 })
 
-t.test('a large packet is not looked at before the sign-in, also where a good token came from [N2]', async t => {
+t.test('a large packet is not parsed before sign-in, also from networks with a valid token [N2]', async t => {
   const server = await startServer(t, { limits })
   const ada = await signUp(t, server)
   await ada.openSession()
@@ -106,7 +106,7 @@ t.test('a large packet is not looked at before the sign-in, also where a good to
   t.equal(await web.ended(), undefined)
 })
 
-t.test('a token that is no good makes nobody known [N2]', async t => {
+t.test('an invalid token makes no network known [N2]', async t => {
   const server = await startServer(t, { limits })
   await ask(server, '/v1/account/profile', { headers: { authorization: 'Bearer nobody' } })
   const web = await openWebSocket(t, server)
@@ -114,28 +114,31 @@ t.test('a token that is no good makes nobody known [N2]', async t => {
   t.equal(await web.ended(), undefined)
 })
 
-t.test('strangers of one address are few, whatever they travel by, and the oldest makes room; who signed in stays [N8]', async t => {
-  const server = await startServer(t, { limits })
-  const ada = await signUp(t, server)
-  const own = await ada.connect()
-  const polling = await openPolling(server)
-  const waiting = []
-  for (let count = 1; count < mostStrangers.ofAddress; count += 1) waiting.push(await openWebSocket(t, server))
-  const newest = await openWebSocket(t, server)
-  t.match(await ask(server, polling.path), { status: 400, text: /Session ID unknown/ }, 'the oldest, by polling, is gone')
-  const [oldest, second] = waiting
-  await openPolling(server)
-  t.equal(await oldest?.ended(), undefined, 'and then the next')
+t.test(
+  'unauthenticated connections of an address are limited on every transport, and the oldest makes room; signed-in ones stay [N8]',
+  async t => {
+    const server = await startServer(t, { limits })
+    const ada = await signUp(t, server)
+    const own = await ada.connect()
+    const polling = await openPolling(server)
+    const waiting = []
+    for (let count = 1; count < mostStrangers.ofAddress; count += 1) waiting.push(await openWebSocket(t, server))
+    const newest = await openWebSocket(t, server)
+    t.match(await ask(server, polling.path), { status: 400, text: /Session ID unknown/ }, 'the oldest, by polling, is gone')
+    const [oldest, second] = waiting
+    await openPolling(server)
+    t.equal(await oldest?.ended(), undefined, 'and then the next')
 
-  for (const web of [second, newest]) {
-    await web?.next()
-    web?.send(`40${JSON.stringify({ token: ada.token })}`)
-    t.match(await web?.next(), /^40/, 'who is still there is let in')
+    for (const web of [second, newest]) {
+      await web?.next()
+      web?.send(`40${JSON.stringify({ token: ada.token })}`)
+      t.match(await web?.next(), /^40/, 'who is still there is let in')
+    }
+    t.same(await own.emitWithAck('ping'), {})
   }
-  t.same(await own.emitWithAck('ping'), {})
-})
+)
 
-t.test('a stranger that makes room while it waits for its turn is closed, and not upgraded later [N8]', async t => {
+t.test('an unauthenticated connection that makes room while it waits is closed, and not upgraded later [N8]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { limits, clock })
   const ada = await signUp(t, server)
@@ -157,7 +160,7 @@ t.test('a stranger that makes room while it waits for its turn is closed, and no
   t.equal((await Promise.all(others)).length, mostStrangers.ofAddress, 'the others are upgraded')
 })
 
-t.test('whoever signed in takes no place of a stranger of their address [N8]', async t => {
+t.test('a signed-in connection does not count as unauthenticated for its address [N8]', async t => {
   const server = await startServer(t, { limits })
   const people = [await signUp(t, server), await signUp(t, server)]
   const signedIn = await openAccepted(t, server, { token: people[0]?.token })
@@ -171,7 +174,7 @@ t.test('whoever signed in takes no place of a stranger of their address [N8]', a
   t.equal(await signedIn.next(), '431[{}]')
 })
 
-t.test('a connection that somebody left is a stranger’s again [N8]', async t => {
+t.test('a connection that was signed out counts as unauthenticated again [N8]', async t => {
   const server = await startServer(t, { limits })
   const ada = await signUp(t, server)
   const left = await openAccepted(t, server, { token: ada.token })
@@ -182,7 +185,7 @@ t.test('a connection that somebody left is a stranger’s again [N8]', async t =
   t.equal(await left.ended(), undefined)
 })
 
-t.test('pages of one other site have few places, and programs and our own pages are not among them [H2]', async t => {
+t.test('pages of another site get few places, and programs and our own pages are not limited by them [H2]', async t => {
   const server = await startServer(t, { limits, publicUrl: 'https://afield.example.net' })
   const program = await openWebSocket(t, server)
   const own = [
@@ -205,7 +208,7 @@ for (const [name, origins] of [
   ['one other site', () => 'https://evil.example'],
   ['other sites without end', (number: number) => `https://${number}.evil.example`]
 ] as const) {
-  t.test(`pages of ${name} end no connection of a program at the same address [H2]`, async t => {
+  t.test(`pages of ${name} displace no program's connection from the same address [H2]`, async t => {
     const server = await startServer(t, { limits })
     const programs = []
     for (let count = 0; count < 20; count += 1) programs.push(await openWebSocket(t, server))
@@ -219,7 +222,7 @@ for (const [name, origins] of [
   })
 }
 
-t.test('where --cors-origin names a site, pages of others get no connection, by WebSocket or polling [H2]', async t => {
+t.test('when --cors-origin names a site, pages of others get no connection, by WebSocket or polling [H2]', async t => {
   const server = await startServer(t, { corsOrigin: 'https://app.example.net', publicUrl: 'https://afield.example.net' })
   const handshake = '/v1/updates/?EIO=4&transport=polling'
   for (const origin of ['https://evil.example', 'http://app.example.net', 'https://localhost.evil.example', 'null', 'nonsense']) {
@@ -242,7 +245,7 @@ function fromAnywhere(server: { port: number }, number: number) {
   return { port: server.port, headers: { 'x-forwarded-for': `${1 + (number % 200)}.${Math.floor(number / 200)}.1.1` } }
 }
 
-t.test("a flood from anywhere cannot take a known network's places [N8]", async t => {
+t.test("a flood from anywhere cannot use up a known network's places [N8]", async t => {
   const server = await startServer(t, { limits, trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   await ada.call('GET', '/v1/account/profile')
@@ -255,7 +258,7 @@ t.test("a flood from anywhere cannot take a known network's places [N8]", async 
   t.match(await known.next(), /^40/)
 })
 
-t.test('while places are scarce, a request with a token makes its network known, also of a token that is remembered [N8]', async t => {
+t.test('when places are scarce, a request with a token makes its network known, also with a cached token [N8]', async t => {
   const server = await startServer(t, { limits, trustProxy: 'loopback' })
   const ada = await signUp(t, server)
   await ada.call('GET', '/v1/account/profile')
@@ -278,7 +281,7 @@ const asComer = (address: string, page = ''): Comer & { isOut: boolean } => ({
   }
 })
 
-t.test('the oldest of the largest crowd makes room, the widest network first, IPv6 too [N8]', async t => {
+t.test('the oldest connection of the largest crowd makes room, the widest network first, IPv6 too [N8]', async t => {
   const ipv6 = (region: number, site: number, lan: number) =>
     [0x2001, region, site, lan, 0, 0, 0, 1].map(group => group.toString(16).padStart(4, '0')).join(':')
   const crowds: [name: string, crowd: (number: number) => string, alone: string][] = [
@@ -301,7 +304,7 @@ t.test('the oldest of the largest crowd makes room, the widest network first, IP
   }
 })
 
-t.test('known networks make room among themselves, and the list of them has an end [N8]', async t => {
+t.test('known networks make room among themselves, and their list is bounded [N8]', async t => {
   const strangers = new Strangers({ limits })
   strangers.know('198.51.100.1')
   const own = asComer('198.51.100.1')

@@ -90,7 +90,7 @@ t.test('plain HTTP on the port of HTTPS gets no answer', async t => {
   await t.rejects(fetch(`http://127.0.0.1:${server.port}/health`))
 })
 
-t.test('only versions of TLS that are still good are spoken', async t => {
+t.test('only current TLS versions are accepted', async t => {
   const { server, ca } = await startSecurely(t)
   const shake = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
     new Promise<string | null>(resolve => {
@@ -113,7 +113,7 @@ t.test('only versions of TLS that are still good are spoken', async t => {
   t.equal(await shake('TLSv1.1'), null)
 })
 
-t.test('a certificate or key that cannot be used is refused in a sentence that says why', async t => {
+t.test('an unusable certificate or key is rejected in a sentence that says why', async t => {
   const { tlsCert, tlsKey } = makeCertificate(t)
   const fileOf = (name: string) => join(t.testdirName, name)
   const refused = (given: { tlsCert: string; tlsKey: string }, message: string) =>

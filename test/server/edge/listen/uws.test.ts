@@ -12,7 +12,7 @@ t.test('uWebSockets loads here', async t => {
   t.type(loadUws().App, 'function')
 })
 
-t.test('an addon that asks for glibc 2.38 asks for no more than 2.35 afterwards', async t => {
+t.test('an addon that requires glibc 2.38 requires no more than 2.35 after patching', async t => {
   const relaxed = relaxGlibc(readFileSync(addon))
   t.ok(relaxed)
   t.equal(relaxed && relaxGlibc(relaxed), undefined, 'nothing is left to change')
@@ -40,11 +40,11 @@ t.test(
   }
 )
 
-t.test('an addon that needs more than the aliases is left alone', async t => {
+t.test('an addon that needs more than the aliases is not changed', async t => {
   t.equal(relaxGlibc(readFileSync(addon), 10), undefined)
 })
 
-t.test('what is no ELF file is left alone', async t => {
+t.test('a file that is not ELF is not changed', async t => {
   t.equal(relaxGlibc(Buffer.alloc(0)), undefined)
   t.equal(relaxGlibc(Buffer.from('MZ'.repeat(100))), undefined)
 })
@@ -55,5 +55,5 @@ const systems: [name: string, platform: string, arch: string, glibc: number, say
   ['Windows on ARM', 'win32', 'arm64', Number.NaN, /win32 arm64/]
 ]
 for (const [name, platform, arch, glibc, says] of systems) {
-  t.test(`${name} is refused in one sentence`, async t => t.match(refusalOn(platform, arch, glibc), says))
+  t.test(`${name} is rejected in one sentence`, async t => t.match(refusalOn(platform, arch, glibc), says))
 }

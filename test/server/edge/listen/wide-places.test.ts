@@ -3,7 +3,7 @@ import t from 'tap'
 import { type WidePlace, WidePlaces } from '../../../../lib/server/edge/listen/wide-places.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
-t.test('a place that came free goes to who waits in a turn of its own, since it is left within the requests of others [N2]', async t => {
+t.test('a freed place is assigned in a separate turn, since it is freed during requests of others [N2]', async t => {
   const places = new WidePlaces({ limits: 'default' }, { clock: manualClock() })
   const given: (WidePlace | undefined)[] = []
   while (given.length < 100) {

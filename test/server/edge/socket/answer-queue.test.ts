@@ -21,7 +21,7 @@ function works(queue: AnswerQueue) {
   }
 }
 
-t.test('an account has half of it at once, and another has its turn at once [B2, B3]', async t => {
+t.test('an account gets at most half of it, and another has its turn at once [B2, B3]', async t => {
   const { begun, begin, end } = works(new AnswerQueue(100))
   for (const name of ['a1', 'a2', 'a3']) begin('ada', name, 25)
   begin('bob', 'b1', 25)

@@ -32,7 +32,7 @@ t.test('above the total backlog limit the connections furthest behind are closed
   t.equal(backlog.bytes, 0, 'what was read waits no more')
 })
 
-t.test('a frame that many wait for counts once, until the last of them has it [B2]', async t => {
+t.test('a frame for many connections counts once, until the last has it [B2]', async t => {
   const evicted: string[] = []
   const backlog = new Backlog({ begin: () => () => {} }, 100)
   const frame = new LargeFrame('x'.repeat(60))

@@ -38,7 +38,7 @@ t.test('events of one account begin in order, 128 at a time, and another account
   t.same(begun.slice(257), [...names.slice(256), 'a late one'])
 })
 
-t.test('an event is over when its handling is, and a line that is empty begins at once again', async t => {
+t.test('an event ends with its handling, and an empty queue starts at once again', async t => {
   const { begun, take, finishAll } = track()
   let isOver = false
   take(ada, 'one')?.then(() => {
@@ -52,7 +52,7 @@ t.test('an event is over when its handling is, and a line that is empty begins a
   t.same(begun, ['one', 'two'])
 })
 
-t.test('a line that is full takes no more [B5]', async t => {
+t.test('a full queue accepts no more [B5]', async t => {
   const { take } = track()
   const taken = Array.from({ length: 128 + 32_768 }, (_, index) => take(ada, String(index)))
   t.ok(taken.every(each => each !== undefined))

@@ -55,7 +55,7 @@ const wrong: [why: string, bytes: Buffer][] = [
   ['a close whose reason is not UTF-8', frame(8, Buffer.from([0x03, 0xe8, 0xff]))]
 ]
 
-t.test('frames that break the rules of WebSocket end their connection and no other [N7]', async t => {
+t.test('frames that violate the WebSocket protocol end only their own connection [N7]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const other = await ada.connect()
@@ -68,7 +68,7 @@ t.test('frames that break the rules of WebSocket end their connection and no oth
   }
 })
 
-t.test('a message in pieces is one message, with a ping between them answered at once [N7]', async t => {
+t.test('a fragmented message is one message, with a ping in between answered at once [N7]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const { socket, answer } = await upgraded(t, server)
@@ -90,7 +90,7 @@ t.test('compression is never negotiated [N13]', async t => {
   t.notMatch(answer, /sec-websocket-extensions|permessage/i)
 })
 
-t.test('a body that says it is compressed is not unpacked [N13]', async t => {
+t.test('a body declared as compressed is not unpacked [N13]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const response = await fetch(`${server.url}/v1/sessions`, {

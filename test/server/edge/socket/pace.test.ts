@@ -9,7 +9,7 @@ import { openAccepted } from '../../raw-websocket.ts'
 
 const megabyte = 1024 * 1024
 
-t.test('200 packets a second are within, at once or spread, and what is refused costs nothing of the next second [B5]', async t => {
+t.test('200 packets a second are allowed, at once or spread, and rejected ones cost nothing of the next second [B5]', async t => {
   const clock = manualClock()
   const pace = new Pace({ clock, limits: 'default' })
   const take = (count: number) => new Set(Array.from({ length: count }, () => pace.take(10)))
@@ -21,7 +21,7 @@ t.test('200 packets a second are within, at once or spread, and what is refused 
   t.same(take(1), new Set(['far-over']))
 })
 
-t.test('128 MiB in 10 s are within, and not a byte more [B5]', async t => {
+t.test('128 MiB in 10 s are allowed, and not a byte more [B5]', async t => {
   const clock = manualClock()
   const pace = new Pace({ clock, limits: 'default' })
   t.equal(pace.take(100 * megabyte), 'within')
@@ -64,7 +64,7 @@ t.test('excess events are rejected with an answer, then the connection is closed
   t.match(answers.at(-1), /^43\d+\[\{"result":"error","message":"Too many messages at once"\}\]$/)
 })
 
-t.test('an event that asks for no answer is never dropped in silence: its connection is closed [B5]', async t => {
+t.test('an event without an acknowledgement is never silently dropped: its connection is closed [B5]', async t => {
   const server = await startServer(t, { limits: 'default', clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -79,7 +79,7 @@ t.test('an event that asks for no answer is never dropped in silence: its connec
   t.equal((await read(2_000)).length, 0)
 })
 
-t.test('who polls is held to the same pace, and noops count too [B5]', async t => {
+t.test('polling has the same rate, and noops count too [B5]', async t => {
   const server = await startServer(t, { limits: 'default', clock: manualClock() })
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -88,7 +88,7 @@ t.test('who polls is held to the same pace, and noops count too [B5]', async t =
   t.same(await real.emitWithAck('ping'), {}, 'nobody else is held to it')
 })
 
-t.test('with the system’s own clock an honest client is never told to slow down', async t => {
+t.test('with the real clock an honest client is never told to slow down', async t => {
   const server = await startServer(t, { limits: 'default' })
   const ada = await signUp(t, server)
   const socket = await ada.connect()

@@ -8,7 +8,7 @@ import { openAccepted } from '../../raw-websocket.ts'
 
 const [one, two] = [Buffer.from([1, 2, 3]), Buffer.from([4, 5, 6])]
 
-t.test('an event gets the bytes that follow it, each at its place', async t => {
+t.test('an event gets the bytes that follow it, each at its placeholder', async t => {
   const reader = new PacketReader()
   t.equal(reader.read('52-["x",{"a":[{"_placeholder":true,"num":1}],"b":{"_placeholder":true,"num":0}}]'), 'more')
   t.equal(reader.read(one), 'more')
@@ -21,7 +21,7 @@ t.test('an event gets the bytes that follow it, each at its place', async t => {
   })
 })
 
-t.test('so does an acknowledgement, and an event that wants one', async t => {
+t.test('so does an acknowledgement, and an event that requests one', async t => {
   const reader = new PacketReader()
   t.equal(reader.read('61-12[{"_placeholder":true,"num":0}]'), 'more')
   t.same(reader.read(one), { type: 'ack', ackId: 12, reply: one })
@@ -29,7 +29,7 @@ t.test('so does an acknowledgement, and an event that wants one', async t => {
   t.same(reader.read(two), { type: 'event', ackId: 7, name: 'x', payload: two })
 })
 
-t.test('a place cannot reach what a list or an object inherits', async t => {
+t.test('a placeholder cannot reach inherited properties of a list or object', async t => {
   const reader = new PacketReader()
   reader.read('51-["x",{"__proto__":{"_placeholder":true,"num":0}}]')
   const packet = reader.read(one)
@@ -37,7 +37,7 @@ t.test('a place cannot reach what a list or an object inherits', async t => {
   t.equal(Object.getPrototypeOf(payload), Object.prototype)
 })
 
-t.test('bytes without an announcement, and texts before announced bytes, are refused [N6]', async t => {
+t.test('bytes without an announcement, and text before announced bytes, are rejected [N6]', async t => {
   t.equal(new PacketReader().read(one), undefined)
   const reader = new PacketReader()
   reader.read('51-["x",{"_placeholder":true,"num":0}]')
@@ -99,7 +99,7 @@ t.test('no input throws [N6]', async () => {
   )
 })
 
-t.test('bytes where text is wanted are bad input and no fault [N1, N6]', async t => {
+t.test('bytes in place of text are bad input and not a fault [N1, N6]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

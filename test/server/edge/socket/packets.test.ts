@@ -126,7 +126,7 @@ t.test('events before the handshake, and a second handshake, end the connection 
   t.equal(await twice.ended(), 4400)
 })
 
-t.test('a stranger’s handshake may be no larger than one needs to be', async t => {
+t.test('an unauthenticated handshake has a small size limit', async t => {
   const server = await startServer(t)
   const web = await openWebSocket(t, server)
   await web.next()

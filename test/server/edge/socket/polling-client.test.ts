@@ -58,7 +58,7 @@ t.test('the real client gets the reason of a rejection, and reconnects after the
 })
 
 for (const transports of [['polling'], ['websocket']]) {
-  t.test(`bytes from the real client over ${transports[0]} are bad input and no fault`, async t => {
+  t.test(`bytes from the real client over ${transports[0]} are bad input and not a fault`, async t => {
     const server = await startServer(t)
     const ada = await signUp(t, server)
     const session = await ada.openSession()
@@ -87,7 +87,7 @@ t.test('the real client upgrades to WebSocket automatically', async t => {
   t.equal(transportOf(socket), 'websocket')
 })
 
-t.test('nothing is lost, doubled or out of order while the real client changes to WebSocket', async t => {
+t.test('nothing is lost, duplicated or reordered while the real client upgrades to WebSocket', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (let round = 1; round <= 10; round += 1) await changeWhileMessagesFlow(t, server.url, ada)

@@ -11,7 +11,7 @@ const endpoint = '/v1/updates/'
 const unknown = { code: 1, message: 'Session ID unknown' }
 const bad = { code: 3, message: 'Bad request' }
 
-t.test('a connection is opened by the first poll, and WebSocket is offered', async t => {
+t.test('the first poll opens a connection, and WebSocket is offered', async t => {
   const server = await startServer(t)
   const { status, headers, text } = await ask(server, `${endpoint}?EIO=4&transport=polling&t=abc`)
   t.equal(status, 200)
@@ -67,7 +67,7 @@ t.test('pages of other origins may poll', async t => {
   t.equal(got.get('access-control-allow-headers'), 'content-type')
 })
 
-t.test('one body carries many packets, both ways', async t => {
+t.test('one body carries many packets, in both directions', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -86,7 +86,7 @@ t.test('one body carries many packets, both ways', async t => {
   }
 })
 
-t.test('bytes travel as base64 between the texts', async t => {
+t.test('bytes are sent as base64 between the texts', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -132,7 +132,7 @@ t.test('a broken body ends its own connection and nothing else [N5, N6]', async 
   t.same(await witness.packets(), ['431[{}]'])
 })
 
-t.test('nothing counts that follows a broken packet', async t => {
+t.test('everything after a broken packet is ignored', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -143,7 +143,7 @@ t.test('nothing counts that follows a broken packet', async t => {
   t.equal(body.messages[0].seq, 2)
 })
 
-t.test('two polls at once end the connection', async t => {
+t.test('two simultaneous polls end the connection', async t => {
   const server = await startServer(t)
   const polling = await openPolling(server)
   const first = polling.get()
@@ -153,7 +153,7 @@ t.test('two polls at once end the connection', async t => {
   t.same(JSON.parse((await polling.get()).text), unknown)
 })
 
-t.test('a poll that is given up ends the connection', async t => {
+t.test('an aborted poll ends the connection', async t => {
   const server = await startServer(t)
   const polling = await openPolling(server)
   const tcp = await openTcp(t, server)
@@ -166,7 +166,7 @@ t.test('a poll that is given up ends the connection', async t => {
   t.same(JSON.parse((await polling.post('3')).text), unknown)
 })
 
-t.test('two posts at once end the connection, and so does one that breaks off', async t => {
+t.test('two simultaneous posts end the connection, and so does an aborted one', async t => {
   const server = await startServer(t)
   const begin = async (path: string) => {
     const tcp = await openTcp(t, server)
@@ -190,7 +190,7 @@ t.test('two posts at once end the connection, and so does one that breaks off', 
   t.same(JSON.parse((await broken.get()).text), unknown)
 })
 
-t.test('a body may be no larger than its sender needs, said or not', async t => {
+t.test("a body has its sender's size limit, declared or not", async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const post = async (path: string, head: string) => {
@@ -220,7 +220,7 @@ t.test('messages of many megabytes are sent and received by polling', async t =>
   t.ok(JSON.parse(update.slice(2))[1].body.message.content.c === message)
 })
 
-t.test('who polls is pinged every 15 s, and closed without an answer for 45 s [S4]', async t => {
+t.test('a polling client is pinged every 15 s, and closed after 45 s without an answer [S4]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)
@@ -242,7 +242,7 @@ t.test('who polls is pinged every 15 s, and closed without an answer for 45 s [S
   t.same(await answers.packets(), ['2'])
 })
 
-t.test('a client that closes is gone at once, and its poll ends', async t => {
+t.test('a client that closes is removed at once, and its poll ends', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openAcceptedPolling(server, { token: ada.token })
@@ -262,7 +262,7 @@ t.test('a client that leaves the namespace can sign in again over the same polls
   t.match((await polling.packets())[0], /^40\{"sid"/)
 })
 
-t.test('a connection that never says who it is is over after 20 s', async t => {
+t.test('a connection that never signs in is closed after 20 s', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const polling = await openPolling(server)
@@ -283,7 +283,7 @@ t.test('a rejected client gets an error and can retry on the same connection', a
   t.equal((await polling.post(`40${JSON.stringify({ token })}`)).status, 400, 'but only once')
 })
 
-t.test('the name of a connection is no credential, and others do not get to know it', async t => {
+t.test('the id of a connection is not a credential, and others do not see it', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const polling = await openPolling(server)
@@ -296,7 +296,7 @@ t.test('the name of a connection is no credential, and others do not get to know
   t.notMatch(answer, polling.sid)
 })
 
-t.test('the end of the server lets every poll go', async t => {
+t.test('when the server closes, every poll ends', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const [stranger, friend] = [await openPolling(server), await openAcceptedPolling(server, { token: ada.token })]
@@ -319,7 +319,7 @@ t.test('all replies to one request come in one answer', async t => {
   t.same(seqsIn(await told), [1, 2, 3])
 })
 
-t.test('a tab that polls only now and then misses nothing', async t => {
+t.test('a tab that polls only occasionally misses nothing', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)
@@ -371,7 +371,7 @@ t.test('one message larger than the backlog limit does not count as slow reading
   t.same(await polling.packets(), ['431[{}]'])
 })
 
-t.test('large messages come in order and over as many polls as they need, and one poll at a time [B1]', async t => {
+t.test('large messages arrive in order and over as many polls as they need, one poll at a time [B1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()

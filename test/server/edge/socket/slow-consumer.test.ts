@@ -84,7 +84,7 @@ t.test('unread pongs end their connection, before and after sign-in [B1]', async
   t.equal((await ada.send(session, { localId: 'after' })).status, 200)
 })
 
-t.test('pings beyond all use cut a connection off, few do not, and while much is read they do no harm [B1, B5]', async t => {
+t.test('a flood of pings closes a connection, a few do not, and while much is read they do no harm [B1, B5]', async t => {
   const server = await startServer(t, { clock: manualClock(), limits: 'default' })
   const ada = await signUp(t, server)
   const session = await ada.openSession()

@@ -7,7 +7,7 @@ import { next, signUp, type Untyped } from '../../../kit/person.ts'
 import { startServer, startServerProcess } from '../../../kit/server.ts'
 import { openAccepted, openWebSocket } from '../../raw-websocket.ts'
 
-t.test('the open packet has the timing clients rely on, and room for large packets', async t => {
+t.test('the open packet has the timing that clients rely on, and allows large packets', async t => {
   const server = await startServer(t)
   const web = await openWebSocket(t, server)
   const open = await web.next()
@@ -33,7 +33,7 @@ t.test('each scope is accepted with its required fields and gets its own id', as
   t.equal(ids.size, auths.length)
 })
 
-t.test('a rejected client gets the reason in the known words', async t => {
+t.test('a rejected client gets the reason in the documented words', async t => {
   const server = await startServer(t)
   const { token } = await signUp(t, server)
   const table: [auth: unknown, message: string][] = [
@@ -57,7 +57,7 @@ t.test('a rejected client gets the reason in the known words', async t => {
   }
 })
 
-t.test('the real client hears a refusal as connect_error, and may try again on the same connection', async t => {
+t.test('the real client gets a rejection as connect_error, and may retry on the same connection', async t => {
   const server = await startServer(t)
   const { token } = await signUp(t, server)
   const auth = { token: 'wrong' }
@@ -84,7 +84,7 @@ t.test('events sent right after the connect are not lost', async t => {
   t.equal(await web.next(), `42["rpc-registered",{"method":"${session}:abort"}]`)
 })
 
-t.test('a connection that never says who it is is closed after 20 s', async t => {
+t.test('a connection that never signs in is closed after 20 s', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const web = await openWebSocket(t, server)
@@ -93,7 +93,7 @@ t.test('a connection that never says who it is is closed after 20 s', async t =>
   t.equal(await web.ended(), 4003)
 })
 
-t.test('connections are pinged every 15 s, and closed when they do not answer for 45 s [S4]', async t => {
+t.test('connections are pinged every 15 s, and closed after 45 s without an answer [S4]', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock })
   const ada = await signUp(t, server)
@@ -112,7 +112,7 @@ t.test('connections are pinged every 15 s, and closed when they do not answer fo
   t.equal(await answers.next(), '2')
 })
 
-t.test('a client that closes is gone at once', async t => {
+t.test('a client that closes is removed at once', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })
@@ -123,7 +123,7 @@ t.test('a client that closes is gone at once', async t => {
 /** Where nobody was before, so that the line is one for small packets. */
 const elsewhere = '127.0.0.7'
 
-t.test('a client that leaves the namespace gets nothing more, and its narrow connection can be signed in again', async t => {
+t.test('a client that leaves the namespace gets nothing more, and can sign in again on its limited connection', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock, limits: 'default' })
   const ada = await signUp(t, server)
@@ -152,7 +152,7 @@ t.test('a client that leaves the namespace gets nothing more, and its narrow con
   t.equal(await web.ended(), 4400, 'and nobody in between')
 })
 
-t.test('an account has its seats back from connections that left the namespace', async t => {
+t.test('an account gets its places back from connections that left the namespace', async t => {
   const server = await startServer(t, { limits: 'default' })
   const ada = await signUp(t, server)
   const web = await openAccepted(t, { ...server, from: elsewhere }, { token: ada.token })
@@ -163,7 +163,7 @@ t.test('an account has its seats back from connections that left the namespace',
   }
 })
 
-t.test('noop and upgrade packets mean nothing here, and harm nothing', async t => {
+t.test('noop and upgrade packets have no effect here', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const web = await openAccepted(t, server, { token: ada.token })
@@ -184,7 +184,7 @@ const askedWrong: [query: string, code: number, message: string][] = [
 ]
 
 for (const [query, code, message] of askedWrong) {
-  t.test(`a request for ?${query} without an upgrade is answered as Engine.IO does`, async t => {
+  t.test(`a request for ?${query} without an upgrade is answered as by Engine.IO`, async t => {
     const server = await startServer(t)
     const response = await fetch(`${server.url}/v1/updates/?${query}`)
     t.equal(response.status, 400)
@@ -192,7 +192,7 @@ for (const [query, code, message] of askedWrong) {
   })
 }
 
-t.test('an upgrade with a wrong query is refused', async t => {
+t.test('an upgrade with an invalid query is rejected', async t => {
   const server = await startServer(t)
   for (const [query, code, message] of askedWrong.slice(0, -1)) {
     await t.rejects(openWebSocket(t, server, query), { message: new RegExp(`400 Bad Request[^]*${message}`) }, `${query} ${code}`)

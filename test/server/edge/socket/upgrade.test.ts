@@ -33,7 +33,7 @@ async function accepted(t: Test, options: { clock?: ReturnType<typeof manualCloc
   return { server, ada, polling: await openAcceptedPolling(server, { token: ada.token }) }
 }
 
-t.test('a connection changes from polling to WebSocket', async t => {
+t.test('a connection upgrades from polling to WebSocket', async t => {
   const { polling } = await accepted(t)
   const web = await probed(t, polling)
   t.same(await polling.packets(), ['6'], 'no poll is kept waiting meanwhile')
@@ -51,7 +51,7 @@ t.test('a waiting poll ends once the WebSocket probe succeeds', async t => {
   await answers(t, web)
 })
 
-t.test('the whole handshake of Socket.IO may follow the change', async t => {
+t.test('the whole Socket.IO handshake may follow the upgrade', async t => {
   const server = await startServer(t)
   const { token } = await signUp(t, server)
   const polling = await openPolling(server)
@@ -61,7 +61,7 @@ t.test('the whole handshake of Socket.IO may follow the change', async t => {
   t.match(await web.next(), /^40\{"sid"/)
 })
 
-t.test('messages not yet polled come first over the WebSocket, then later ones', async t => {
+t.test('unpolled messages arrive first over the WebSocket, then later ones', async t => {
   const { ada, polling } = await accepted(t)
   const session = await ada.openSession()
   await polling.packets()
@@ -76,7 +76,7 @@ t.test('messages not yet polled come first over the WebSocket, then later ones',
   t.same(seqsIn(heard.map(text => text ?? '')), [2, 3, 4])
 })
 
-t.test('requests with the name of a connection that has changed are refused, and harm nothing', async t => {
+t.test('polling requests for an upgraded connection are rejected, and do no harm', async t => {
   const { polling } = await accepted(t)
   const web = await probed(t, polling)
   web.send('5')

@@ -27,7 +27,7 @@ function world({ isLocked = false, mayAllow = false, fails = false } = {}) {
   return { said, written, tap, isClosed: () => isClosed }
 }
 
-t.test('snoozing leaves everything else that this device chose as it is', async t => {
+t.test('snoozing changes no other setting of this device', async t => {
   const { said, written, tap } = world()
   const before = Date.now()
   t.equal(await tap('snooze'), true)
@@ -37,13 +37,13 @@ t.test('snoozing leaves everything else that this device chose as it is', async 
   t.same(said, [words.snoozed])
 })
 
-t.test('a snooze that the server did not hear of says so', async t => {
+t.test('a snooze that did not reach the server says so', async t => {
   const { said, tap } = world({ fails: true })
   await tap('snooze')
   t.same(said, [words.notSnoozed])
 })
 
-t.test('on a locked device every button opens the app, and none does anything', async t => {
+t.test('on a locked device every button opens the app, and does nothing else', async t => {
   for (const action of ['snooze', 'deny', 'allow', 'reply']) {
     const { said, written, tap, isClosed } = world({ isLocked: true })
     t.equal(await tap(action), false, action)

@@ -33,7 +33,7 @@ function shown(preview?: NoticePreview, other: Partial<Ways> = {}) {
   return { title, body: options.body, actions: (options.actions ?? []).map(({ action }) => action), data: options.data }
 }
 
-t.test('a push that cannot be read still shows something that leads into the app', async t => {
+t.test('an unreadable push still shows something that opens the app', async t => {
   const unread = [
     undefined,
     { json: () => 'words' },
@@ -52,11 +52,11 @@ t.test('a push that cannot be read still shows something that leads into the app
   }
 })
 
-t.test('a browser that reads the declaration by itself hands on what it read', async t => {
+t.test('a browser that parses the declaration itself passes on what it read', async t => {
   t.equal(readPayload({ data: null, notification: pushed })?.data.receipt, 'r1')
 })
 
-t.test('without a preview it says the fixed words of the server, and what is asked can be denied by who has the account', async t => {
+t.test("without a preview it shows the server's fixed text, and the account's devices can deny the request", async t => {
   t.same(shown(), {
     title: 'Your agent needs a decision',
     body: 'Open the app to decide.',
@@ -72,14 +72,14 @@ t.test('without a preview it says the fixed words of the server, and what is ask
   )
 })
 
-t.test('a preview says what is asked and where, and what is risky is not to be decided there', async t => {
+t.test('a preview shows the request and where it is from, and a risky one cannot be decided there', async t => {
   const plain = shown(permission())
   t.same([plain.title, plain.body, plain.data.preview], ['Run a command? orchard-api', 'npm test', 'sealed'])
   const risky = shown(permission({ risk: 'risky', mayAllow: false, text: 'git push --force' }))
   t.same([risky.body, risky.actions], ['git push --force\nRisky, open to decide', ['open', 'deny', 'snooze']])
 })
 
-t.test('allowing needs a request that may be allowed so, and a person who turned that on', async t => {
+t.test('allowing needs a request that may be allowed there, and a person who turned that on', async t => {
   t.same(shown(permission()).actions, ['open', 'deny', 'snooze'])
   t.same(shown(permission(), { mayAllow: true }).actions, ['allow', 'deny', 'snooze'])
   t.same(shown(permission({ mayAllow: false }), { mayAllow: true }).actions, ['open', 'deny', 'snooze'])
@@ -99,14 +99,14 @@ t.test('a question can be answered in words where the browser has a button for t
   t.same(shown(question, { takesText: true }).actions, ['reply', 'open', 'snooze'])
 })
 
-t.test('of one session the newest takes the place of the one before', async t => {
+t.test('the newest notification of a session replaces the previous one', async t => {
   const { options } = notificationOf(payload({ silent: true }), undefined, ways)
   t.same([options.tag, options.silent, options.renotify], ['s1', true, false])
   const about = { notice: 'n2', kind: 'device', receipt: 'r2' }
   t.equal(notificationOf(payload({ tag: 'n2', data: about }), undefined, ways).options.tag, 'n2')
 })
 
-t.test('a test leads to the page it was sent from', async t => {
+t.test('a test opens the page it was sent from', async t => {
   const { options } = notificationOf(payload({ data: { ...pushed.data, kind: 'test', session: undefined } }), undefined, ways)
   t.equal(options.data.path, '/settings/notifications')
 })

@@ -12,19 +12,19 @@ function serverWith(state: object | null) {
   return { secret, rest: { call: async () => ({ sessions: [{ ...row, id: 's0' }, row] }) } as unknown as Rest }
 }
 
-t.test('the only request that is open is found, and what seals the answer to it', async t => {
+t.test('the only open request is found, with the key to encrypt its answer', async t => {
   const found = await openAskOf(serverWith({ requests: { p1: { tool: 'Bash' } }, completedRequests: { p0: {} } }), 's1')
   t.match(found, { id: 'p1', cipher: { seal: Function } })
 })
 
-t.test('of several requests none is meant, and where none is open there is none', async t => {
+t.test('of several requests none is chosen, and without an open one there is none', async t => {
   t.equal(await openAskOf(serverWith({ requests: { p1: {}, p2: {} } }), 's1'), 'several')
   for (const state of [{ requests: {} }, { requests: null }, {}, { requests: 'all' }, null]) {
     t.equal(await openAskOf(serverWith(state), 's1'), 'none', JSON.stringify(state))
   }
 })
 
-t.test('a session that was not heard of for long, and one of another account, have none', async t => {
+t.test('a session not updated for long, or of another account, has none', async t => {
   t.equal(await openAskOf(serverWith({ requests: { p1: {} } }), 's9'), 'none')
   t.equal(await openAskOf({ ...serverWith({ requests: { p1: {} } }), secret: () => new Uint8Array(32).fill(8) }, 's1'), 'none')
 })

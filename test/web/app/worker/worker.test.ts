@@ -47,7 +47,7 @@ async function answerTo(path: string, more: { method?: string; mode?: string } =
   return (await answer)?.text()
 }
 
-t.test('the service worker keeps the files of the app and nothing that the server says [H9]', async t => {
+t.test("the service worker caches the app's files and nothing from the server [H9]", async t => {
   await install()
   t.same([...kept], ['/index.html', '/assets/main-ABCDEFGH.js'])
   t.equal(await answerTo('/assets/main-ABCDEFGH.js'), 'kept /assets/main-ABCDEFGH.js')

@@ -6,7 +6,7 @@ import { type ReadPlace, unreadPages } from '../../../../web/home/search/search-
 const farOn = 27_000_000
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
-t.test('a session that is read for the first time gives its newest messages, also those before numbers that were left out', async t => {
+t.test('the first read of a session returns its newest messages, also those before skipped numbers', async t => {
   const server = serverWith([...range(1, 240), ...range(farOn, farOn + 9)])
   const { seqs, isAnew } = await read(server, undefined, farOn + 9)
   t.same(seqs, [...range(1, 240), ...range(farOn, farOn + 9)])
@@ -16,14 +16,14 @@ t.test('a session that is read for the first time gives its newest messages, als
   t.same(long.seqs, range(701, 1000), 'and no more than are looked through')
 })
 
-t.test('what came since is read on from where the reading was, over numbers that were left out', async t => {
+t.test('new messages are read from where reading stopped, across skipped numbers', async t => {
   const server = serverWith([...range(1, 50), ...range(farOn, farOn + 250)])
   const { seqs, isAnew } = await read(server, { upTo: 40, at: 40 }, farOn + 250)
   t.same(seqs, [...range(41, 50), ...range(farOn, farOn + 250)])
   t.notOk(isAnew)
 })
 
-t.test('where the number means another message now, or none, it is read anew', async t => {
+t.test('when the number is now another message, or none, it is read from the start', async t => {
   const all = [...range(1, 30), ...range(farOn, farOn + 2)]
   for (const place of [
     { upTo: 20, at: 7 },
@@ -37,7 +37,7 @@ t.test('where the number means another message now, or none, it is read anew', a
   }
 })
 
-t.test('where everything is read nobody is asked', async t => {
+t.test('when everything is read no request is made', async t => {
   const server = serverWith(range(1, 30))
   t.same((await read(server, { upTo: 30, at: 30 }, 30)).seqs, [])
   t.same((await read(server, undefined, 0)).seqs, [])

@@ -8,7 +8,7 @@ const renewal = { deviceSeed: 'seed', account: 'a', serverKeyId: 'k', expiresAt:
 let devices = 0
 const signedIn: SignIn = { secret: 'key', token: 't1', renewal, deviceName: 'Phone', createdAt: 1 }
 
-t.test('what the server and other tabs say never erases the account key, checked or not [H11]', async t => {
+t.test('messages from the server and other tabs never erase the account key, checked or not [H11]', async t => {
   for (const keyCheckedAt of [undefined, 5]) {
     const { openTab, kept, db } = await device(t, { ...signedIn, keyCheckedAt })
     await db.write('home', 'sessions')
@@ -26,23 +26,20 @@ t.test('what the server and other tabs say never erases the account key, checked
   }
 })
 
-t.test(
-  'an account that was signed out of in one tab is gone from all of them, and what a late message says changes nothing [H11]',
-  async t => {
-    const { openTab, kept } = await device(t, signedIn)
-    const [one, other] = [openTab(), openTab()]
-    await Promise.all([one.isLive(), other.isLive()])
-    await one.signOut()
-    await other.is('none')
-    t.equal(await kept(), undefined)
-    t.equal(await one.signIn({ ...signedIn, secret: 'new', token: 't9', renewal: { ...renewal, deviceSeed: 'other' } }), true)
-    other.events().onEnded()
-    await other.isLive()
-    t.match(await kept(), { secret: 'new', token: 't9' })
-  }
-)
+t.test('signing out in one tab signs out all of them, and a late message changes nothing [H11]', async t => {
+  const { openTab, kept } = await device(t, signedIn)
+  const [one, other] = [openTab(), openTab()]
+  await Promise.all([one.isLive(), other.isLive()])
+  await one.signOut()
+  await other.is('none')
+  t.equal(await kept(), undefined)
+  t.equal(await one.signIn({ ...signedIn, secret: 'new', token: 't9', renewal: { ...renewal, deviceSeed: 'other' } }), true)
+  other.events().onEnded()
+  await other.isLive()
+  t.match(await kept(), { secret: 'new', token: 't9' })
+})
 
-t.test('the key of another account is not written over, by whatever way one comes', async t => {
+t.test('the key of another account is never overwritten, by any path', async t => {
   const { openTab, kept } = await device(t, { ...signedIn, token: undefined, renewal: undefined, unlinkedAt: 5 })
   const tab = openTab()
   await tab.is('unlinked')
@@ -54,7 +51,7 @@ t.test('the key of another account is not written over, by whatever way one come
   t.match(await kept(), { secret: 'key', token: 't2' })
 })
 
-t.test('a change heard of while the link opens starts no second one', async t => {
+t.test('a change received while the link opens does not start a second one', async t => {
   const { openTab } = await device(t, signedIn, { opensAtOnce: false })
   const tab = openTab()
   await tab.opening()
@@ -77,7 +74,7 @@ t.test('an account that is left while its link opens never goes live', async t =
   t.equal(await kept(), undefined)
 })
 
-t.test('a renewal and a checked key go over each other in no order, in one tab or in two', async t => {
+t.test('a renewal and a checked key do not overwrite each other in any order, in one tab or in two', async t => {
   const { openTab, kept } = await device(t, signedIn)
   const [one, other] = [openTab(), openTab()]
   await Promise.all([one.isLive(), other.isLive()])
@@ -96,7 +93,7 @@ t.test('a renewal and a checked key go over each other in no order, in one tab o
   t.same([one.links, other.links], [['live'], ['live']], 'and nobody has to connect again')
 })
 
-t.test('a renewal that comes late brings back no sign-in, and an end that comes late ends no newer one', async t => {
+t.test('a late renewal does not restore a sign-in, and a late sign-out does not end a newer one', async t => {
   const { openTab, kept } = await device(t, signedIn)
   const tab = openTab()
   await tab.isLive()
@@ -115,7 +112,7 @@ t.test('a renewal that comes late brings back no sign-in, and an end that comes 
   t.equal(tab.account.value.type, 'here')
 })
 
-t.test('a browser that keeps nothing says so', async t => {
+t.test('a browser that cannot store anything is reported', async t => {
   const tab = accountOfTab({
     ...partsOf(() => Promise.reject(new Error('no storage'))),
     tellTabs() {},

@@ -12,7 +12,7 @@ function kept() {
   })
 }
 
-t.test('what this device learnt of another side is known after the app was closed, and is not unlearnt [R8]', async t => {
+t.test('what this device learned of another client survives a restart of the app, and is not forgotten [R8]', async t => {
   const db = kept()
   const first = await openPins(db)
   const other = await openPins(db)
@@ -31,7 +31,7 @@ t.test('what this device learnt of another side is known after the app was close
   )
 })
 
-t.test('where the browser keeps nothing it is known as long as the app is open [R8]', async t => {
+t.test('where the browser cannot store it, it is known as long as the app is open [R8]', async t => {
   const pins = await openPins(() => Promise.reject(new Error('a private window')))
   pins.of('s1').set()
   t.ok(pins.of('s1').isSet)

@@ -4,7 +4,7 @@ import { signInProblem } from '../../../../web/model/account/sign-in-problem.ts'
 
 const secret = new Uint8Array(32)
 
-t.test('why a sign-in failed is told by what a person can do about it', async t => {
+t.test('a failed sign-in is explained by what a person can do about it', async t => {
   const rows = [
     [new Unreachable('network'), 'unreachable'],
     [new Refused(403, 'setup-code-required'), 'needs-setup-code'],
@@ -16,7 +16,7 @@ t.test('why a sign-in failed is told by what a person can do about it', async t 
   for (const [error, type] of rows) t.equal(signInProblem(error, secret).type, type)
 })
 
-t.test('after too many tries it is told when the next one is possible, where the server says so', async t => {
+t.test('after too many attempts the time of the next possible one is shown, if the server gives it', async t => {
   const before = Date.now()
   const problem = signInProblem(new Refused(429, 'Too many requests', 240_000), secret)
   t.ok(problem.type === 'locked' && problem.nextAt !== undefined && problem.nextAt - before >= 240_000)

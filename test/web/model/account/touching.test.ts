@@ -10,7 +10,7 @@ class Page extends EventTarget {
   }
 }
 
-t.test('a page counts as looked at for as long after a touch as its person chose', async t => {
+t.test('a page counts as in use after a touch for as long as its person chose', async t => {
   const page = new Page()
   let now = 1_000_000
   let told = 0
@@ -41,7 +41,7 @@ t.test('a page counts as looked at for as long after a touch as its person chose
   setWatchedMinutes(1)
 })
 
-t.test('the server is told of touches, but not of each', async t => {
+t.test('the server is notified of touches, but not of each', async t => {
   const page = new Page()
   let now = 5_000_000
   let told = 0
@@ -55,7 +55,7 @@ t.test('the server is told of touches, but not of each', async t => {
   t.equal(told, 2)
 })
 
-t.test('what was chosen counts from the first moment of the next start', async t => {
+t.test('a choice applies from the first moment of the next start', async t => {
   const kept = new Map<string, string>()
   const localStorage = {
     getItem: (name: string) => kept.get(name) ?? null,

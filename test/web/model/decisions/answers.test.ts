@@ -16,7 +16,7 @@ function ask(more: Partial<OpenRequest> = {}): OpenRequest {
 
 const completed = { tool: 'Bash', arguments: {}, createdAt: 1, completedAt: 2 }
 
-t.test('an answer names the choice, exactly what was shown, and who gives it', async t => {
+t.test('an answer contains the choice, exactly what was shown, and who answers', async t => {
   const { once, session, deny } = verdictsOf({ choices }, 's1')
   t.same(once && answerParams(ask(), once, 'Phone'), {
     id: 'p1',
@@ -36,7 +36,7 @@ t.test('an answer names the choice, exactly what was shown, and who gives it', a
   t.match(answerParams(ask(), { ...deny, kind: 'stop' }, 'Phone'), { approved: false, decision: 'abort' })
 })
 
-t.test('existing wrappers, which offer nothing, can be answered in their own words', async t => {
+t.test('existing wrappers, which list no choices, can be answered in their format', async t => {
   const { once, session, deny } = verdictsOf({}, 's1')
   const { choices: _, shown: __, ...plain } = ask()
   t.same(once && answerParams(plain, once, undefined), { id: 'p1', approved: true, decision: 'approved' })
@@ -44,14 +44,14 @@ t.test('existing wrappers, which offer nothing, can be answered in their own wor
   t.same(answerParams(plain, deny, undefined), { id: 'p1', approved: false, decision: 'denied' })
 })
 
-t.test('what the agent does not offer cannot be chosen', async t => {
+t.test('choices that the agent does not offer are not available', async t => {
   const { once, session, deny } = verdictsOf({ choices: [{ id: 'b', label: 'Always', kind: 'allow_always' }] }, 's1')
   t.equal(once, undefined)
   t.equal(session?.choice?.id, 'b')
   t.equal(deny.kind, 'stop')
 })
 
-t.test('where the agent offers no more than once, this session and always are rules of the machine', async t => {
+t.test('if the agent offers only once, session and always are rules of the machine', async t => {
   const suggestedRule = { on: 'command' as const, pattern: 'npm test', folder: '/x' }
   const offered = choices.filter(({ kind }) => kind !== 'allow_always')
   const { session, always } = verdictsOf({ choices: offered, suggestedRule }, 's1')
@@ -72,7 +72,7 @@ t.test('an answer that waits for a link ends with its question', async t => {
   t.equal(lifeOf(answer, undefined, false, 'Phone').type, 'ended')
 })
 
-t.test('the machine and the device judge by themselves, and the more careful one counts', async t => {
+t.test('machine and device assess the risk independently, and the more careful one counts', async t => {
   const risk = (told: OpenRequest['risk'], command = 'npm test') =>
     subjectOf(ask({ arguments: { command }, ...(told && { risk: told }) }), '/x').risk
   t.match(risk({ level: 'risky', reasons: ['runs-edited', 'a-reason-of-tomorrow'] }), { level: 'risky', reasons: ['runs-edited'] })
@@ -80,13 +80,13 @@ t.test('the machine and the device judge by themselves, and the more careful one
   t.equal(subjectOf(ask(), '/x', ['/x/package.json']).risk.level, 'risky', 'this device has seen the change too')
 })
 
-t.test('choices that say more than yes and no are shown in the words of the agent', async t => {
+t.test("choices beyond yes and no are shown in the agent's words", async t => {
   t.equal(isOwnQuestion(ask()), false)
   t.equal(isOwnQuestion(ask({ kind: 'plan', tool: 'ExitPlanMode' })), true)
   t.equal(isOwnQuestion(ask({ choices: [...choices, { id: 'd', label: 'Yes, for this folder', kind: 'allow_always' }] })), true)
 })
 
-t.test('an answer is applied only when the agent state says so, and mine only when it says by whom', async t => {
+t.test('an answer counts as applied only when the agent state says so, and as mine only when it names this device', async t => {
   const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'delivered' } }
   const answered = (more: object) =>
     decisionsOf({ completedRequests: { p1: { ...completed, status: 'approved', decision: 'approved', ...more } } })[0]
@@ -98,7 +98,7 @@ t.test('an answer is applied only when the agent state says so, and mine only wh
   t.equal(lifeOf(answer, answered({ status: 'canceled' }), false, 'Phone').type, 'ended')
 })
 
-t.test('an answer that failed leaves the question open, or ended when it is gone', async t => {
+t.test('a failed answer leaves the question open, or ended if it is gone', async t => {
   const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'failed', why: 'away', says: '' } }
   t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'failed')
   t.equal(lifeOf(answer, undefined, false, 'Phone').type, 'ended')
@@ -116,7 +116,7 @@ t.test('an id among the completed ones hides the same id among the open ones, an
   )
 })
 
-t.test('everything a call says is shown somewhere [acceptance 4]', async t => {
+t.test('everything in a call is shown somewhere [acceptance 4]', async t => {
   const subject = subjectOf(
     ask({
       arguments: { command: ['bash', '-lc', 'npm test'], cwd: '/elsewhere', description: 'Run the tests', timeout: 5000, env: { A: 'b' } }
@@ -127,7 +127,7 @@ t.test('everything a call says is shown somewhere [acceptance 4]', async t => {
   t.equal(subjectOf(ask(), undefined).question, 'Run this command?')
 })
 
-t.test('a second tap is called by what it allows, in short and with nothing hidden', t => {
+t.test('the confirm button is labelled with what it allows, in short and with nothing hidden', t => {
   const named = (request: Partial<OpenRequest>) => subjectOf(ask(request), '/x').confirm
   t.equal(named({ arguments: { command: 'git push --force' } }), 'Confirm: run git push --force once')
   t.equal(named({ arguments: { command: 'rm -rf \u202egnp.exe\n  build' } }), 'Confirm: run rm -rf \\u{202e}gnp.exe build once')
@@ -139,7 +139,7 @@ t.test('a second tap is called by what it allows, in short and with nothing hidd
   t.end()
 })
 
-t.test('an edit shows its change, whole, whichever way it was sent', async t => {
+t.test('an edit shows its full diff, in every format', async t => {
   const given = subjectOf(
     ask({ tool: 'Edit', kind: 'edit', arguments: {}, content: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }] }),
     '/x'
@@ -165,7 +165,7 @@ t.test('an edit shows its change, whole, whichever way it was sent', async t => 
   t.equal(hidden.risk.level, 'risky', 'a change that hides something is risky')
 })
 
-t.test('of what was answered before, the like is the same program, the latest first', async t => {
+t.test('similar earlier answers are those of the same program, latest first', async t => {
   const state = (command: string, completedAt: number, status: 'approved' | 'denied' | 'canceled' = 'approved') => ({
     ...completed,
     arguments: { command },

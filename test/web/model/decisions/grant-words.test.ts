@@ -7,7 +7,7 @@ import { session as zh } from '../../../../web/words/zh/session.ts'
 const choice = { id: 'always', label: 'Yes, and more', kind: 'allow_always' as const }
 const granting = (grants: Grants): Verdict => ({ kind: 'session', choice: { ...choice, grants } })
 
-t.test('the button of a yes for longer says what the agent will do from then on', t => {
+t.test('the button for a longer yes says what the agent will do from then on', t => {
   const cases: [Verdict, string][] = [
     [granting({ lasts: 'session', what: [{ type: 'edits', of: [] }] }), 'Allow all edits this session'],
     [granting({ lasts: 'session', what: [{ type: 'files', of: [] }] }), 'Allow edits to these files this session'],

@@ -22,20 +22,20 @@ function known(presence: 'here' | 'away' | 'ended', more: Partial<Noticed> = {})
   return { facts, lives: new Map(), answered: [], open: [], ...more }
 }
 
-t.test('a decision that was only read says who answered it and when, or that nobody did', async t => {
+t.test('a decision viewed but not made shows who answered it and when, or that nobody did', async t => {
   t.match(noticesOf(known('here', { answered: [denied] }), [gone]), [{ id: 'p1', mine: undefined, answered: { by: 'Tablet' }, at: 70 }])
   t.match(noticesOf(known('here', { answered: [{ ...denied, outcome: 'ended' }] }), [gone]), [{ answered: undefined, at: 70 }])
   t.match(noticesOf(known('here'), [gone]), [{ answered: undefined, at: 50 }], 'an existing wrapper tells nothing of it')
   t.match(noticesOf(known('ended'), [gone]), [{ answered: undefined }])
 })
 
-t.test('nothing is said to be over that may be open still, or that belongs to another session', async t => {
+t.test('nothing is shown as over that may still be open, or that belongs to another session', async t => {
   t.same(noticesOf(known('away'), [gone]), [], 'its machine may only sleep')
   t.same(noticesOf(known('here', { open: [asked] }), [gone]), [], 'it has woken')
   t.same(noticesOf(known('ended'), [{ ...gone, session: 's2' }]), [])
 })
 
-t.test('an answer of this device is told of once, as that', async t => {
+t.test('an answer of this device is reported once, as such', async t => {
   const mine = { request: request as OpenRequest, verdict: { kind: 'once' as const }, at: 60, state: { type: 'delivered' as const } }
   const lives = new Map([['p1', { answer: mine, life: { type: 'ended' as const } }]])
   t.match(noticesOf(known('ended', { lives }), [gone]), [{ mine, answered: undefined, at: 60 }])
@@ -57,7 +57,7 @@ t.test('the last one of each session stays until it was read', async t => {
   )
 })
 
-t.test('one that was only read gives way to the next decision of its session, not to one that was open beside it', async t => {
+t.test('a viewed one is replaced by the next decision of its session, not by one open at the same time', async t => {
   const next = (id: string): Waiting => ({ ...asked, id })
   const answered = [denied]
   t.equal(noticesOf(known('here', { answered, open: [next('p0')] }), [gone]).length, 1, 'it was there already')
@@ -67,7 +67,7 @@ t.test('one that was only read gives way to the next decision of its session, no
   t.equal(noticesOf(known('here', { answered: [...answered, byRule] }), [gone]).length, 1, 'what a rule allowed was never open')
 })
 
-t.test('one that was only read goes by itself once its turn is over and it was read, or something was said since', async t => {
+t.test('a viewed one disappears once its turn is over and it was read, or a message followed', async t => {
   for (const last of ['read', 'said'] as const) {
     for (const order of [[last, 'turn-over'] as const, ['turn-over', last] as const]) {
       noteWent(gone)
@@ -85,7 +85,7 @@ t.test('one that was only read goes by itself once its turn is over and it was r
   forgetWent('s1')
 })
 
-t.test('one that a device with the same name answered is not said to be answered by you, and nothing is said twice', async t => {
+t.test('an answer of another device with the same name is not shown as yours, and nothing is shown twice', async t => {
   const told = (by: string | undefined, more: Partial<Went> = {}) => {
     const now = known('here', { answered: [{ ...denied, outcome: 'allowed-once', by }] })
     return noticesOf(now, [{ ...gone, ...more }]).map(notice => toldOf(notice, now.facts, 'Phone'))
@@ -100,7 +100,7 @@ t.test('one that a device with the same name answered is not said to be answered
   forgetWent('s1')
 })
 
-t.test('an agent that the person ended is not said to have withdrawn what it asked', async t => {
+t.test('when the person ends an agent, its requests are not shown as withdrawn', async t => {
   const title = () => {
     const now = known('here')
     return noticesOf(now, went.value).map(notice => toldOf(notice, now.facts, 'Phone').title)

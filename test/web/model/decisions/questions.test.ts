@@ -26,7 +26,7 @@ const forms: Record<string, AgentState> = {
 }
 
 for (const [whose, state] of Object.entries(forms))
-  t.test(`a question is read as one, and never as a permission: ${whose}`, t => {
+  t.test(`a question is parsed as one, and never as a permission: ${whose}`, t => {
     const [question] = openQuestions(state)
     t.match(question, { id: 'q', type: 'form', questions: [{ question: 'Which colour?', options: [{ label: 'Green' }] }] })
     t.strictSame(openRequests(state), [])
@@ -34,7 +34,7 @@ for (const [whose, state] of Object.entries(forms))
     t.end()
   })
 
-t.test('an answer is in the words of each wrapper that may have asked', t => {
+t.test('an answer has the format of each wrapper that may have asked', t => {
   const [ours, happy, older] = Object.values(forms).flatMap(openQuestions)
   if (!ours || !happy || !older) throw new Error('They were read above.')
   t.strictSame(questionParams(ours, { colour: { values: ['g'] } }, 'Phone'), {
@@ -63,7 +63,7 @@ t.test('an answer is in the words of each wrapper that may have asked', t => {
   t.end()
 })
 
-t.test('what was answered is told as that, and a yes without words as any yes', t => {
+t.test('an answered question shows its answer, and a yes without text looks like any yes', t => {
   const over = { ...request, completedAt: 2 }
   const state = currentAgentState({
     completedRequests: {

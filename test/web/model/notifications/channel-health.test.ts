@@ -14,7 +14,7 @@ const missed = (ago: number) => sent(ago, { outcome: 'accepted', arrivedAfterMs:
 const healthWith = (last: Sent[], acknowledges = true) =>
   healthOf({ acknowledges, health: { sent: 0, arrived: 0, typicalMs: null, slowestMs: null, last } }, now)
 
-t.test('the newest stands at the end, with its delay, and one that was missed is no delay', async t => {
+t.test('the newest comes last, with its delay, and a missed one has no delay', async t => {
   const { arrivals, state, last } = healthWith([sent(3), missed(10), sent(20, { arrivedAfterMs: 3100 })])
   t.same(
     arrivals.map(each => (each.has === 'arrived' ? each.delayMs : 'missed')),
@@ -24,14 +24,14 @@ t.test('the newest stands at the end, with its delay, and one that was missed is
   t.same(last, { at: now - 3 * minute, has: 'arrived', delayMs: 1200 })
 })
 
-t.test('two in a row that did not come are a miss; one is not, nor two with another between', async t => {
+t.test('two in a row that did not arrive are a miss; one is not, nor two with another in between', async t => {
   t.equal(healthWith([missed(3), missed(9), sent(20)]).state, 'missing')
   t.equal(healthWith([missed(3), sent(9), missed(20)]).state, 'reaching')
   t.equal(healthWith([missed(3)]).state, 'reaching')
   t.equal(healthWith([sent(1), missed(3), missed(9)]).state, 'reaching', 'one that comes ends it')
 })
 
-t.test('what may still come, was watched, settled or collected is neither here nor there', async t => {
+t.test('one that may still arrive, was seen live, settled or collected does not count', async t => {
   const others = (['watched', 'settled', 'collected', 'waiting'] as const).map(outcome => sent(5, { outcome, arrivedAfterMs: null }))
   t.equal(healthWith(others).state, 'untried')
   t.equal(healthWith([missed(0.5)]).state, 'untried')
@@ -39,7 +39,7 @@ t.test('what may still come, was watched, settled or collected is neither here n
   t.same(healthWith([sent(5, { outcome: 'settled', arrivedAfterMs: 900 })]).last, { at: now - 5 * minute, has: 'arrived', delayMs: 900 })
 })
 
-t.test('a channel that acknowledges nothing is believed when it was handed over', async t => {
+t.test('a channel without acknowledgements is trusted once it was handed over', async t => {
   t.same(healthWith([missed(3), missed(9)], false).arrivals.length, 2)
   t.equal(healthWith([missed(3), missed(9)], false).state, 'reaching')
   t.equal(
@@ -48,7 +48,7 @@ t.test('a channel that acknowledges nothing is believed when it was handed over'
   )
 })
 
-t.test('the cause is told from what came of the newest', async t => {
+t.test('the cause follows from the results of the newest ones', async t => {
   t.equal(healthWith([missed(3), missed(9)]).cause, 'held-back')
   t.equal(healthWith([sent(3), missed(9)]).cause, undefined)
   t.equal(causeOf({ outcome: 'refused', reason: 'address not allowed' }), 'not-allowed')

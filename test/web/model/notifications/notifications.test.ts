@@ -32,7 +32,7 @@ function settingsIn({ book }: ReturnType<typeof server>): NotificationSettings {
   return now.settings
 }
 
-t.test('a device that never chose has what the protocol says, and a choice is stored with its zone and language', async t => {
+t.test("a device that never chose has the protocol's defaults, and a choice is stored with its zone and language", async t => {
   const there = server(t)
   await there.book.read()
   t.same(settingsIn(there), defaults)
@@ -43,7 +43,7 @@ t.test('a device that never chose has what the protocol says, and a choice is st
   t.equal(there.kept.settings?.language, 'en')
 })
 
-t.test('what another tab stored meanwhile stays', async t => {
+t.test('settings stored meanwhile by another tab stay', async t => {
   const there = server(t)
   await there.book.read()
   there.kept.settings = { ...defaults, machine: 'off', sessions: { s1: 'off' } }
@@ -52,7 +52,7 @@ t.test('what another tab stored meanwhile stays', async t => {
   t.same(there.kept.settings?.sessions, { s1: 'off', s2: 'decisions' })
 })
 
-t.test('what could not be stored stays chosen, says why, and is stored when tried again', async t => {
+t.test('a choice that could not be stored stays selected, says why, and is stored on retry', async t => {
   const there = server(t)
   await there.book.read()
   there.kept.fails = new Unreachable('network')
@@ -70,7 +70,7 @@ t.test('what could not be stored stays chosen, says why, and is stored when trie
   t.equal(there.kept.writes.length, 1, 'both in one, and once')
 })
 
-t.test('what is chosen while another choice is being stored is stored after it', async t => {
+t.test('a choice made while another is being stored is stored after it', async t => {
   const there = server(t)
   await there.book.read()
   await Promise.all([there.book.change(() => ({ finished: 'off' })), there.book.change(() => ({ machine: 'sound' }))])
@@ -79,7 +79,7 @@ t.test('what is chosen while another choice is being stored is stored after it',
   t.equal(there.book.saving.peek(), 'saved')
 })
 
-t.test('a refusal, a sign-in without a device and a server that is too old are told apart', async t => {
+t.test('a rejection, a sign-in without a device and an outdated server are distinguished', async t => {
   const there = server(t)
   there.kept.fails = new Refused(404, 'Not found')
   await there.book.read()
@@ -97,13 +97,13 @@ t.test('a refusal, a sign-in without a device and a server that is too old are t
   t.equal(there.book.reading.peek().type, 'told', 'what was read before is still shown')
 })
 
-t.test('every screen of a link has the same book, and another link another one', async t => {
+t.test('all screens of one link share a store, and another link has its own', async t => {
   const [one, other] = [server(t), server(t)]
   t.equal(notificationsOf(one.link), one.book)
   t.not(notificationsOf(other.link), one.book)
 })
 
-t.test('settings that say another zone or language than the device has are out of date', async t => {
+t.test("settings with another zone or language than the device's are out of date", async t => {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   const here = { ...defaults, timeZone }
   t.notOk(isOutOfDate(here))
@@ -111,7 +111,7 @@ t.test('settings that say another zone or language than the device has are out o
   t.ok(isOutOfDate({ ...here, language: 'zh' }))
 })
 
-t.test('until tomorrow is seven in the morning after the next night, also for who is up late', async t => {
+t.test('until tomorrow means seven in the morning after the next night, also late at night', async t => {
   t.equal(tomorrowMorning(new Date(2026, 4, 20, 22, 15)), new Date(2026, 4, 21, 7).getTime())
   t.equal(tomorrowMorning(new Date(2026, 4, 21, 1, 30)), new Date(2026, 4, 21, 7).getTime())
   t.equal(tomorrowMorning(new Date(2026, 4, 21, 6, 0)), new Date(2026, 4, 22, 7).getTime())

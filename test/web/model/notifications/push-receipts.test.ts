@@ -25,7 +25,7 @@ function world() {
   return { link: link as unknown as Parameters<typeof sendReceipts>[0], told, state, left: () => kept }
 }
 
-t.test('an arrival that could not be told is told with the next, once', async t => {
+t.test('an arrival that could not be reported is reported with the next, once', async t => {
   const { link, told, state, left } = world()
   state.failure = new Unreachable('network')
   t.equal(await sendReceipts(link, ['r1']), false)
@@ -37,7 +37,7 @@ t.test('an arrival that could not be told is told with the next, once', async t 
   t.same(told, ['r1', 'r2'])
 })
 
-t.test('what the server refuses is not told again, and its asking for patience is no refusal', async t => {
+t.test('a rejected report is not sent again, and rate limiting is not a rejection', async t => {
   const { link, told, state, left } = world()
   state.failure = new Refused(429, 'Too Many Requests')
   t.equal(await sendReceipts(link, ['r1']), false)
@@ -46,7 +46,7 @@ t.test('what the server refuses is not told again, and its asking for patience i
   t.same([told, left()], [[], []])
 })
 
-t.test('a device that is away for long keeps only its latest arrivals', async t => {
+t.test('a device that is offline for long keeps only its latest arrivals', async t => {
   const { link, state, left } = world()
   state.failure = new Unreachable('network')
   for (let each = 0; each < 30; each++) await sendReceipts(link, [`r${each}`])

@@ -52,14 +52,14 @@ function endpointOf(token: string): string {
   return endpoint
 }
 
-t.test('the server is told of the same subscription at each start', async t => {
+t.test('the server gets the same subscription at each start', async t => {
   const { link, asked } = world()
   await register(link)
   await register(link)
   t.same(asked, ['addPushToken https://push.example/1', 'addPushToken https://push.example/1'])
 })
 
-t.test('for another key the browser subscribes anew, and the server forgets the old one', async t => {
+t.test('with another key the browser subscribes again, and the server forgets the old subscription', async t => {
   const { link, asked, state } = world()
   await register(link)
   state.key = 'BBBB'
@@ -71,7 +71,7 @@ t.test('for another key the browser subscribes anew, and the server forgets the 
   ])
 })
 
-t.test('turned off, the browser and the server both forget', async t => {
+t.test('when turned off, browser and server both forget it', async t => {
   const { link, asked, kept } = world()
   await register(link)
   await unregister(link)
@@ -79,7 +79,7 @@ t.test('turned off, the browser and the server both forget', async t => {
   t.equal(kept.size, 0)
 })
 
-t.test('a browser without a push service is told apart from a server that cannot be asked', async t => {
+t.test('a missing push service and an unreachable server are distinguished', async t => {
   const { link, asked } = world({ canSubscribe: false })
   await t.rejects(register(link), NoPushService)
   t.same(asked, [])

@@ -40,7 +40,7 @@ function device() {
   }
 }
 
-t.test('what shall go on when the limit ends does so once, also after the app was closed [U7]', async t => {
+t.test('a session set to continue after its limit does so once, also after the app was closed [U7]', async t => {
   const { openApp, pass, said } = device()
   const before = openApp()
   await before.put(newContinuation('s1', 5000, 'Continue.'))
@@ -58,7 +58,7 @@ t.test('what shall go on when the limit ends does so once, also after the app wa
   t.strictSame(later.all.value, [])
 })
 
-t.test('without a link it waits for one, and what was taken back never goes on [U7]', async t => {
+t.test('offline it waits for a link, and a cancelled one never continues [U7]', async t => {
   const { openApp, pass, said, isLinked } = device()
   const goings = openApp()
   await goings.put(newContinuation('s1', 5000, 'Continue.'))
@@ -73,7 +73,7 @@ t.test('without a link it waits for one, and what was taken back never goes on [
   t.strictSame([said, later.all.value], [[], []])
 })
 
-t.test('a limit is told as long as it lasts and nothing came after it', async t => {
+t.test('a limit is shown while it lasts and until something follows it', async t => {
   const limit = { role: 'agent' as const, content: { type: 'event', id: 'e', data: { type: 'limit-reached', endsAt: 9000 * 1e8 } } }
   const at = 1000
   const heard = addMessages(emptyTranscript, [{ seq: 1, localId: null, at, body: limit as never }])

@@ -60,13 +60,13 @@ async function waiting() {
   return { link, find, arrive }
 }
 
-t.test('a text that was taken back before it left does not seem to be lost on the way [W13]', async t => {
+t.test('a text withdrawn before it was sent does not look lost [W13]', async t => {
   const { link, find, arrive } = await waiting()
   await withdrawMessage(link, find('two'))
   t.strictSame(await arrive(), { texts: ['one', 'three', 'a word about it'], missing: [] })
 })
 
-t.test('a text that was changed before it left keeps its place [W13]', async t => {
+t.test('a text edited before it was sent keeps its place [W13]', async t => {
   const { link, find, arrive } = await waiting()
   await changeMessage(link, find('two'), 'two, in other words')
   t.strictSame(await arrive(), { texts: ['one', 'two, in other words', 'three'], missing: [] })

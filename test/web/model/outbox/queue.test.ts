@@ -45,7 +45,7 @@ function device() {
   }
 }
 
-t.test('entries of every kind wait in one list, in their order, also while the app is closed [U2] [U4]', async t => {
+t.test('entries of every kind wait in one list, in order, also while the app is closed [U2] [U4]', async t => {
   const { openApp, isLinked, sent } = device()
   const before = openApp()
   for (const [key, kind] of [
@@ -70,7 +70,7 @@ t.test('entries of every kind wait in one list, in their order, also while the a
   t.same(sent.value.toSorted(), ['a', 'b', 'c'])
 })
 
-t.test('where the browser keeps nothing, one that may waits in the tab and leaves from there; another is refused', async t => {
+t.test('where the browser stores nothing, an entry that may waits in the tab and is sent from there; others are rejected', async t => {
   const { openApp, isLinked, sent, fill } = device()
   const queue = openApp()
   await queue.isRead
@@ -86,7 +86,7 @@ t.test('where the browser keeps nothing, one that may waits in the tab and leave
   t.same(sent.value, ['a'])
 })
 
-t.test('of one that is sent at most once nothing is left when the app was closed over it', async t => {
+t.test('an at-most-once entry leaves nothing behind when the app was closed while sending it', async t => {
   const { openApp, isLinked, sent, willBe } = device()
   isLinked.value = true
   willBe(new Promise(() => {}))
@@ -101,7 +101,7 @@ t.test('of one that is sent at most once nothing is left when the app was closed
   t.same([after.all.value, sent.value], [[], ['b']])
 })
 
-t.test('one on its way is not taken back, and one that failed is, or read and gone', async t => {
+t.test('an entry in flight cannot be withdrawn; one that failed can, or was read and is gone', async t => {
   const { openApp, isLinked, willBe } = device()
   isLinked.value = true
   const queue = openApp()

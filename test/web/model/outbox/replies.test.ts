@@ -52,7 +52,7 @@ function device() {
 
 const states = (queue: App): ReplyState['type'][] => queue.all.value.map(({ state }) => state.type)
 
-t.test('a decision and an answer made without a link are sent once there is one, also after the app was closed [U2]', async t => {
+t.test('a decision and an answer made offline are sent once the link returns, also after the app was closed [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const before = openApp()
   await giveReply(before, given, true)
@@ -78,7 +78,7 @@ t.test('a decision and an answer made without a link are sent once there is one,
   t.strictSame(await keptOn(openApp()), [], 'nothing is sent twice')
 })
 
-t.test('one that was taken back, or that only a person may send, is never sent [U2] [U3]', async t => {
+t.test('a withdrawn one, or one that only a person may send, is never sent [U2] [U3]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const before = openApp()
   await giveReply(before, given, false)
@@ -93,7 +93,7 @@ t.test('one that was taken back, or that only a person may send, is never sent [
   t.strictSame(calls, [])
 })
 
-t.test('one whose question has ended meanwhile is dropped unsent [U2]', async t => {
+t.test('one whose question ended meanwhile is dropped unsent [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const queue = openApp()
   await giveReply(queue, given, true)
@@ -104,7 +104,7 @@ t.test('one whose question has ended meanwhile is dropped unsent [U2]', async t 
   t.strictSame(calls, [])
 })
 
-t.test('what another tab of the device took back is not sent by this one [U2]', async t => {
+t.test('one withdrawn in another tab of the device is not sent by this one [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const one = openApp()
   await giveReply(one, given, true)
@@ -118,7 +118,7 @@ t.test('what another tab of the device took back is not sent by this one [U2]', 
   t.strictSame(calls, [])
 })
 
-t.test('it waits on for a machine that is away, and says what a machine refuses [U2]', async () => {
+t.test("it keeps waiting for a machine that is away, and shows a machine's rejection [U2]", async () => {
   const { openApp, hear, isLinked, failWith } = device()
   const queue = openApp()
   await giveReply(queue, given, true)

@@ -43,7 +43,7 @@ function device() {
   }
 }
 
-t.test('a session asked for while its machine is away begins once it is back, also after the app was closed [U4]', async t => {
+t.test('a session requested while its machine is away starts once it is back, also after the app was closed [U4]', async t => {
   const { openApp, hear, begun, said } = device()
   hear(false)
   const before = openApp()
@@ -61,7 +61,7 @@ t.test('a session asked for while its machine is away begins once it is back, al
   t.strictSame(later.all.value, [], 'it begins once')
 })
 
-t.test('the first message of one that waits is changed, also for the app that comes after', async t => {
+t.test('the first message of a waiting one can be edited, also for the next app start', async t => {
   const { openApp, hear, said } = device()
   hear(false)
   const before = openApp()
@@ -77,7 +77,7 @@ t.test('the first message of one that waits is changed, also for the app that co
   after.close()
 })
 
-t.test('one that was taken back never begins, and of two tabs one begins it [U4]', async t => {
+t.test('a withdrawn one never starts, and of two tabs one starts it [U4]', async t => {
   const { openApp, hear, begun } = device()
   const one = openApp()
   await one.put(newStart(given))
@@ -99,7 +99,7 @@ t.test('one that was taken back never begins, and of two tabs one begins it [U4]
   t.strictSame(begun, ['m1'])
 })
 
-t.test('it waits on for a machine that went away again, and asks before it makes a folder or tries again [U4]', async t => {
+t.test('it keeps waiting for a machine that went away again, and asks before it creates a folder or retries [U4]', async t => {
   const { openApp, hear, begun, willBe } = device()
   const queue = openApp()
   const is = (type: string) => until(queue.all, all => all[0]?.state.type === type)
@@ -119,7 +119,7 @@ t.test('it waits on for a machine that went away again, and asks before it makes
   t.strictSame(begun, ['m1', 'm1', 'm1, makes the folder'], 'what failed is not tried by itself')
 })
 
-t.test('when the app was closed while the machine was asked, it says that nobody knows, and does not ask again [U4]', async t => {
+t.test('when the app was closed during the request, it says that the result is unknown, and does not retry [U4]', async t => {
   const { openApp, hear, begun, willBe } = device()
   const before = openApp()
   willBe(new Promise(() => {}))

@@ -8,7 +8,7 @@ import type { Item } from '../../../../web/model/transcript/items.ts'
 
 const metadata = (more: object = {}) => sessionMetadata.parse({ path: '/a', host: 'a', ...more })
 
-t.test('a mode that only messages carry leaves with the next one, and is not changed if the turn ends without it', t => {
+t.test('a mode carried only by messages is sent with the next one, and is not shown as changed if the turn ends without it', t => {
   const about = metadata({ operatingModes: ['ask', 'free'].map(code => ({ code, value: code })), currentOperatingModeCode: 'ask' })
   const facts = (more: object = {}) => {
     // No more than the facts are made of.

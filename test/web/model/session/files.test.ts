@@ -29,7 +29,7 @@ function link() {
 
 const isUp = (files: ReturnType<typeof openFiles>) => until(files.chosen, all => all[0]?.state.type === 'ready')
 
-t.test('a file that was not up when the app was closed goes on where it was, with the same bytes [U8]', async t => {
+t.test('an upload unfinished when the app was closed continues where it was, with the same bytes [U8]', async t => {
   const { asked, answers, open } = link()
   const before = open('s1')
   before.choose([new File(['pears'], 'pears.txt', { type: 'text/plain' })])
@@ -50,7 +50,7 @@ t.test('a file that was not up when the app was closed goes on where it was, wit
   later.close()
 })
 
-t.test('a file that was left out does not come back [U8]', async t => {
+t.test('a removed file does not come back [U8]', async t => {
   const { answers, open } = link()
   const before = open('s2')
   before.choose([new File(['pears'], 'pears.txt')])
@@ -68,7 +68,7 @@ t.test('a file that was left out does not come back [U8]', async t => {
   after.close()
 })
 
-t.test('what can never go is told until the message is sent, and what did not reach the server stays', async t => {
+t.test('a file that can never be sent is reported until the message is sent, and one that did not reach the server stays', async t => {
   const { answers, open } = link()
   const files = open('s3')
   files.choose([new File([], 'nothing.txt'), new File(['pears'], 'pears.txt'), new File(['plums'], 'plums.txt')])

@@ -17,12 +17,12 @@ const said = (by: 'user' | 'agent' | 'closed' | 'strange', seq: number): KnownMe
 }
 const isShut = (...all: Parameters<typeof said>[0][]) => isOtherwiseSealed(all.map(said))
 
-t.test('a session whose newest words do not open is sealed otherwise, whatever persons wrote between', async t => {
+t.test('a session whose newest agent messages do not decrypt has another key, whatever people wrote in between', async t => {
   t.ok(isShut('closed', 'closed', 'closed'))
   t.ok(isShut('user', 'agent', 'closed', 'closed', 'user', 'closed', 'user'))
 })
 
-t.test('a message that was spoiled, or is of an unknown kind, shuts no session', async t => {
+t.test('a corrupt message, or one of an unknown kind, does not close the session', async t => {
   t.notOk(isShut())
   t.notOk(isShut('user'))
   t.notOk(isShut('agent', 'closed', 'closed'))

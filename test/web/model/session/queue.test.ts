@@ -30,7 +30,7 @@ const queue = (messages: KnownMessage[], facts: { readSeq: number; hasReceipts: 
     ...more
   }).map(({ text }) => text)
 
-t.test('what the agent has not read waits, also over the end of a turn; what steers does not', t => {
+t.test('messages the agent has not read wait, also past the end of a turn; steering ones do not', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'now', { steer: true }), mine(5, 'two')]
   t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }), ['one', 'two'])
   t.strictSame(queue([...messages, turn(6)], { readSeq: 4, hasReceipts: true }), ['two'])
@@ -43,7 +43,7 @@ t.test('what the agent has not read waits, also over the end of a turn; what ste
   t.end()
 })
 
-t.test('what is changed or moved keeps one place in the queue and in the transcript, in whatever order that is heard', t => {
+t.test('an edited or moved message keeps one place in the queue and in the transcript, in any order of updates', t => {
   const messages = [
     mine(1, 'begin'),
     turn(2),
@@ -74,7 +74,7 @@ t.test('what is changed or moved keeps one place in the queue and in the transcr
   t.end()
 })
 
-t.test('what was said during a turn stands where the turn that it began starts, below the reply that was being written', t => {
+t.test('messages sent during a turn are shown where the turn they started begins, below the reply being written', t => {
   const say = (seq: number, text: string, turn: string) => {
     const envelope = { id: `e${seq}`, time: at + seq, role: 'agent', turn, ev: { t: 'text', text } }
     return { seq, localId: null, at: at + seq, body: body({ role: 'session', content: { type: 'session', data: envelope } }) }
@@ -122,7 +122,7 @@ t.test('what was said during a turn stands where the turn that it began starts, 
   t.end()
 })
 
-t.test('words that came too late to replace any stand by themselves, and what was withdrawn too late was read', t => {
+t.test('an edit that came too late becomes its own message, and a withdrawal that came too late counts as read', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'ONE', { replaces: 'local3' }), mine(5, 'two')]
   const apart = [...messages, told(6, { t: 'apart', localId: 'local4' }, 'agent')]
   const { items } = addMessages(emptyTranscript, apart)
@@ -144,7 +144,7 @@ t.test('words that came too late to replace any stand by themselves, and what wa
   t.end()
 })
 
-t.test('what was changed here and has not left is in the queue as it will be, and says where each is', t => {
+t.test('a message edited here but not yet sent is in the queue as it will be, with the status of each', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'two')]
   const shown = queueOf({
     transcript: addMessages(emptyTranscript, messages),
@@ -165,13 +165,13 @@ t.test('what was changed here and has not left is in the queue as it will be, an
   t.end()
 })
 
-t.test('without receipts what came during the turn waits for its end', t => {
+t.test('without receipts, messages sent during the turn wait for its end', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one')]
   t.strictSame(queue(messages, { readSeq: 0, hasReceipts: false }), ['one'])
   t.end()
 })
 
-t.test('a message that was taken back says so and waits no more, in whatever order that is heard', t => {
+t.test('a withdrawn message says so and no longer waits, in any order of updates', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), told(4, { t: 'withdraw', localId: 'local3' })]
   t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }), [])
   for (const heard of [messages, messages.toReversed()]) {
@@ -186,7 +186,7 @@ t.test('a message that was taken back says so and waits no more, in whatever ord
   t.end()
 })
 
-t.test('files belong to the next text of a person, also with words of the agent between them', t => {
+t.test("files belong to the person's next text, also with agent messages in between", t => {
   const between = told(2, { t: 'text', text: 'Still at it.' }, 'agent')
   const { items } = addMessages(emptyTranscript, [file(1, 'a.png'), between, file(3, 'b.png'), mine(4, 'look'), mine(5, 'and go')])
   t.strictSame(
@@ -196,7 +196,7 @@ t.test('files belong to the next text of a person, also with words of the agent 
   t.end()
 })
 
-t.test('a slash at the beginning asks for commands, an @ at the beginning of a word for files', t => {
+t.test('a leading slash suggests commands, an @ at the start of a word files', t => {
   t.strictSame(tokenAt('/pl'), { kind: 'command', query: 'pl' })
   t.strictSame(tokenAt('see @src/a'), { kind: 'file', query: 'src/a' })
   for (const text of ['and /pl', '/plan it', 'me@home', 'plain', '@src done']) t.equal(tokenAt(text), undefined, text)

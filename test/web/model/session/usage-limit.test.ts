@@ -9,19 +9,16 @@ const at = Date.now()
 const hours: UsageWindow = { minutes: 300, usedPercent: 100, resetsAt: at + 1000, isReached: true }
 const week: UsageWindow = { minutes: 10080, usedPercent: 99, resetsAt: at + 9000, isReached: false }
 
-t.test(
-  'a limit lasts until the last window that is closed opens again, and what was told of an earlier one is not said of this',
-  async t => {
-    const until = (windows: UsageWindow[]) => limitedUntil(emptyTranscript, { windows }, at)
-    t.equal(until([hours, week]), at + 1000)
-    t.equal(until([hours, { ...week, isReached: true }]), at + 9000)
-    t.equal(until([{ ...hours, resetsAt: at - 1 }]), undefined)
-    t.equal(until([{ minutes: 300, isReached: true }]), undefined, 'without a time nothing can be promised')
-    t.strictSame(openWindows([{ ...hours, resetsAt: at }, week], at), [week])
-  }
-)
+t.test('a limit lasts until the last exceeded window reopens, and details of an earlier one are not shown for it', async t => {
+  const until = (windows: UsageWindow[]) => limitedUntil(emptyTranscript, { windows }, at)
+  t.equal(until([hours, week]), at + 1000)
+  t.equal(until([hours, { ...week, isReached: true }]), at + 9000)
+  t.equal(until([{ ...hours, resetsAt: at - 1 }]), undefined)
+  t.equal(until([{ minutes: 300, isReached: true }]), undefined, 'without a time nothing can be promised')
+  t.strictSame(openWindows([{ ...hours, resetsAt: at }, week], at), [week])
+})
 
-t.test('free are the agents of its machine that are signed in and at no limit themselves', async t => {
+t.test('alternatives are the agents of its machine that are signed in and within their limits', async t => {
   const own = session({ title: 'own', agent: 'claude', metadata: { usageWindows: [hours] } })
   const codex = session({ title: 'codex', agent: 'codex', metadata: { usageWindows: [hours] } })
   const agents = ['claude', 'codex', 'opencode', 'demo'].map(agent => ({ agent, title: agent }))

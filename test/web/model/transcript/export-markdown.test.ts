@@ -5,7 +5,7 @@ import type { Item } from '../../../../web/model/transcript/items.ts'
 
 const at = Date.UTC(2026, 4, 14, 14, 2)
 
-t.test('a session is exported as a page to read, and nothing in it can end what it stands in', async t => {
+t.test('a session is exported as readable Markdown, and no content can break out of its block', async t => {
   // No more than an export reads of one.
   const session = {
     id: 's1',

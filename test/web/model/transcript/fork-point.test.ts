@@ -8,7 +8,7 @@ const points = [
   { uuid: 'd', text: 'Go on. And then tell me.', timestamp: 91_000 }
 ]
 
-t.test('where a session is forked is found by what was said, and of the like by when', async t => {
+t.test('a fork point is found by its text, and among equal ones by time', async t => {
   t.equal(pointFor({ text: 'Go on.', at: 2_000 }, points)?.uuid, 'a')
   t.equal(pointFor({ text: ' Go  on.\n', at: 95_000 }, points)?.uuid, 'c')
   t.equal(pointFor({ text: 'Look at this', at: 0 }, points)?.uuid, 'b')

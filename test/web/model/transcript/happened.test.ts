@@ -24,7 +24,7 @@ const step = (seq: number, kind: Step['kind'], more: Partial<Step> = {}): Step =
   ...more
 })
 
-t.test('what happened while somebody was away is told in numbers, and that it is not all of it when older is missing', async t => {
+t.test('events during an absence are summarized in numbers, and marked incomplete when older ones are missing', async t => {
   const items: Item[] = [
     step(3, 'edit', { locations: ['/old.ts'] }),
     step(6, 'edit', { locations: ['/a.ts'] }),
@@ -47,7 +47,7 @@ t.test('what happened while somebody was away is told in numbers, and that it is
   t.equal(happenedSince({ items, messages }, 9, { until, hasOlder: true }).first, undefined)
 })
 
-t.test('whether the tests pass is told only where the exit code of the last run of them is known', async t => {
+t.test('passing tests are reported only if the exit code of their last run is known', async t => {
   const run = (command: string, text: string, more: Partial<Step> = {}) =>
     step(6, 'execute', { args: { command }, content: [{ type: 'text', text }], ...more })
   const told = (runs: Step[], tellsFailures = false) =>
@@ -86,7 +86,7 @@ t.test('whether the tests pass is told only where the exit code of the last run 
   t.equal(told([run('npm test', '', { state: 'running', endedAt: undefined })], true), undefined)
 })
 
-t.test('what a person was asked meanwhile counts once, whichever agent asked and whoever answered', async t => {
+t.test('a request to the person counts once, whichever agent asked and whoever answered', async t => {
   const answered = (id: string, at: number, more: Partial<Answered> = {}): Answered => ({
     id,
     call: undefined,
@@ -116,7 +116,7 @@ t.test('what a person was asked meanwhile counts once, whichever agent asked and
   t.match(happenedSince({ items, messages: [] }, 5, { until, hasOlder: false, asked }), { questions: 2, decisions: 2 })
 })
 
-t.test('what came after the return is not counted', async t => {
+t.test('events after the return are not counted', async t => {
   const asked = {
     requests: [{ id: 'r1', tool: 'Bash', arguments: {}, createdAt: 9 }] as OpenRequest[],
     questions: [],

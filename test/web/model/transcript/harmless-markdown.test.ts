@@ -4,7 +4,7 @@ import { harmlessMarkdown } from '../../../../web/model/transcript/harmless-mark
 import { sampleSeed } from '../../../kit/seed.ts'
 import { mutations, payloads } from '../../kit/xss.ts'
 
-t.test('what an agent writes stays as it is, with its code and its links to the web', t => {
+t.test("an agent's text is unchanged, with its code and its web links", t => {
   for (const text of [
     '# Done\n\n- **All** tests pass in `Map<string, Set<number>>`, 1 < 2\n- [x] see [the run](https://example.org/1) or <me@example.org>',
     '```ts\nconst a: Array<string> = [b](c)\n```\n\n~~~\n<b>\n``` ~~~\n~~~',
@@ -15,7 +15,7 @@ t.test('what an agent writes stays as it is, with its code and its links to the 
   t.end()
 })
 
-t.test('nothing else is more than text to a viewer', t => {
+t.test('everything else is plain text for a viewer', t => {
   const table: [text: string, becomes: string][] = [
     ['<script>1</script>', '&lt;script>1&lt;/script>'],
     ['\\<img src=x>', '\\&lt;img src=x>'],
@@ -37,7 +37,7 @@ t.test('nothing else is more than text to a viewer', t => {
   t.end()
 })
 
-t.test('no text gives a viewer a tag or a picture, however it is put together', t => {
+t.test('no text produces a tag or a picture in a viewer, however it is composed', t => {
   const more = mutations(sampleSeed.number)
   const texts = [...payloads, ...Array.from({ length: 800 }, () => more.next().value ?? '')].filter(text => text.length < 2000)
   const found = texts.filter(text => isMore(harmlessMarkdown(text)))

@@ -3,7 +3,7 @@ import { newEnvelope, newSessionMessage, newUserText } from '../../../../lib/cli
 import type { SessionEvent } from '../../../../lib/protocol/sealed/messages.ts'
 import { endedIn, lineOf } from '../../../../web/model/transcript/last-line.ts'
 
-t.test('a row says the last thing that means something to a person', async t => {
+t.test('a row shows the last line that matters to a person', async t => {
   const rows: [SessionEvent, string | undefined][] = [
     [{ t: 'text', text: '\n## Done\nAll **tests** pass' }, 'Done'],
     [{ t: 'text', text: 'All **tests** pass in `src`' }, 'All tests pass in src'],
@@ -28,17 +28,17 @@ t.test('a row says the last thing that means something to a person', async t => 
   for (const [ev, text] of rows) t.equal(lineOf(newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' })))?.text, text, ev.t)
 })
 
-t.test('what a person wrote is marked as theirs, and a long text is cut', async t => {
+t.test("a person's message is marked as theirs, and a long text is cut", async t => {
   t.equal(lineOf(newUserText('Fix it\nplease'))?.text, 'You: Fix it')
   t.ok((lineOf(newUserText('x'.repeat(5000)))?.text.length ?? 0) < 250)
 })
 
-t.test('what a subagent says is its own affair', async t => {
+t.test('subagent output is not shown', async t => {
   const ev: SessionEvent = { t: 'text', text: 'inside' }
   t.equal(lineOf(newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't', subagent: 's' }))), undefined)
 })
 
-t.test('a command is told with its call, and what ends it says whether it ran', async t => {
+t.test('a command is shown with its call, and its end says whether it ran', async t => {
   const told = (ev: SessionEvent) => newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' }))
   const begun: SessionEvent = { t: 'tool-call-start', call: 'c', name: 'Bash', title: 'npm test', description: '', args: {} }
   t.same(lineOf(told(begun)), { text: 'npm test', command: { call: 'c', hasRun: false } })

@@ -8,7 +8,7 @@ const command = (text = ''): StepStart => ({
   content: text === '' ? [] : [{ type: 'text', text }]
 })
 
-t.test('the last that was heard of an agent is what it runs says, or else what it said before', async t => {
+t.test('the last output of an agent is that of its running command, or else its last text', async t => {
   const said = tell().mine('Test it').turn().say('I test it.')
   t.equal(lastOutput(said.done())?.text, 'I test it.')
   t.equal(lastOutput(said.step(command()).done())?.text, 'I test it.')
@@ -18,6 +18,6 @@ t.test('the last that was heard of an agent is what it runs says, or else what i
   t.same(lastOutput({ ...said.done(), partials: [growing] }), { text: 'And now', at: 7 })
 })
 
-t.test('of a session in which only a person spoke nothing was heard', async t => {
+t.test("a session with only the person's messages has no output", async t => {
   t.equal(lastOutput(tell().mine('Hello?').done()), undefined)
 })

@@ -9,7 +9,7 @@ const model = (older: 'none' | 'more' | 'loading' | 'failed', feed: 'live' | 'st
   feed: signal(feed)
 })
 
-t.test('a message is said to be gone only when all is known that could hold it', async t => {
+t.test('a message is reported missing only when everything that could hold it is loaded', async t => {
   t.equal(isGone(6, messages, model('none')), false)
   t.equal(isGone(9, messages, model('none')), true)
   t.equal(isGone(9, messages, model('none', 'stale')), false)
@@ -20,7 +20,7 @@ t.test('a message is said to be gone only when all is known that could hold it',
   t.equal(isGone(1, [], model('none')), true)
 })
 
-t.test('an address names a message by its number, or one that is nowhere', async t => {
+t.test('an address names a message by number, or one that does not exist', async t => {
   t.equal(linkedMessage(readPath('/s/abc/m/12')), 12)
   t.equal(linkedMessage(readPath('/s/abc')), undefined)
   t.same(linkedMessage(readPath('/s/abc/m/twelve')), Number.NaN)

@@ -23,7 +23,7 @@ for (const [args, says] of [
   [{ locations: [null, 'pears.txt', { line: 1 }] }, 'Read read'],
   [{ locations: 'pears.txt' }, 'Read read']
 ] as const) {
-  t.test(`a step of Happy's wrapper says what it is about, as it was told: ${JSON.stringify(args)}`, async t => {
+  t.test(`a step from Happy's wrapper shows its arguments: ${JSON.stringify(args)}`, async t => {
     const { items } = addMessages(emptyTranscript, [{ seq: 1, localId: null, at: 1, body: ofHappy(args) }])
     const [step] = items
     if (step?.type !== 'step') throw new Error('No step.')

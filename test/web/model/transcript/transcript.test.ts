@@ -45,13 +45,13 @@ function step(transcript: Transcript): Extract<Item, { type: 'step' }> {
   return found
 }
 
-t.test('what a person added to a decision is not shown as typed at the terminal, although the wrapper sent it', async t => {
+t.test('feedback added to a decision is not shown as typed at the terminal, although the wrapper sent it', async t => {
   const sent = (seq: number, meta: object) => opened(seq, { role: 'user', content: { type: 'text', text: 'no' }, meta })
   const { items } = from(sent(1, { sentFrom: 'web' }), sent(2, { sentFrom: 'cli' }), sent(3, { sentFrom: 'cli', isReason: true }))
   t.match(items, [{ from: 'app' }, { from: 'terminal' }, { from: 'decision' }])
 })
 
-t.test('a turn reads as text, steps and their ends', async t => {
+t.test('a turn is parsed into text, steps and their ends', async t => {
   const transcript = from(
     mine(1, 'fix it'),
     told(2, { t: 'turn-start' }),
@@ -66,19 +66,19 @@ t.test('a turn reads as text, steps and their ends', async t => {
   t.equal(addMessages(transcript, [told(6, { t: 'turn-end', status: 'completed' })]).turn, undefined)
 })
 
-t.test('an envelope wrapped by an app reads like a bare one', async t => {
+t.test('an envelope wrapped by an app is parsed like a bare one', async t => {
   const bare = { id: 'e1', time: start, role: 'agent', turn: 't1', ev: { t: 'text', text: 'hello' } }
   const wrapped = opened(1, { role: 'session', content: { type: 'session', data: bare } })
   t.same(from(wrapped).items, from(opened(1, { role: 'session', content: bare })).items)
 })
 
-t.test('a text that was cut off is marked so, and any other is not', async t => {
+t.test('only a truncated text is marked as such', async t => {
   const transcript = from(told(1, { t: 'text', text: 'I will', cut: true }), told(2, { t: 'text', text: 'I will do it.' }))
   t.match(transcript.items, [{ type: 'prose', text: 'I will', isCut: true }, { type: 'prose' }])
   t.notOk(transcript.items[1] && 'isCut' in transcript.items[1])
 })
 
-t.test('of a text that a person stopped it is not said that its agent did not finish', t => {
+t.test('a text that a person stopped is not shown as unfinished by the agent', t => {
   const cut = told(1, { t: 'text', text: 'I will', cut: true })
   const stopped = from(cut, told(2, { t: 'turn-end', status: 'cancelled' }))
   t.same(types(stopped), ['prose', 'turn-ended'])
@@ -88,7 +88,7 @@ t.test('of a text that a person stopped it is not said that its agent did not fi
   t.end()
 })
 
-t.test('a note that is said beside the work begins no turn, and none ends with it', t => {
+t.test('a side note neither starts nor ends a turn', t => {
   const alone = from(told(1, { t: 'service', text: 'Codex 0.200 is newer than tested.' }, { turn: 't0' }))
   t.equal(alone.turn, undefined)
   const within = addMessages(alone, [told(2, { t: 'text', text: 'I look.' }), told(3, { t: 'service', text: 'Codex reviews it.' })])
@@ -97,7 +97,7 @@ t.test('a note that is said beside the work begins no turn, and none ends with i
   t.end()
 })
 
-t.test('what still runs when the turn is cancelled is stopped', async t => {
+t.test('steps still running when the turn is cancelled count as stopped', async t => {
   const transcript = from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status: 'cancelled' }))
   t.equal(step(transcript).state, 'stopped')
   t.same(types(transcript), ['step', 'turn-ended'])
@@ -107,7 +107,7 @@ t.test('an end without a status claims no success', async t => {
   t.equal(step(from(call(1, 'Bash', 'execute'), ended(2, 1))).state, 'done')
 })
 
-t.test('a call told again keeps its place and gains what is new', async t => {
+t.test('a repeated call keeps its place and is updated', async t => {
   const transcript = from(call(1, 'Write', 'edit'), told(2, { t: 'text', text: 'x' }), {
     ...told(3, {
       t: 'tool-call-start',
@@ -124,7 +124,7 @@ t.test('a call told again keeps its place and gains what is new', async t => {
   t.equal(step(transcript).at, start + 1000)
 })
 
-t.test('the plan stands once per turn and the latest is the one shown', async t => {
+t.test('the plan appears once per turn, in its latest form', async t => {
   const transcript = from(
     told(1, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
     told(2, { t: 'plan', entries: [{ content: 'a', status: 'completed' }] })
@@ -133,7 +133,7 @@ t.test('the plan stands once per turn and the latest is the one shown', async t 
   t.equal(transcript.plan?.[0]?.status, 'completed')
 })
 
-t.test('a plan that was done to its end is none of the next turn, and one that was not goes on', async t => {
+t.test('a completed plan is not shown in the next turn, and an unfinished one continues', async t => {
   const planned = (status: 'completed' | 'pending') => [
     told(1, { t: 'turn-start' }),
     told(2, {
@@ -150,7 +150,7 @@ t.test('a plan that was done to its end is none of the next turn, and one that w
   t.equal(from(...planned('pending'), told(4, { t: 'turn-start' }, { turn: 'next' })).plan?.length, 2)
 })
 
-t.test('a to-do tool of an older wrapper is a plan', async t => {
+t.test('a to-do tool of an older wrapper is shown as a plan', async t => {
   const todos = [{ content: 'a', status: 'in_progress', activeForm: 'doing a' }]
   const output = opened(1, {
     role: 'agent',
@@ -162,7 +162,7 @@ t.test('a to-do tool of an older wrapper is a plan', async t => {
   t.same(types(from(output)), ['plan'])
 })
 
-t.test('the four older families are read leniently', async t => {
+t.test('the four older message families are parsed leniently', async t => {
   const agent = (seq: number, content: unknown): KnownMessage => opened(seq, { role: 'agent', content })
   const transcript = from(
     agent(1, {
@@ -202,7 +202,7 @@ t.test('the four older families are read leniently', async t => {
   t.equal(transcript.turn, undefined)
 })
 
-t.test('messages that cannot be opened are counted, not hidden', async t => {
+t.test('messages that cannot be decrypted are counted, not hidden', async t => {
   const closed = (seq: number): KnownMessage => ({ seq, localId: null, at: start, body: undefined, closed: 'unreadable' })
   t.match(from(closed(1), closed(2), mine(3, 'x')).items, [{ type: 'skipped', count: 2 }, { type: 'mine' }])
   t.same(types(addMessages(from(closed(1)), [mine(1, 'opened after all')])), ['mine'])
@@ -219,40 +219,37 @@ t.test('a subagent is one step, whatever it does', async t => {
   t.match(transcript.items, [{ type: 'step', kind: 'agent', title: 'trace the cookie', state: 'ok', inner: { steps: 1 } }])
 })
 
-t.test(
-  'what a subagent did is a transcript of its own, without what others did meanwhile, and nothing in it runs on once it has ended',
-  async t => {
-    const sub = { subagent: 's1' }
-    const start = (call: string) => ({
-      t: 'tool-call-start' as const,
-      call,
-      name: 'Read',
-      title: `Read ${call}`,
-      description: '',
-      args: {}
-    })
-    const transcript = from(
-      told(1, { t: 'start', title: 'trace the cookie' }, sub),
-      told(2, start('i1'), sub),
-      told(3, start('o1')),
-      told(4, start('x1'), { subagent: 's2' }),
-      told(5, { t: 'tool-call-end', call: 'i1', status: 'failed' }, sub),
-      told(6, { t: 'text', text: 'inner words' }, sub),
-      told(7, start('i2'), sub)
-    )
-    const inner = (of: Transcript) => itemsOfSubagent(of.messages, 's1', step(of))
-    t.match(inner(transcript), [
-      { type: 'step', call: 'i1', state: 'failed' },
-      { type: 'prose', text: 'inner words' },
-      { type: 'step', call: 'i2', state: 'running' }
-    ])
-    const ended = inner(addMessages(transcript, [told(8, { t: 'stop' }, sub)]))
-    t.equal(ended.length, 3)
-    t.match(ended[2], { call: 'i2', state: 'done' })
-  }
-)
+t.test('a subagent has its own transcript, without concurrent work of others, and nothing in it still runs once it has ended', async t => {
+  const sub = { subagent: 's1' }
+  const start = (call: string) => ({
+    t: 'tool-call-start' as const,
+    call,
+    name: 'Read',
+    title: `Read ${call}`,
+    description: '',
+    args: {}
+  })
+  const transcript = from(
+    told(1, { t: 'start', title: 'trace the cookie' }, sub),
+    told(2, start('i1'), sub),
+    told(3, start('o1')),
+    told(4, start('x1'), { subagent: 's2' }),
+    told(5, { t: 'tool-call-end', call: 'i1', status: 'failed' }, sub),
+    told(6, { t: 'text', text: 'inner words' }, sub),
+    told(7, start('i2'), sub)
+  )
+  const inner = (of: Transcript) => itemsOfSubagent(of.messages, 's1', step(of))
+  t.match(inner(transcript), [
+    { type: 'step', call: 'i1', state: 'failed' },
+    { type: 'prose', text: 'inner words' },
+    { type: 'step', call: 'i2', state: 'running' }
+  ])
+  const ended = inner(addMessages(transcript, [told(8, { t: 'stop' }, sub)]))
+  t.equal(ended.length, 3)
+  t.match(ended[2], { call: 'i2', state: 'done' })
+})
 
-t.test('a growing block is replaced by the text that was stored for it', async t => {
+t.test('a growing block is replaced by its stored text', async t => {
   const partial = { turn: 't1', block: 'e3', text: 'I lo', thinking: false, at: start }
   const growing = addPartial(from(told(2, { t: 'turn-start' })), partial)
   t.equal(growing.partials.length, 1)
@@ -266,7 +263,7 @@ t.test('a growing block is replaced by the text that was stored for it', async t
   )
 })
 
-t.test('three or more steps that only read fold into one row', async t => {
+t.test('three or more read-only steps collapse into one row', async t => {
   const reads = [1, 3, 5].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
   const [, trail] = blocksOf(from(...reads).items)
   t.match(trail, { type: 'trail', rows: [{ type: 'looked', steps: 3, tookMs: 5000 }] })
@@ -276,7 +273,7 @@ t.test('three or more steps that only read fold into one row', async t => {
   t.match(running, { rows: [{ type: 'looked' }, { type: 'step', state: 'running' }] })
 })
 
-t.test('a step that a person answered is not folded away, one that a rule allowed is', async t => {
+t.test('a step that a person answered is not collapsed, one that a rule allowed is', async t => {
   const reads = [1, 3, 5, 7, 9].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
   const answer = {
     id: 'p',
@@ -296,7 +293,7 @@ t.test('a step that a person answered is not folded away, one that a rule allowe
   t.same(rows(undefined), ['looked'])
 })
 
-t.test('each local day is announced once', async t => {
+t.test('each local day has one heading', async t => {
   const late = { ...mine(2, 'b'), at: start + 24 * 60 * minute }
   t.same(
     blocksOf(from(mine(1, 'a'), late).items).map(block => block.type),
@@ -304,7 +301,7 @@ t.test('each local day is announced once', async t => {
   )
 })
 
-t.test('a decision that belongs to no step stands where it was made', async t => {
+t.test('a decision without a step is shown where it was made', async t => {
   const decision = {
     id: 'p1',
     call: undefined,
@@ -362,7 +359,7 @@ t.test('the same messages in any order, in any batches, with repeats, give the s
   )
 })
 
-t.test('a transcript is a value: taking in more leaves the one before as it was', async t => {
+t.test('a transcript is immutable: adding messages leaves the previous one unchanged', async t => {
   const before = from(...story.slice(0, 8))
   const copy = structuredClone(view(before))
   addMessages(before, story.slice(8))
@@ -390,7 +387,7 @@ function faults({ items }: Transcript): string[] {
   return items.flatMap(item => (item.type === 'fault' ? `${item.fault} ${item.count}` : []))
 }
 
-t.test('what does not come of a sender is said where it is missing, until it comes or its sender gave it up [W13]', async t => {
+t.test('a missing message of a sender is marked in place until it arrives or its sender withdraws it [W13]', async t => {
   const gap = from(by(mine(1, 'one'), 1), by(mine(2, 'four'), 4), mine(3, 'by an existing app'), by(mine(4, 'other'), 7, { sender: 'b' }))
   t.strictSame(types(gap), ['mine', 'fault', 'mine', 'mine', 'mine'])
   t.strictSame(faults(gap), ['missing 2'])
@@ -402,14 +399,14 @@ t.test('what does not come of a sender is said where it is missing, until it com
   t.strictSame(faults(gap), ['missing 2'], 'what was shown before is as it was')
 })
 
-t.test('what a server sends again under a new number is left out, and said [W13]', async t => {
+t.test('a message that the server sends again under a new number is dropped, and reported [W13]', async t => {
   const done = told(1, { t: 'text', text: 'All tests pass' })
   const transcript = from(by(done, 1), by(mine(2, 'go on'), 1, { sender: 'b' }), by({ ...done, seq: 3 }, 1))
   t.strictSame(types(transcript), ['prose', 'mine', 'fault'])
   t.strictSame(faults(transcript), ['repeated 1'])
 })
 
-t.test('nothing seems to be missing where the beginning is not known, or where a message did not open [W13]', async t => {
+t.test('nothing counts as missing where the beginning is unknown, or where a message did not decrypt [W13]', async t => {
   const closed: KnownMessage = { seq: 11, localId: null, at: start, body: undefined, closed: 'unreadable' }
   const newer = by({ ...closed, seq: 12, closed: 'unknown-shape' }, 59)
   const page = from(by(mine(10, 'x'), 57), closed, newer, by(mine(13, 'y'), 60))
@@ -418,7 +415,7 @@ t.test('nothing seems to be missing where the beginning is not known, or where a
   t.strictSame(faults(addMessages(page, [by(mine(9, 'older'), 55)])), ['missing 1'], 'but what an older page lacks')
 })
 
-t.test('what the machine found wrong is said in the words of the app [W13]', async t => {
+t.test("problems found by the machine are shown in the app's words [W13]", async t => {
   const transcript = from(told(1, { t: 'service', text: 'A call was refused.', fault: { type: 'call-astray', count: 1 } }))
   t.match(transcript.items, [{ type: 'fault', fault: 'call-astray', count: 1 }])
   t.equal(transcript.turn, undefined, 'and begins no turn')

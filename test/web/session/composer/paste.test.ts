@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('what was copied is put into the message from the menu, where no keyboard can', async t => {
+t.test('clipboard contents can be pasted from the menu, without a keyboard', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
@@ -19,7 +19,7 @@ t.test('what was copied is put into the message from the menu, where no keyboard
     return { page, paste, area: page.locator('.composer textarea') }
   }
 
-  t.test('words go where the caret stands, a picture beside them', async t => {
+  t.test('text is pasted at the caret, and a picture is attached', async t => {
     const { page, paste, area } = await open(['clipboard-read', 'clipboard-write'])
     await page.evaluate(() => navigator.clipboard.writeText('of the copied'))
     await area.fill('Words ')
@@ -36,7 +36,7 @@ t.test('what was copied is put into the message from the menu, where no keyboard
     t.equal(await area.inputValue(), 'Words of the copied')
   })
 
-  t.test('a browser that keeps it to itself is told of, with another way', async () => {
+  t.test('a browser that denies clipboard access is reported, with an alternative', async () => {
     const { page, paste } = await open([])
     await paste()
     await page.locator('.toast', { hasText: 'Long-press the text field' }).waitFor()

@@ -7,7 +7,7 @@ const { origin, close } = await serveStories(t.testdir())
 t.teardown(close)
 const browser = await openChromium(t)
 
-t.test('nothing that can be pressed stands where Allow stood while a no is given, nor looks like it [U1]', async t => {
+t.test('while a no is being given, no button is in the place of Allow or looks like it [U1]', async t => {
   const page = await open(t, 'plain')
   const allow = await page.getByRole('button', { name: 'Allow once' }).boundingBox()
   await page.getByRole('button', { name: 'Deny…' }).click()
@@ -19,7 +19,7 @@ t.test('nothing that can be pressed stands where Allow stood while a no is given
   }
 })
 
-t.test('a form says once where it is, and why it cannot go on yet', async t => {
+t.test('a form shows its position once, and why it cannot continue yet', async t => {
   const page = await open(t, 'question')
   const header = page.locator('.dock-h')
   t.match(await header.innerText(), 'Codex asks, question 1 of 2')
@@ -36,7 +36,7 @@ t.test('a form says once where it is, and why it cannot go on yet', async t => {
   t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
 })
 
-t.test('a question that may be left open says so, and one that is changed leads back to all answers', async t => {
+t.test('an optional question says so, and changing one leads back to all answers', async t => {
   const page = await open(t, 'question')
   const header = page.locator('.dock-h')
   const press = async (name: string) => {
@@ -56,7 +56,7 @@ t.test('a question that may be left open says so, and one that is changed leads 
   t.match(await page.locator('.answers').innerText(), 'Postgres')
 })
 
-t.test('a form that is not the only thing that waits counts its own questions alone', async t => {
+t.test('a form next to other requests counts only its own questions', async t => {
   const page = await open(t, 'question-beside')
   const next = page.getByRole('button', { name: 'Next decision' })
   await page.getByRole('heading', { name: 'Which store should hold refresh tokens?' }).waitFor()
@@ -66,7 +66,7 @@ t.test('a form that is not the only thing that waits counts its own questions al
   await page.getByRole('heading', { name: 'Run this command?' }).waitFor()
 })
 
-t.test('what was answered stands as answered beside what waits, and says by whom also where it is folded', async t => {
+t.test('an answered request is shown as answered next to open ones, and names who answered even when collapsed', async t => {
   const page = await open(t, 'allowed')
   const step = (name: string) => page.locator('.step', { hasText: name })
   t.match(await step('Ship 2.4.1').innerText(), /^Allowed Ship 2\.4\.1/)
@@ -78,14 +78,14 @@ t.test('what was answered stands as answered beside what waits, and says by whom
   t.same(await page.getByText(/^Wants to/).allInnerTexts(), ['Wants to run npm test'])
 })
 
-t.test('beside a command that waits stands what would run, and no plan', async t => {
+t.test('next to a waiting command its effect is shown, and no plan', async t => {
   const page = await open(t, 'allowed', { width: 1400, height: 900 })
   const side = page.locator('.chat-side')
   await side.getByRole('heading', { name: 'What would run' }).waitFor()
   t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Earlier similar requests'])
 })
 
-t.test('a decision says in which folder, by its whole path, also on a phone', async t => {
+t.test('a decision shows its folder with the full path, also on a phone', async t => {
   const page = await open(t, 'permission')
   t.equal(await page.locator('.dock .where code').first().innerText(), '/home/mira/work/orchard-api')
 })

@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('a mode that was chosen is said to be not set until the machine has it, and is taken back when it does not', async t => {
+t.test('a chosen mode is shown as not set until the machine has it, and reverted if it does not', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })

@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('a new session offers the models that its agent named, and takes any other by its name', async t => {
+t.test('a new session offers the models that its agent reported, and accepts any other by name', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })

@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('a card whose neighbour was just decided takes no tap that was meant for that one [acceptance 1]', async t => {
+t.test('a card whose neighbour was just decided ignores a tap meant for that one [acceptance 1]', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
@@ -25,7 +25,7 @@ t.test('a card whose neighbour was just decided takes no tap that was meant for 
   t.equal(await allow.count(), 0)
 })
 
-t.test('without a link that vouches for it, and beside a main pane, a card only leads to it', async t => {
+t.test('without a confirmed link, or next to a main pane, a card only opens the decision', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
@@ -40,7 +40,7 @@ t.test('without a link that vouches for it, and beside a main pane, a card only 
   t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)
 })
 
-t.test('without a link, what waited is not called quiet', async t => {
+t.test('without a link, a waiting session is not called quiet', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })

@@ -59,7 +59,7 @@ const cases: readonly [what: string, request: OpenRequest, isHeld: boolean][] = 
   ['another tool', run('', { tool: 'mcp__x__y', kind: 'other', arguments: {} }), false]
 ]
 
-t.test('a card takes what is plain and stands there whole, and nothing else [acceptance 1]', async t => {
+t.test('a card decides only plain requests that fit it completely [acceptance 1]', async t => {
   for (const [what, request, isHeld] of cases) t.equal(holdsWhole(request, subjectOf(request, folder), diffFile), isHeld, what)
   t.equal(holdsWhole(edit(), subjectOf(edit(), folder), undefined), false, 'nor what cannot be drawn yet')
 })

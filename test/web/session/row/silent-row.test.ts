@@ -15,7 +15,7 @@ t.test('in a real browser', async t => {
     return items
   }
 
-  t.test('the row of an agent that is silent leads to a look at it, and can stop it', async t => {
+  t.test('the row of a silent agent has buttons to view and stop it', async t => {
     await openStory(page, origin, '/?app=home-plain', 'light')
     const items = await menuOf('Bump esbuild')
     t.same((await items.allInnerTexts()).slice(0, 2), ['View', 'Stop'])
@@ -23,13 +23,13 @@ t.test('in a real browser', async t => {
     await page.waitForURL(/\/s\/[^/]+\/info$/)
   })
 
-  t.test('one that speaks has neither', async t => {
+  t.test('the row of an active one has neither', async t => {
     await openStory(page, origin, '/?app=home-plain', 'light')
     const items = await menuOf('SSO loses return path')
     t.notMatch(await items.allInnerTexts(), ['View'])
   })
 
-  t.test('what the session tells of itself ends with the last that was heard of its agent', async t => {
+  t.test('the session info ends with the last output of its agent', async t => {
     await openStory(page, origin, '/?story=info&framed', 'light')
     const sheet = page.getByRole('dialog')
     await sheet.getByRole('heading', { name: /^Last output, / }).waitFor()

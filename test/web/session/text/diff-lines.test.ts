@@ -13,7 +13,7 @@ t.test('a changed word is marked in both lines', async t => {
   t.equal(lines[1]?.number, 2)
 })
 
-t.test('a piece of a file has no line numbers, a new file has', async t => {
+t.test('part of a file has no line numbers, a new file has', async t => {
   t.equal(diffFile('const a = 1', 'const a = 2')?.hunks[0]?.lines[0]?.number, undefined)
   t.same(
     diffFile(null, 'x\ny\n')?.hunks[0]?.lines.map(line => line.number),
@@ -23,7 +23,7 @@ t.test('a piece of a file has no line numbers, a new file has', async t => {
   t.equal(diffFile('x\n', '')?.kind, 'deleted')
 })
 
-t.test('lines that have nothing in common carry no marks', async t => {
+t.test('lines with nothing in common have no marks', async t => {
   const diff = diffFile('alpha beta gamma\n', 'one two three four\n')
   t.same(
     diff?.hunks[0]?.lines.flatMap(line => line.marks),
@@ -31,14 +31,14 @@ t.test('lines that have nothing in common carry no marks', async t => {
   )
 })
 
-t.test('what lies between two changes is left out and counted', async t => {
+t.test('unchanged lines between two changes are left out and counted', async t => {
   const old = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n')
   const diff = diffFile(`${old}\n`, `${old.replace('line 2\n', 'line two\n').replace('line 30\n', 'line thirty\n')}\n`)
   t.equal(diff?.hunks.length, 2)
   t.equal(diff?.hunks[1]?.skippedBefore, 21)
 })
 
-t.test('colours of a terminal become classes, everything else of it goes', async t => {
+t.test('terminal colours become classes, other escape sequences are removed', async t => {
   t.same(readAnsi('\u001b[32m✓\u001b[39m ok\u001b[2K\u001b]0;title\u0007!'), [
     [
       { text: '✓', look: 'a-ok' },
@@ -56,7 +56,7 @@ t.test('colours of a terminal become classes, everything else of it goes', async
   t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
 })
 
-t.test('code keeps every character when it is coloured', async t => {
+t.test('highlighted code keeps every character', async t => {
   for (const line of [
     "  return redirect('/home') // it's",
     'const a = "x\\"y" + 12.5',

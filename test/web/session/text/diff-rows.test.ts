@@ -10,7 +10,7 @@ const shape = (rows: readonly DiffRow[] = []) =>
       : `${row.line.sign}${row.line.oldNumber ?? '-'}:${row.line.newNumber ?? '-'} ${row.line.text}`
   )
 
-t.test('what did not change is folded, before, between and after, and opens', async t => {
+t.test('unchanged lines are collapsed, before, between and after, and expand', async t => {
   const before = numbered(30)
   const after = before.with(9, 'changed').toSpliced(25, 0, 'new')
   const rows = rowsOf(text(before), text(after))
@@ -40,12 +40,12 @@ t.test('what did not change is folded, before, between and after, and opens', as
   t.equal(shape(opened)[0], ' 1:1 line 1')
 })
 
-t.test('files have numbers also when their last line does not end', async t => {
+t.test('files have line numbers even without a final newline', async t => {
   t.same(shape(rowsOf('a\nb', 'a\nc')?.rows), [' 1:1 a', '-2:- b', '+-:2 c'])
   t.same(shape(rowsOf('a\nb', 'a\nb\n')?.rows), [' 1:1 a', '-2:- b', '+-:2 b'])
 })
 
-t.test('a new file is all added, a removed one all removed, and the same has no rows', async t => {
+t.test('a new file is all added, a removed one all removed, and an identical one has no rows', async t => {
   t.same(shape(rowsOf(null, 'a\nb\n')?.rows), ['+-:1 a', '+-:2 b'])
   t.same(shape(rowsOf('a\nb\n', null)?.rows), ['-1:- a', '-2:- b'])
   t.same(shape(rowsOf('a\n', '')?.rows), ['-1:- a'])
@@ -53,7 +53,7 @@ t.test('a new file is all added, a removed one all removed, and the same has no 
   t.same(rowsOf(null, null), { rows: [], added: 0, removed: 0 })
 })
 
-t.test('side by side, a line stands beside what it became', async t => {
+t.test('side by side, a line is next to its replacement', async t => {
   const pairs = pairsOf(rowsOf('a\nb\nc\nd\n', 'a\nB\nd\ne\n')?.rows ?? [])
   t.same(
     pairs.map(row => (row.type === 'pair' ? [row.older?.text, row.newer?.text] : row)),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { closed } from '../../../../web/session/text/markdown-growing.ts'
 
-t.test('what was begun at the end of a text that grows is closed, and nothing else is touched', t => {
+t.test('open syntax at the end of growing text is closed, and nothing else is changed', t => {
   const table: [text: string, becomes: string][] = [
     ['This is **bo', 'This is **bo**'],
     ['This is **bold ', 'This is **bold**'],
@@ -24,7 +24,7 @@ t.test('what was begun at the end of a text that grows is closed, and nothing el
   t.end()
 })
 
-t.test('a long text takes no longer for each piece of it', t => {
+t.test('the cost per added piece does not grow with the text', t => {
   for (const line of ['a line of words\n', 'a line of words\n\n', '- an item\n', '`code` and more\n']) {
     const text = `${line.repeat(6000)}and **so`
     const began = performance.now()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { hitsOf } from '../../../../web/session/text/search-hits.ts'
 
-t.test('what a search found is told by file, in its order', t => {
+t.test('search results are grouped by file, in order', t => {
   t.strictSame(hitsOf('src/a.ts:12:  returnTo\nsrc/b.ts:3:4:returnTo()\n--\nsrc/a.ts:40:x: y\n'), [
     {
       file: 'src/a.ts',
@@ -16,7 +16,7 @@ t.test('what a search found is told by file, in its order', t => {
   t.end()
 })
 
-t.test('what is no such list stands as it came', t => {
+t.test('output that is not such a list is shown as is', t => {
   for (const text of ['', 'Found 4 files\nsrc/a.ts', 'src/a.ts:12: x\nand more', 'No matches found', '12:x'])
     t.equal(hitsOf(text), undefined, text)
   t.end()

@@ -22,7 +22,7 @@ function listening() {
   return { heard, announcer, pass, isWaiting: () => waiting !== undefined }
 }
 
-t.test('steps are read out together, at most every 5 s, with what runs now', async t => {
+t.test('steps are announced together, at most every 5 s, with the current one', async t => {
   const { heard, announcer, pass } = listening()
   const story = tell().mine('Test it').turn()
   announcer.take(story.done().items, true, none)
@@ -34,7 +34,7 @@ t.test('steps are read out together, at most every 5 s, with what runs now', asy
   t.same(heard.length, 1, 'what was read out is not read out again')
 })
 
-t.test('neither what was there before nor what came while the link was lost is told, nor older pages', async t => {
+t.test('earlier messages, those missed while offline, and older pages are not announced', async t => {
   const { heard, announcer, isWaiting } = listening()
   const story = tell().mine('Test it').turn().say('One').step(command, 1)
   announcer.take(story.done().items, true, none)
@@ -46,7 +46,7 @@ t.test('neither what was there before nor what came while the link was lost is t
   t.equal(isWaiting(), false)
 })
 
-t.test('a step that waits for a person, or that they denied, is not read out as running', async t => {
+t.test('a step that waits for a person, or that they denied, is not announced as running', async t => {
   const { heard, announcer, pass } = listening()
   const story = tell().mine('Test it').turn()
   announcer.take(story.done().items, true, none)

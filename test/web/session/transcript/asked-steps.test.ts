@@ -37,7 +37,7 @@ const states = (steps: Step[], answers: Answered[]) => {
   return { states: items.map(item => item.type === 'step' && item.state), calls: answered.map(({ call }) => call) }
 }
 
-t.test('a step that was denied reads so, although its wrapper gave the question another id', t => {
+t.test('a denied step is shown as such, although its wrapper gave the request another id', t => {
   t.same(states([step('s', 10, 30)], [answer('q', 20)]), { states: ['denied'], calls: ['s'] })
   t.same(states([step('s', 10, 30)], [answer('q', 20, { call: 'unknown' })]), { states: ['denied'], calls: ['s'] })
   t.same(states([step('s', 10, 30)], [answer('q', 20, { outcome: 'allowed-once' })]), { states: ['done'], calls: ['s'] })
@@ -45,7 +45,7 @@ t.test('a step that was denied reads so, although its wrapper gave the question 
   t.end()
 })
 
-t.test('each answer belongs to the step that was open then, to one about the same, and to no other', t => {
+t.test('each answer belongs to the step open at that time, to one with the same content, and to no other', t => {
   const twice = [step('first', 10, 20), step('second', 30, 40)]
   t.same(states(twice, [answer('b', 35), answer('a', 15, { outcome: 'allowed-once' })]), {
     states: ['done', 'denied'],
@@ -58,7 +58,7 @@ t.test('each answer belongs to the step that was open then, to one about the sam
   t.end()
 })
 
-t.test('a question belongs to the step that runs, by its id or by what it is about', t => {
+t.test('a request belongs to the running step, by its id or by its content', t => {
   const request = { id: 'q', tool: 'edit', arguments: {}, createdAt: 1 }
   const items = [step('ended', 1, 2), step('runs', 3, undefined)]
   t.equal(callOfRequest(request, items), 'runs', 'some tell nothing of what it is about')
@@ -67,7 +67,7 @@ t.test('a question belongs to the step that runs, by its id or by what it is abo
   t.end()
 })
 
-t.test('what says nothing new is the very same, so that nothing on the screen is drawn anew', t => {
+t.test('an update without changes is the same object, so that nothing is rendered again', t => {
   const items = [step('s', 10, 30)]
   const known = [answer('q', 20, { call: 's' })]
   t.equal(joinAnswered(items, known).items, items)
@@ -77,7 +77,7 @@ t.test('what says nothing new is the very same, so that nothing on the screen is
   t.end()
 })
 
-t.test('a reason that the wrapper handed over as a message stands in that message alone', t => {
+t.test('a reason that the wrapper passed on as a message is shown only in that message', t => {
   const said = (text: string, from: 'app' | 'decision'): Item => ({
     type: 'mine',
     key: text,

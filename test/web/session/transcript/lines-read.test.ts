@@ -5,7 +5,7 @@ import { insidePath, placeOf } from '../../../../web/session/transcript/step-wor
 const read = (text: string, args: Record<string, unknown> = {}, name = 'Read') =>
   linesRead({ name, args, content: text === '' ? [] : [{ type: 'text', text }] })
 
-t.test('which lines of a file were read is told where the agent numbered them, and where it was asked for some of them', async t => {
+t.test('the lines read are shown when the agent numbered them, or when a range was requested', async t => {
   t.same(read('     1→import t\n     2→\n     3→t.end()'), [1, 3])
   t.same(read('<file>\n00040| a\n00041| b\n\n(End of file)\n</file>', {}, 'read'), [40, 41])
   t.same(read('<content>\n7: a\n8: b\n</content>'), [7, 8])
@@ -13,7 +13,7 @@ t.test('which lines of a file were read is told where the agent numbered them, a
   t.same(read('', { file_path: '/a', limit: 120 }), [1, 120])
 })
 
-t.test('where the lines that were read are not certain, none are named', async t => {
+t.test('when the lines read are uncertain, none are shown', async t => {
   t.equal(read(''), undefined)
   t.equal(read('port: 80\n12: noon\n30: night'), undefined)
   t.equal(read('', { file_path: '/a', offset: 12 }), undefined)
@@ -21,7 +21,7 @@ t.test('where the lines that were read are not certain, none are named', async t
   t.equal(read('', { file_path: '/a', offset: '1', limit: 'x' }), undefined)
 })
 
-t.test('a file of the folder of a session can be opened there, and no other', async t => {
+t.test("a file in the session's folder can be opened there, and no other", async t => {
   t.same(placeOf('/orchard/src/a b.ts', '/orchard'), ['src', 'a b.ts'])
   t.same(placeOf('src/a.ts', '/orchard'), ['src', 'a.ts'])
   t.same(placeOf('C:\\orchard\\src\\a.ts', 'C:\\orchard'), ['src', 'a.ts'])

@@ -6,7 +6,7 @@ import type { SessionModel } from '../../../../web/model/session/session.ts'
 import { openChromium } from '../../../kit/chromium.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('what stands in the steps of a session, in a real browser', async t => {
+t.test("the details of a session's steps, in a real browser", async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
@@ -20,7 +20,7 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
       .locator('.tool-b')
       .first()
 
-  t.test('a file that was read says which lines, and leads to the file in the folder', async t => {
+  t.test('a read file shows which lines, and links to the file in the folder', async t => {
     await page.goto(`${origin}/?story=steps&framed`)
     await row(/Read src\/auth\/session\.ts/)
       .getByText('lines 118–120')
@@ -30,7 +30,7 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/session.ts')
   })
 
-  t.test('a step says how long it ran, without what it waited for a person', async t => {
+  t.test('a step shows its duration, without the time it waited for a person', async t => {
     const ran = row(/Ran npm test/).locator('.tool-m')
     t.match(await ran.innerText(), /12 s/)
     await page.evaluate(() => {
@@ -47,16 +47,16 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.notMatch(await ran.innerText(), /12 s/)
   })
 
-  t.test('what was fetched says with which status and how much it was', async t => {
+  t.test('a web fetch shows its status and size', async t => {
     t.match(await row(/Fetched datatracker\.ietf\.org/).innerText(), /200, 48\skB/)
   })
 
-  t.test('a file that was written leads to itself too', async t => {
+  t.test('a written file links to itself too', async t => {
     const link = bodyOf(/Wrote src\/auth\/return-path\.ts/).getByRole('link', { name: 'Open file' })
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/return-path.ts')
   })
 
-  t.test('why a step was denied is said once', async t => {
+  t.test('the reason for a denied step is shown once', async t => {
     const body = bodyOf(/Denied rm -rf dist/)
     await body.waitFor()
     t.equal((await body.innerText()).match(/Use npm run clean/g)?.length, 1)
@@ -75,7 +75,7 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     )
   })
 
-  t.test('what another tool was asked stands under readable names, and behind them as it was', async t => {
+  t.test('arguments of another tool are shown under readable names, with the raw form available', async t => {
     await row(/Used linear: create_issue/).click()
     const body = bodyOf(/Used linear: create_issue/)
     t.same(await body.locator('dt').allInnerTexts(), ['Title', 'Issue type'])
@@ -85,7 +85,7 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     await body.getByRole('button', { name: 'Copy the call' }).waitFor()
   })
 
-  t.test('of what a machine says when something failed the last lines are shown, and all of it on demand', async t => {
+  t.test('of an error output the last lines are shown, and all of it on demand', async t => {
     await page.goto(`${origin}/?story=not-resumed`)
     const trouble = page.getByRole('alert')
     t.match(await trouble.locator('pre').first().innerText(), /^ +\^\nError .*\nNode\.js v24\.4\.0$/)
@@ -94,12 +94,12 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     await trouble.getByRole('button', { name: 'Copy the output' }).waitFor()
   })
 
-  t.test('what turns the order of a text around is written out in what an agent says', async () => {
+  t.test('bidirectional control characters in agent output are escaped', async () => {
     await page.goto(`${origin}/?story=markdown`)
     await page.getByText('invoice\\u{202e}fdp.exe').waitFor()
   })
 
-  t.test('the lines of a task stand beside its box, as those of other items', async t => {
+  t.test('the text of a task is next to its checkbox, aligned like other items', async t => {
     const item = page.locator('.md-task', { hasText: 'write the note' })
     const box = (await item.locator('input').boundingBox()) ?? { x: 0, width: 0 }
     const text = (await item.boundingBox()) ?? { x: 0 }
@@ -108,13 +108,13 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(text.x, other.x)
   })
 
-  t.test('a mark that is not closed yet is not shown while the agent writes', async t => {
+  t.test('unclosed Markdown syntax is not shown while the agent writes', async t => {
     await page.goto(`${origin}/?story=streaming`)
     await page.locator('.growing strong', { hasText: 'goes' }).waitFor()
     t.notMatch(await page.locator('.growing').innerText(), /\*/)
   })
 
-  t.test('long lines of code are wrapped by a button and by two taps, and those of one block alone', async t => {
+  t.test('long code lines are wrapped by a button and by a double tap, for one block only', async t => {
     await page.goto(`${origin}/?story=markdown`)
     const code = page.locator('.code pre')
     const wrap = page.getByRole('button', { name: 'Wrap long lines' })
@@ -131,7 +131,7 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(await isWhole(), false)
   })
 
-  t.test('a step that is opened at the end stays where it was pressed', async t => {
+  t.test('expanding a step at the end leaves it where it was pressed', async t => {
     await page.setViewportSize({ width: 390, height: 600 })
     await page.goto(`${origin}/?story=ended&framed`)
     const log = page.getByRole('log')

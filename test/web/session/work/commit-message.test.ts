@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('a commit is proposed to say what its session is about, and the log marks those made since it began', async t => {
+t.test('the suggested commit message is about the session, and the log marks its commits', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })

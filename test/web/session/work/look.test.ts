@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('how changes look is chosen beside them and in the settings alike, and wrapping them wraps no code in a conversation', async t => {
+t.test('the diff layout can be chosen next to changes and in the settings, and wrapping them wraps no code in a conversation', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 1280, height: 800 } })

@@ -26,7 +26,7 @@ function shellIn({ env }: Pick<Repository, 'env'>, folder: string): Shell {
   }
 }
 
-t.test('changes in the session of an existing wrapper are told by its shell', async t => {
+t.test('changes in the session of an existing wrapper are read through its shell', async t => {
   const repository = makeRepository(t)
   const { folder, git, write } = repository
   write('src/a.ts', 'one\ntwo\n')
@@ -60,7 +60,7 @@ t.test('changes in the session of an existing wrapper are told by its shell', as
   t.match(await shellDiff(part, { path: 'a.ts' }), { oldText: 'one\ntwo\n', newText: 'one\n2\nthree\n' })
 })
 
-t.test('a folder without git is said as that', async t => {
+t.test('a folder without git is reported as such', async t => {
   const { folder, env } = makeRepository(t)
   rmSync(join(folder, '.git'), { recursive: true })
   t.strictSame(await shellStatus(shellIn({ env }, folder)), { isRepository: false, why: 'no-repository' })

@@ -3,7 +3,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-t.test('a message that leaves is felt, one that could not be kept is felt to fail, and nothing where less motion is wanted', async t => {
+t.test('a sent message vibrates, a failed one vibrates differently, and nothing vibrates with reduced motion', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)

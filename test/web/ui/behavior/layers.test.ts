@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { closeLayer, pushLayer } from '../../../../web/ui/behavior/layers.ts'
 
-t.test('a sheet that was left is not closed again by what it waited for', async t => {
+t.test('a dismissed sheet is not closed again by the task it waited for', async t => {
   const { entries, back } = browserHistory(t)
   let closed = 0
   pushLayer(() => closed++)
@@ -12,7 +12,7 @@ t.test('a sheet that was left is not closed again by what it waited for', async 
   t.same(entries, [{ from: '/' }], 'the screen below stays')
 })
 
-t.test('a sheet that is told twice to close leaves the screen below where it is', async t => {
+t.test('closing a sheet twice leaves the screen below in place', async t => {
   const { entries } = browserHistory(t)
   let closed = 0
   const { close } = pushLayer(() => closed++)
@@ -28,7 +28,7 @@ t.test('a sheet that is told twice to close leaves the screen below where it is'
   t.equal(closed, 2, 'the next one closes as the first did')
 })
 
-t.test('a sheet that its screen removes leaves no entry in history, and is not told that it was closed', async t => {
+t.test('a sheet removed by its screen leaves no history entry, and gets no close event', async t => {
   const { entries, back } = browserHistory(t)
   let closed = 0
   pushLayer(() => closed++).end()

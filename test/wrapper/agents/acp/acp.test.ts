@@ -12,14 +12,14 @@ async function odd(t: Test, args: string[] = [], how: Partial<StartAgent> = {}) 
   return { agent, talk: listenTo(agent) }
 }
 
-t.test('an agent that begins where a model decides is put where a person is asked', async t => {
+t.test('an agent that starts in a mode where a model decides is switched to one where a person is asked', async t => {
   const { agent, talk } = await odd(t)
   t.match((await talk.until('modes', ({ modes }) => modes.current === 'default')).modes, { current: 'default' })
   t.equal(await agent.setMode('bypassPermissions'), true, 'and a name that apps use finds its own')
   await talk.until('modes', ({ modes }) => modes.current === 'yolo')
 })
 
-t.test('a wish for a mode that an agent lacks is told with what it does instead, in words that people know', async t => {
+t.test('a request for a mode that an agent lacks is reported with what it does instead, in familiar words', async t => {
   const noticesOf = async (mode: string, args: string[] = []) => {
     const { talk } = await odd(t, args, { mode })
     await talk.until('options')
@@ -32,7 +32,7 @@ t.test('a wish for a mode that an agent lacks is told with what it does instead,
   t.strictSame(await noticesOf('default', ['--no-modes']), [])
 })
 
-t.test('a permission that comes before its step brings the step with it', async t => {
+t.test('a permission request that precedes its step brings the step with it', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('run')
   t.match(await talk.until('step-started'), { step: { call: 't2', title: 'Run it', name: 'Bash', input: { command: 'make' } } })
@@ -56,7 +56,7 @@ t.test('a no that ends the turn ends the step with it, as denied', async t => {
   t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
 })
 
-t.test('chunks without a message id make blocks; what nobody knows is passed over; a text result is shown', async t => {
+t.test('chunks without a message id form blocks; unknown ones are skipped; a text result is shown', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('talk')
   await talk.until('turn-ended')
@@ -67,7 +67,7 @@ t.test('chunks without a message id make blocks; what nobody knows is passed ove
   t.strictSame(told, ['thinks well', 'says one two', 'Grep [{"type":"text","text":"3 hits"}]', 'says three'])
 })
 
-t.test('what went wrong is told in the words of the agent', async t => {
+t.test("errors are reported in the agent's words", async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('fail')
   t.match(await talk.until('turn-ended'), { reason: 'failed', error: 'the model is overloaded' })
@@ -75,14 +75,14 @@ t.test('what went wrong is told in the words of the agent', async t => {
   t.match(await talk.until('turn-ended'), { reason: 'failed', error: /refused/ })
 })
 
-t.test('history that an agent repeats when it loads a conversation is not told', async t => {
+t.test('history that an agent repeats when loading a conversation is not sent again', async t => {
   const { agent, talk } = await odd(t, [], { resume: 'odd' })
   await agent.prompt('talk')
   await talk.until('turn-ended')
   t.notOk(talk.heard.some(event => event.type === 'text' && event.text.includes('long ago')))
 })
 
-t.test('history that nobody was told yet comes as turns, with the same names each time', async t => {
+t.test('history not sent before arrives as turns, with the same names each time', async t => {
   const past = async () => (await odd(t, [], { resume: 'odd', isUntold: true })).agent.untold?.events ?? []
   const [one, other] = [await past(), await past()]
   const nameless = one.map(event => ('block' in event ? { ...event, block: '' } : event))
@@ -102,7 +102,7 @@ t.test('history that nobody was told yet comes as turns, with the same names eac
   )
 })
 
-t.test('an agent that can both is not made to repeat a conversation, but for one that nobody was told yet', async t => {
+t.test('an agent that can do both is not asked to repeat a conversation, except for one not sent before', async t => {
   const goOn = (how: Partial<StartAgent>) => odd(t, ['--resumes'], { resume: 'odd', ...how })
   const known = await goOn({})
   t.match(await known.talk.until('options'), { efforts: { current: 'resumed' } })
@@ -111,7 +111,7 @@ t.test('an agent that can both is not made to repeat a conversation, but for one
   t.match(untold.agent.untold?.events[0], { type: 'prompted', text: 'do it' })
 })
 
-t.test('models in an older way and levels of thought without a category are found, and a broken option costs only itself', async t => {
+t.test('models in the older format and reasoning levels without a category are found, and a broken option affects only itself', async t => {
   const { agent, talk } = await odd(t)
   const { models, efforts } = await talk.until('options')
   t.match(models, { current: 'm1', available: [{ id: 'm1' }, { id: 'm2' }] })
@@ -121,7 +121,7 @@ t.test('models in an older way and levels of thought without a category are foun
   t.match(await talk.until('options', ({ efforts }) => efforts?.current === 'high'), { models: { current: 'm2' } })
 })
 
-t.test('whatever else can be chosen is told and chosen; one of a kind that nobody knows is left out', async t => {
+t.test('all other options are listed and can be chosen; those of an unknown kind are left out', async t => {
   const { agent, talk } = await odd(t, ['--settings'])
   const { settings } = await talk.until('settings')
   t.match(settings, [
@@ -150,7 +150,7 @@ t.test('whatever else can be chosen is told and chosen; one of a kind that nobod
   ])
 })
 
-t.test('a form with fields of every kind is asked as questions, and answered by their types', async t => {
+t.test('a form with fields of every kind is asked as questions, and answered with their types', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('form')
   const { asked } = await talk.until('question-asked')
@@ -178,7 +178,7 @@ t.test('a form with fields of every kind is asked as questions, and answered by 
   t.strictSame(JSON.parse(text), { action: 'accept', content: { sure: false, some: ['b'], size: 1.5 } })
 })
 
-t.test('what no person can answer here is declined at once, and said', async t => {
+t.test('a request that no person can answer here is declined at once, and reported', async t => {
   const { agent, talk } = await odd(t)
   for (const prompt of ['strange form', 'file link']) {
     await agent.prompt(prompt)
@@ -188,7 +188,7 @@ t.test('what no person can answer here is declined at once, and said', async t =
   t.notOk(talk.heard.some(({ type }) => type === 'question-asked'))
 })
 
-t.test('a page that was seen to its end elsewhere is no question any more', async t => {
+t.test('a page completed elsewhere is no longer a question', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('link')
   const { asked } = await talk.until('question-asked')
@@ -196,7 +196,7 @@ t.test('a page that was seen to its end elsewhere is no question any more', asyn
   t.match((await talk.until('text')).text, /"accept"/)
 })
 
-t.test('what helpers do is told as theirs, in both ways in which agents tell it', async t => {
+t.test('subagent output is attributed to them, in both formats', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('helpers')
   await talk.until('turn-ended')
@@ -220,7 +220,7 @@ t.test('what helpers do is told as theirs, in both ways in which agents tell it'
   ])
 })
 
-t.test('newer news are told, and what says nothing to a person is passed over', async t => {
+t.test('newer updates are shown, and those without meaning for a person are skipped', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('news')
   await talk.until('turn-ended')
@@ -242,7 +242,7 @@ t.test('newer news are told, and what says nothing to a person is passed over', 
   ])
 })
 
-t.test('pictures are told as what their bytes are, and what the app does not show is a line that names it', async t => {
+t.test('pictures are typed by their bytes, and unsupported content is a line that names it', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('show')
   await talk.until('turn-ended')
@@ -268,7 +268,7 @@ t.test('pictures are told as what their bytes are, and what the app does not sho
   ])
 })
 
-t.test('words are taken into the turn that runs, and stay ours to say when none does', async t => {
+t.test('input is accepted into the running turn, and stays in our queue when none runs', async t => {
   const { agent, talk } = await odd(t)
   t.equal(await agent.steer?.('nobody listens'), false)
   await agent.prompt('wait')
@@ -278,7 +278,7 @@ t.test('words are taken into the turn that runs, and stay ours to say when none 
   t.match(await talk.until('turn-ended'), { reason: 'done' })
 })
 
-t.test('what an agent was saying when it was stopped is told as that', async t => {
+t.test('the text an agent was writing when stopped is reported as cut off', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('deaf')
   await talk.until('text-grew')
@@ -287,12 +287,12 @@ t.test('what an agent was saying when it was stopped is told as that', async t =
   t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
 })
 
-t.test('a second conversation is begun with the same past', async t => {
+t.test('a second conversation starts with the same history', async t => {
   const { agent } = await odd(t)
   t.equal(await agent.fork?.(), 'odd-again')
 })
 
-t.test('an agent that dies ends its turn and its events with how and its last lines', async t => {
+t.test('an agent that dies ends its turn and its events, with the cause and its last lines', async t => {
   const program = { command: process.execPath, args: ['bin/afield.ts', 'demo-agent', t.testdir()], title: 'Demo' }
   const agent = await startAcp(program, { directory: process.cwd(), env: {} })
   const talk = listenTo(agent)
@@ -303,7 +303,7 @@ t.test('an agent that dies ends its turn and its events with how and its last li
   t.match(error, { how: 'exit code 3', lastLines: /asked the agent to die/ })
 })
 
-t.test('what keeps an agent from starting is one sentence', async t => {
+t.test('a failed start of an agent is one sentence', async t => {
   const directory = t.testdir()
   const start = (command: string, args: string[], at = directory) =>
     startAcp({ command, args, title: 'It' }, { directory: at, env: { PATH: process.env['PATH'] ?? '' } })

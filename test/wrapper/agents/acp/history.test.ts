@@ -33,7 +33,7 @@ function rest(place: Place, repeated: readonly Update[]): string[] {
   })
 }
 
-t.test('what was told is found in what is repeated, however that is cut into pieces', t => {
+t.test('sent text is found in repeated history, however that is split', t => {
   const place = placeAfter('go', [text('one two'), text('three')])
   const cases: Update[][] = [
     [says('one two'), does('a'), says('three'), does('b'), says('four five')],
@@ -45,7 +45,7 @@ t.test('what was told is found in what is repeated, however that is cut into pie
   t.end()
 })
 
-t.test('what may have been told and was not noted has the name it was told under', t => {
+t.test('text that may have been sent but was not recorded has the name it was sent under', t => {
   const told = createTold()
   told.goOn(0)
   told.begin('go')
@@ -69,14 +69,14 @@ t.test('what may have been told and was not noted has the name it was told under
   t.end()
 })
 
-t.test('thoughts that an agent does not repeat as it had them are not told again', t => {
+t.test('thoughts that an agent repeats differently are not sent again', t => {
   const place = placeAfter('go', [text('hm, let me see', true), text('one')])
   t.strictSame(rest(place, [asked('go'), says('one'), says(' two')]), ['says two'])
   t.strictSame(rest(place, [asked('go'), thinks('a summary'), says('one two')]), ['says two'])
   t.end()
 })
 
-t.test('of two turns that began with the same words the right one is gone on with, and of none that cannot be told for certain', t => {
+t.test('of two turns that began with the same words the right one is continued, and none if uncertain', t => {
   const first = [asked('on'), says('one')]
   t.strictSame(rest(placeAfter('on', [], { before: 1 }), [...first, asked('on'), says('two')]), ['says two'])
   t.strictSame(rest(placeAfter('on', [], { before: 1 }), first), [], 'the agent never kept the second')
@@ -85,7 +85,7 @@ t.test('of two turns that began with the same words the right one is gone on wit
   t.end()
 })
 
-t.test('what was said into the turn is no turn of its own, and what was said elsewhere is one', t => {
+t.test('input into a running turn is not a turn of its own, and input from elsewhere is', t => {
   const place = placeAfter('go', [text('one')], { also: told => told.steer('faster') })
   t.strictSame(rest(place, [asked('go'), says('one'), asked('faster'), says('two'), asked('from elsewhere'), says('three')]), [
     'says two',
@@ -97,7 +97,7 @@ t.test('what was said into the turn is no turn of its own, and what was said els
   t.end()
 })
 
-t.test('a text that was cut off is told whole, and a turn that was told to its end is not told', t => {
+t.test('a truncated text is sent whole, and a completed turn is not sent again', t => {
   t.strictSame(
     rest(placeAfter('go', [{ type: 'text', block: 'b', text: 'on', thinking: false, isCut: true }]), [asked('go'), says('one')]),
     ['says one']
@@ -106,7 +106,7 @@ t.test('a text that was cut off is told whole, and a turn that was told to its e
   t.end()
 })
 
-t.test('a picture that may have been sent is named under the name it was sent under', t => {
+t.test('a picture that may have been sent keeps the name it was sent under', t => {
   const bytes = Buffer.from('GIF89a a small one')
   const told = createTold()
   told.goOn(0)
@@ -123,7 +123,7 @@ t.test('a picture that may have been sent is named under the name it was sent un
   t.end()
 })
 
-t.test('a place is read as it was kept, and no other kind of place is taken for one', t => {
+t.test('a cursor is read as it was stored, and no other kind of cursor is accepted as one', t => {
   const place = placeAfter('go', [text('one')])
   t.strictSame(readPlace(placeOf(place)), place)
   for (const file of ['codex:thread/turn/end', '/home/me/a.jsonl', 'acp:{', 'acp:{}'])

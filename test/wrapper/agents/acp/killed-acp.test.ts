@@ -36,7 +36,7 @@ async function killedInTheMiddle(t: Test) {
   return { ...at, session }
 }
 
-t.test('what an ACP agent said after its wrapper was killed is told by the next run: once, and in order [W1]', how, async t => {
+t.test('output of an ACP agent after its wrapper was killed is sent by the next run: once, and in order [W1]', how, async t => {
   const { session, sitDown, written } = await killedInTheMiddle(t)
   sitDown('resume', session.id)
   await session.until(session => turnsEnded(session) === 1)
@@ -50,7 +50,7 @@ t.test('what an ACP agent said after its wrapper was killed is told by the next 
   t.strictSame(read(session), written(session))
 })
 
-t.test('it is told also when the end of the turn was delivered before anybody went on with the session [W1]', how, async t => {
+t.test('it is sent even if the end of the turn was delivered before the session was continued [W1]', how, async t => {
   const { session, home, sitDown, written } = await killedInTheMiddle(t)
   const flush = runWrapper(t, { home, args: ['flush'] })
   t.equal(await flush.ended, 0, flush.output)
@@ -60,7 +60,7 @@ t.test('it is told also when the end of the turn was delivered before anybody we
   t.strictSame(read(session), written(session))
 })
 
-t.test('a turn that was told to its end is not told again', how, async t => {
+t.test('a completed turn is not sent again', how, async t => {
   const { phone, sitDown, written } = await computer(t)
   const terminal = sitDown('demo')
   const session = await phone.session()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createInquiry } from '../../../../lib/wrapper/agents/claude/inquiry.ts'
 
-t.test('a Claude Code that says nothing and leaves something behind is waited for no longer than that', async t => {
+t.test('waiting for a Claude Code that stays silent and leaves a child behind is bounded', async t => {
   const directory = t.testdir()
   const claude = join(directory, 'claude')
   // What it has started holds its output open.
@@ -14,7 +14,7 @@ t.test('a Claude Code that says nothing and leaves something behind is waited fo
   t.equal(await inquiry.commandIn('/compact'), undefined)
 })
 
-t.test('a Claude Code that cannot be started says nothing', async t => {
+t.test('a Claude Code that cannot be started returns nothing', async t => {
   const directory = t.testdir()
   for (const claude of [join(directory, 'nothing'), 'no\0program']) {
     const inquiry = createInquiry({ claude, directory, env: {} })

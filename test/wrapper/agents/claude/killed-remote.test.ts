@@ -6,37 +6,33 @@ import { texts, turnsEnded } from '../../kit/demo.ts'
 
 const how = { timeout: 90_000, skip: process.platform === 'win32' && 'the fake is a script' }
 
-t.test(
-  'what Claude wrote down for the phone when the wrapper was killed is told by the next run: once, and in order [W1]',
-  how,
-  async t => {
-    const computer = await computerWithClaude(t, await startServer(t))
-    const { phone, sitDown } = computer
-    const terminal = sitDown(['claude', '--remote'])
-    const session = await phone.session()
-    await session.say('many 40 line')
-    await session.until(session => texts(session).length >= 5)
-    // It hears nothing any more, and Claude goes on.
-    process.kill(terminal.pid, 'SIGSTOP')
-    while (!written(computer).includes('assistant: line 40')) await pause(20)
-    t.notOk(texts(session).includes('line 40'))
-    terminal.kill('SIGKILL')
-    await terminal.ended
+t.test('what Claude recorded for the phone when the wrapper was killed is sent by the next run: once, and in order [W1]', how, async t => {
+  const computer = await computerWithClaude(t, await startServer(t))
+  const { phone, sitDown } = computer
+  const terminal = sitDown(['claude', '--remote'])
+  const session = await phone.session()
+  await session.say('many 40 line')
+  await session.until(session => texts(session).length >= 5)
+  // It hears nothing any more, and Claude goes on.
+  process.kill(terminal.pid, 'SIGSTOP')
+  while (!written(computer).includes('assistant: line 40')) await pause(20)
+  t.notOk(texts(session).includes('line 40'))
+  terminal.kill('SIGKILL')
+  await terminal.ended
 
-    sitDown(['resume', '--remote', session.id])
-    await session.until(session => turnsEnded(session) === 1)
-    t.strictSame(read(session), written(computer))
-    t.strictSame(
-      session.events().flatMap(event => (event.t === 'turn-end' ? event.status : [])),
-      ['completed']
-    )
-    await session.say('and then')
-    await session.until(session => turnsEnded(session) === 2)
-    t.strictSame(read(session), written(computer))
-  }
-)
+  sitDown(['resume', '--remote', session.id])
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(read(session), written(computer))
+  t.strictSame(
+    session.events().flatMap(event => (event.t === 'turn-end' ? event.status : [])),
+    ['completed']
+  )
+  await session.say('and then')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(read(session), written(computer))
+})
 
-t.test('a step and a question that were told before the wrapper was killed are not told again', how, async t => {
+t.test('a step and a question sent before the wrapper was killed are not sent again', how, async t => {
   const computer = await computerWithClaude(t, await startServer(t))
   const { phone, sitDown } = computer
   const terminal = sitDown(['claude', '--remote'])
@@ -52,7 +48,7 @@ t.test('a step and a question that were told before the wrapper was killed are n
   t.strictSame(texts(session), ['I will write a.txt.'])
 })
 
-t.test('what Claude wrote down before it was killed and had not said is told whole, in its turn [W1]', how, async t => {
+t.test('what Claude recorded but had not sent when killed is sent whole, in its turn [W1]', how, async t => {
   const computer = await computerWithClaude(t, await startServer(t))
   const terminal = computer.sitDown(['claude', '--remote'])
   const session = await computer.phone.session()
@@ -63,7 +59,7 @@ t.test('what Claude wrote down before it was killed and had not said is told who
   t.strictSame(read(session), written(computer))
 })
 
-t.test('a resumed session works with the model and the thought that were picked, although its agent begins anew', how, async t => {
+t.test('a resumed session uses the chosen model and reasoning level, although its agent starts fresh', how, async t => {
   const { phone, sitDown } = await computerWithClaude(t, await startServer(t))
   const terminal = sitDown(['claude', '--remote'])
   const session = await phone.session()

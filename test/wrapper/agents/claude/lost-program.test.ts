@@ -26,7 +26,7 @@ async function begin(t: Test, env: Record<string, string> = {}) {
 const textsOf = ({ heard }: ReturnType<typeof listenTo>) =>
   heard.flatMap(event => (event.type === 'text' ? [event.isCut ? `${event.text} [cut]` : event.text] : []))
 
-t.test('one that ended between two turns is started again for the next message, with the mode and model that were picked', async t => {
+t.test('one that ended between two turns is restarted for the next message, with the chosen mode and model', async t => {
   const { agent, talk, conversation } = await begin(t)
   await agent.prompt('end after\nslow 1 first')
   t.match(await talk.until('turn-ended'), { reason: 'done' })
@@ -51,7 +51,7 @@ t.test('one that ended between two turns is started again for the next message, 
   )
 })
 
-t.test('one that ended before it said a word of a turn is started again and given the message', async t => {
+t.test('one that ended before the first word of a turn is restarted and given the message', async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('slow 1 first')
   await talk.until('turn-ended')
@@ -60,7 +60,7 @@ t.test('one that ended before it said a word of a turn is started again and give
   t.strictSame(textsOf(talk), ['first', 'you said: end before it begins'])
 })
 
-t.test('one that ended in the middle of a turn is not given it again, and its half sentence is marked', async t => {
+t.test('one that ended mid-turn does not get the message again, and its half sentence is marked', async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('end in it')
   t.match(await talk.until('turn-ended'), { reason: 'failed', error: /^Claude Code ended by itself in the middle of this\./, isLost: true })
@@ -70,7 +70,7 @@ t.test('one that ended in the middle of a turn is not given it again, and its ha
   t.strictSame(textsOf(talk), ['half a sent [cut]', 'go on'])
 })
 
-t.test('one that ended before it had written anything down goes on in a new conversation, and says so', async t => {
+t.test('one that ended before recording anything continues in a new conversation, and says so', async t => {
   const { agent, talk, conversation } = await begin(t)
   await agent.prompt('end in it unwritten')
   t.match(await talk.until('turn-ended'), { reason: 'failed', isLost: true })
@@ -87,7 +87,7 @@ t.test('one that ended before it had written anything down goes on in a new conv
   )
 })
 
-t.test('another mode is set also when it ended before', async t => {
+t.test('a mode can be set even if it ended before', async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('end after')
   await talk.until('turn-ended')
@@ -98,7 +98,7 @@ t.test('another mode is set also when it ended before', async t => {
   )
 })
 
-t.test('one that cannot be started again ends, with how that came to be', async t => {
+t.test('one that cannot be restarted ends, with the cause', async t => {
   const { agent, talk } = await begin(t, { FAKE_REFUSES: 'again' })
   await agent.prompt('slow 1 first')
   await talk.until('turn-ended')

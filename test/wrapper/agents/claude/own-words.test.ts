@@ -7,14 +7,14 @@ import type { PhoneSession } from '../../kit/phone.ts'
 // What Claude Code at its terminal says of itself: its commands, how full its context is, its goal.
 const how = { timeout: 60_000, skip: process.platform === 'win32' && 'the fake is a script' }
 
-t.test('how full the context is comes with the end of each turn at the terminal', how, async t => {
+t.test('the context usage arrives with the end of each turn at the terminal', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('hello\r')
   await session.until(session => turnsEnded(session) === 1)
   t.strictSame(contexts(session), [{ used: 1234, size: 200_000 }])
 })
 
-t.test('one that does not answer what it is asked says nothing of its context, and works', how, async t => {
+t.test('one that does not answer queries reports no context usage, and works', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t, { env: { FAKE_LACKS: 'answers' } })
   terminal.type('hello\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -23,7 +23,7 @@ t.test('one that does not answer what it is asked says nothing of its context, a
   t.equal(session.metadata.slashCommands, undefined)
 })
 
-t.test('its commands are on the phone, and one that is a prompt is run in the terminal', how, async t => {
+t.test('its commands are on the phone, and a prompt command runs in the terminal', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session } = computer
   await session.until(({ metadata }) => metadata.slashCommands !== undefined)
@@ -45,7 +45,7 @@ t.test('its commands are on the phone, and one that is a prompt is run in the te
   t.strictSame(said(session), ['/mine this', '/tidy', '/mine too'], 'also what was run at the terminal')
 })
 
-t.test('a command that is no prompt is run with the phone; at the terminal none is a turn', how, async t => {
+t.test('a command that is not a prompt runs with the phone; at the terminal none is a turn', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('/compact\r')
   await terminal.sees(/ran .compact/)
@@ -59,7 +59,7 @@ t.test('a command that is no prompt is run with the phone; at the terminal none 
   t.strictSame(said(session), ['hello', '/compact'])
 })
 
-t.test('one that does not say which of its commands are prompts runs them with the phone', how, async t => {
+t.test('one that does not report which commands are prompts runs them with the phone', how, async t => {
   const { session } = await claudeAtTerminal(t, { env: { FAKE_LACKS: 'marks' } })
   await session.say('/mine this')
   await session.until(session => turnsEnded(session) === 1)
@@ -67,7 +67,7 @@ t.test('one that does not say which of its commands are prompts runs them with t
   t.strictSame(texts(session), ['you said: /mine this'])
 })
 
-t.test('a goal of the terminal is edited and cleared on the phone, which hears when it is so', how, async t => {
+t.test('a goal of the terminal is edited and cleared on the phone, which gets the confirmation', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const goal = () => session.state.agentGoalStatus
   await t.rejects(session.call('goal-action', { action: 'clear' }), /The agent has no goal now/)
@@ -93,7 +93,7 @@ t.test('a goal of the terminal is edited and cleared on the phone, which hears w
   await session.until(session => turnsEnded(session) === 3)
 })
 
-t.test('a goal is taken up again, and is changed with the phone between its turns', how, async t => {
+t.test('a goal is resumed, and is changed with the phone between its turns', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const goal = () => session.state.agentGoalStatus
   terminal.type('/goal all tests pass\r')
@@ -112,7 +112,7 @@ t.test('a goal is taken up again, and is changed with the phone between its turn
   t.strictSame(said(session), ['/goal all tests pass', 'slow 2000 one two three'], 'nobody said it')
 })
 
-t.test('what is said at the terminal while Claude works is on the phone', how, async t => {
+t.test('messages typed at the terminal while Claude works are on the phone', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session } = computer
   terminal.type('many 40 word\r')

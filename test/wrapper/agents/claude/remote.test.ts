@@ -19,7 +19,7 @@ testAgent(t, {
   has: { choices: { model: 'deep', effort: 'high' }, form: false, link: false, image: false, steering: false }
 })
 
-t.test('a conversation that is not on this computer is named, and no other is begun', async t => {
+t.test('a conversation that is not on this computer is reported, and no other is started', async t => {
   const directory = t.testdir()
   const start = (isUntold: boolean) =>
     kind.start({ directory, env: { CLAUDE_CONFIG_DIR: join(directory, '.claude') }, resume: 'never-was', isUntold })

@@ -21,7 +21,7 @@ registerHooks({
   }
 })`
 
-t.test('a session at its terminal goes on when its program was replaced before all of it was loaded', how, async t => {
+t.test('a session at its terminal continues when its program was replaced before it was fully loaded', how, async t => {
   const { phone, directory, sitDown } = await computerWithClaude(t, await startServer(t))
   const hook = join(directory, 'without-acp.mjs')
   writeFileSync(hook, withoutAcp(join(directory, 'asked')))

@@ -7,7 +7,7 @@ import { texts, turnsEnded } from '../../kit/demo.ts'
 // Whether Claude Code has a message is decided by what it writes down, and not by how long it took.
 const how = { timeout: 60_000, skip: process.platform === 'win32' && 'the fake is a script' }
 
-t.test('a long message, which Claude Code marks as pasted, is taken as what it is and stays at the terminal', how, async t => {
+t.test('a long message, which Claude Code marks as pasted, is recognized and stays at the terminal', how, async t => {
   const { session } = await claudeAtTerminal(t)
   const long = 'A long message. '.repeat(200).trim()
   await session.say(long)
@@ -16,7 +16,7 @@ t.test('a long message, which Claude Code marks as pasted, is taken as what it i
   t.equal(session.state.controlledByUser, true)
 })
 
-t.test('what was pasted at the terminal is on the phone without the marks', how, async t => {
+t.test('text pasted at the terminal is on the phone without the marks', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const long = 'A long message. '.repeat(200).trim()
   terminal.type(`\x1b[200~${long}\x1b[201~`)
@@ -25,7 +25,7 @@ t.test('what was pasted at the terminal is on the phone without the marks', how,
   t.strictSame(said(session), [long])
 })
 
-t.test('a message that Claude Code takes later than it is waited for has its turn, and is not said again', how, async t => {
+t.test('a message that Claude Code accepts after the timeout has its turn, and is not sent again', how, async t => {
   const { terminal, session, home } = await claudeAtTerminal(t, { env: { FAKE_TAKES_MS: '7000' } })
   const adapter = join(home, 'agents', 'node_modules', '@agentclientprotocol', 'claude-agent-acp', 'index.mjs')
   writeFileSync(adapter, 'process.exit(1)\n')
@@ -47,7 +47,7 @@ t.test('a message that Claude Code takes later than it is waited for has its tur
   t.strictSame(texts(session), ['you said: late but here', 'you said: the next'])
 })
 
-t.test('a message that is taken into a turn that runs is not said again by the next run', how, async t => {
+t.test('a message accepted into a running turn is not sent again by the next run', how, async t => {
   // Its rows come late: the session does not know of the turn yet, and hands the message over.
   const { terminal, session, sitDown } = await claudeAtTerminal(t, { env: { FAKE_LAG_MS: '1500' } })
   terminal.type('many 300 word\r')

@@ -9,7 +9,7 @@ import type { PhoneSession } from '../../kit/phone.ts'
 // A fake Claude Code on a real terminal; test/real has the same with the real one.
 const how = { timeout: 60_000, skip: process.platform === 'win32' && 'the fake is a script' }
 
-t.test('what is said at the terminal is on the phone, and what the phone writes is typed there', how, async t => {
+t.test("messages typed at the terminal are on the phone, and the phone's are typed there", how, async t => {
   const { terminal, session, server } = await claudeAtTerminal(t)
   t.match(terminal.screen, `▎ This session is on your phone too: ${server.url}`)
   await session.until(({ state }) => state.controlledByUser === true)
@@ -29,7 +29,7 @@ t.test('what is said at the terminal is on the phone, and what the phone writes 
   t.equal(session.state.controlledByUser, true, 'the keyboard stayed at the desk')
 })
 
-t.test('rows that are written down late are told before the end of their turn, and in order', how, async t => {
+t.test('rows recorded late are sent before the end of their turn, and in order', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t, { env: { FAKE_LAG_MS: '1000' } })
   terminal.type('write late.txt\r')
   const id = await question(session)
@@ -70,7 +70,7 @@ t.test('a question is answered on the phone while its dialog is open, and in the
   t.strictSame(ends, ['completed', 'completed', 'denied'])
 })
 
-t.test('why the person said no on the phone is told to Claude, with the no', how, async t => {
+t.test("the person's reason for a no on the phone reaches Claude with the no", how, async t => {
   const { session } = await claudeAtTerminal(t)
   await session.say('write one.txt')
   await session.call('permission', { id: await question(session), approved: false, reason: 'ask Ann first' })
@@ -90,7 +90,7 @@ t.test('allowing it for the session on the phone changes the mode in the termina
   t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
 })
 
-t.test('what is said at the terminal grows on the phone while it is said, and stays in the same place', how, async t => {
+t.test('text written at the terminal grows on the phone meanwhile, and stays in place', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const words = 'one two three four five six'
   terminal.type(`slow 1500 ${words}\r`)
@@ -103,7 +103,7 @@ t.test('what is said at the terminal grows on the phone while it is said, and st
   t.strictSame([...blocks], [whole?.id])
 })
 
-t.test('a file that is written over is shown with what stood in it', how, async t => {
+t.test('an overwritten file is shown with its previous content', how, async t => {
   const { session, directory } = await claudeAtTerminal(t)
   writeFileSync(join(directory, 'old.txt'), 'from before\n')
   await session.say('write old.txt')
@@ -115,41 +115,49 @@ t.test('a file that is written over is shown with what stood in it', how, async 
   t.match(started, { content: [{ type: 'diff', oldText: 'from before\n' }] })
 })
 
-t.test('the mode is changed with the keys of the terminal; what the phone wants is refused, and holds once it drives', how, async t => {
-  const { terminal, session } = await claudeAtTerminal(t)
-  terminal.type('\x1b[Z')
-  await terminal.sees(/mode acceptEdits/)
-  terminal.type('go on\r')
-  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
-  await session.until(session => turnsEnded(session) === 1)
-  await t.rejects(session.call('setMode', { mode: 'plan' }), { message: /keys there change the mode.*once your phone takes over/ })
-  t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
-  await session.call('switch', { to: 'remote' })
-  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'plan')
-})
-
-t.test('the model that the phone wants of Claude at its terminal holds once the phone drives, and that is said once', how, async t => {
-  const { session } = await claudeAtTerminal(t)
-  await t.rejects(session.call('setModel', { model: 'deep' }), { message: /model is chosen there.*once your phone takes over/ })
-  for (const turn of [1, 2]) {
-    await session.say(`hello ${turn}`, { model: 'deep' })
-    await session.until(session => turnsEnded(session) === turn)
+t.test(
+  "the mode is changed with the keys of the terminal; the phone's choice is rejected, and applies once it is in control",
+  how,
+  async t => {
+    const { terminal, session } = await claudeAtTerminal(t)
+    terminal.type('\x1b[Z')
+    await terminal.sees(/mode acceptEdits/)
+    terminal.type('go on\r')
+    await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
+    await session.until(session => turnsEnded(session) === 1)
+    await t.rejects(session.call('setMode', { mode: 'plan' }), { message: /keys there change the mode.*once your phone takes over/ })
+    t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
+    await session.call('switch', { to: 'remote' })
+    await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'plan')
   }
-  t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1)
-  await session.call('switch', { to: 'remote' })
-  await session.until(({ metadata }) => metadata.currentModelCode === 'deep')
-  await session.say('hello 3', { model: 'deep' })
-  await session.until(session => turnsEnded(session) === 3)
-  t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1, 'and it needs no other word')
+)
 
-  await session.call('switch', { to: 'local' })
-  await session.until(({ state }) => state.controlledByUser === true)
-  await t.rejects(session.call('setModel', { model: 'gone' }))
-  await session.call('switch', { to: 'remote' })
-  await session.until(session => session.events().some(event => event.t === 'service' && /no model gone/.test(event.text)))
-})
+t.test(
+  'a model chosen on the phone while Claude is at its terminal applies once the phone is in control, and that is announced once',
+  how,
+  async t => {
+    const { session } = await claudeAtTerminal(t)
+    await t.rejects(session.call('setModel', { model: 'deep' }), { message: /model is chosen there.*once your phone takes over/ })
+    for (const turn of [1, 2]) {
+      await session.say(`hello ${turn}`, { model: 'deep' })
+      await session.until(session => turnsEnded(session) === turn)
+    }
+    t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1)
+    await session.call('switch', { to: 'remote' })
+    await session.until(({ metadata }) => metadata.currentModelCode === 'deep')
+    await session.say('hello 3', { model: 'deep' })
+    await session.until(session => turnsEnded(session) === 3)
+    t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1, 'and it needs no other word')
 
-t.test('a session is called as its conversation is at the terminal', how, async t => {
+    await session.call('switch', { to: 'local' })
+    await session.until(({ state }) => state.controlledByUser === true)
+    await t.rejects(session.call('setModel', { model: 'gone' }))
+    await session.call('switch', { to: 'remote' })
+    await session.until(session => session.events().some(event => event.t === 'service' && /no model gone/.test(event.text)))
+  }
+)
+
+t.test('a session has the title of its conversation at the terminal', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('hello\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -159,7 +167,7 @@ t.test('a session is called as its conversation is at the terminal', how, async 
   await session.until(({ metadata }) => metadata.summary?.text === 'Chosen')
 })
 
-t.test('Esc in the terminal ends the turn on the phone, with the half that was said', how, async t => {
+t.test('Esc in the terminal ends the turn on the phone, with the half-written text', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type(`slow 20000 ${'word '.repeat(100)}\r`)
   await session.until(({ events }) => events().some(({ t }) => t === 'turn-start'))
@@ -177,7 +185,7 @@ t.test('Esc in the terminal ends the turn on the phone, with the half that was s
   t.strictSame(Object.keys(session.state.requests ?? {}), [], 'and its question is over')
 })
 
-t.test('the phone takes over in the middle of a turn, any key takes it back, and nothing is lost or said twice', how, async t => {
+t.test('the phone takes control mid-turn, any key takes it back, and nothing is lost or sent twice', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session } = computer
   terminal.type(`slow 30000 ${'word '.repeat(200)}\r`)
@@ -204,7 +212,7 @@ t.test('the phone takes over in the middle of a turn, any key takes it back, and
   t.match(terminal.screen, /The session has ended\. Everything was delivered\./)
 })
 
-t.test('its person leaves it with /exit: the session ends, and goes on later with its history, neither lost nor repeated', how, async t => {
+t.test('after /exit the session ends, and continues later with its history, neither lost nor repeated', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session, sitDown } = computer
   terminal.type('first\r')
@@ -223,7 +231,7 @@ t.test('its person leaves it with /exit: the session ends, and goes on later wit
   t.strictSame(read(session), written(computer))
 })
 
-t.test('/clear goes on under another id, which the next run resumes', how, async t => {
+t.test('/clear continues under another id, which the next run resumes', how, async t => {
   const { terminal, session, sitDown } = await claudeAtTerminal(t)
   terminal.type('before\r')
   await session.until(session => turnsEnded(session) === 1)

@@ -9,7 +9,7 @@ const unifiedWindows = {
 const hours = { minutes: 300, resetsAt: reset.five_hour * 1000 }
 const week = { minutes: 10080, resetsAt: reset.seven_day * 1000 }
 
-t.test('what comes with an answer of Claude says how much is used, and which window is closed', async t => {
+t.test('a Claude response reports the usage, and which window is exceeded', async t => {
   const told = { resetsAt: reset.five_hour, rateLimitType: 'five_hour' }
   const cases: readonly [what: string, told: unknown, windows: unknown][] = [
     ['of one window, without how much', { status: 'allowed', ...told }, [{ ...hours, isReached: false }]],

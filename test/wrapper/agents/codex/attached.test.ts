@@ -14,7 +14,7 @@ async function question(session: PhoneSession): Promise<string> {
   return Object.keys(session.state.requests ?? {})[0] ?? ''
 }
 
-t.test('what is typed is on the phone, what the phone writes is on the screen, and neither has to wait for the other', how, async t => {
+t.test("input typed at the screen is on the phone, the phone's is on the screen, and neither waits for the other", how, async t => {
   const { terminal, session } = await codexAtTerminal(t)
   terminal.type('from the desk\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -32,7 +32,7 @@ t.test('what is typed is on the phone, what the phone writes is on the screen, a
   t.equal(session.metadata.currentOperatingModeCode, 'default')
 })
 
-t.test('a session says how much of its account is used, and when the limit that is reached ends', how, async t => {
+t.test('a session reports the usage of its account, and when the exceeded limit ends', how, async t => {
   const { session } = await codexAtTerminal(t)
   const used = (percent: number) =>
     session.until(({ metadata }) => metadata.usageWindows?.some(({ usedPercent }) => usedPercent === percent) === true)
@@ -49,7 +49,7 @@ t.test('a session says how much of its account is used, and when the limit that 
   ])
 })
 
-t.test('the first answer to a question counts, wherever it comes from, and closes the other', how, async t => {
+t.test('the first answer to a question wins, from either side, and closes the other', how, async t => {
   const { terminal, session, directory } = await codexAtTerminal(t)
   await session.say('write one.txt')
   const id = await question(session)
@@ -77,7 +77,7 @@ t.test('the first answer to a question counts, wherever it comes from, and close
   ])
 })
 
-t.test('a question that is open before its thread could be joined says what it is about, and is asked once', how, async t => {
+t.test('a question open before its thread could be joined has its content, and is asked once', how, async t => {
   const { terminal, session, directory } = await codexAtTerminal(t, { FAKE_KEEPS_LATE: '1' })
   await session.say('write one.txt')
   const id = await question(session)
@@ -90,7 +90,7 @@ t.test('a question that is open before its thread could be joined says what it i
   t.equal(Object.keys(session.state.requests ?? {}).length, 0)
 })
 
-t.test('why a person stopped it is in its conversation once, also after the session was resumed', how, async t => {
+t.test("the person's reason for a stop is in the conversation once, also after the session was resumed", how, async t => {
   const { terminal, session, sitDown, written } = await codexAtTerminal(t)
   await session.say('write one.txt')
   await session.call('permission', { id: await question(session), approved: false, decision: 'abort', reason: 'ask Ann first' })
@@ -107,7 +107,7 @@ t.test('why a person stopped it is in its conversation once, also after the sess
   )
 })
 
-t.test('a new conversation begun on its screen is followed, and asks as well', how, async t => {
+t.test('a new conversation started on its screen is followed, and can ask too', how, async t => {
   const { terminal, session, directory } = await codexAtTerminal(t)
   terminal.type('first\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -123,35 +123,31 @@ t.test('a new conversation begun on its screen is followed, and asks as well', h
   t.strictSame(said(session), ['first', 'write four.txt'])
 })
 
-t.test(
-  'an earlier conversation that its screen goes back to is followed once something is said in it, and nothing is told again',
-  how,
-  async t => {
-    const { terminal, session } = await codexAtTerminal(t)
-    terminal.type('first\r')
-    await session.until(session => turnsEnded(session) === 1)
-    const first = session.metadata.agentSessionId
-    terminal.type('/new\r')
-    await session.until(({ metadata }) => metadata.agentSessionId !== first)
-    terminal.type('second\r')
-    await session.until(session => turnsEnded(session) === 2)
-    terminal.type(`/goto ${first}\r`)
-    await terminal.sees(/went there/)
-    terminal.type('third\r')
-    await session.until(session => turnsEnded(session) === 3)
-    t.equal(session.metadata.agentSessionId, first)
-    await session.say('fourth')
-    await terminal.sees(/\* you said: fourth/)
-    await session.until(session => turnsEnded(session) === 4)
-    t.strictSame(said(session), ['first', 'second', 'third', 'fourth'])
-    t.strictSame(
-      texts(session),
-      ['first', 'second', 'third', 'fourth'].map(text => `you said: ${text}`)
-    )
-  }
-)
+t.test('an earlier conversation resumed on its screen is followed once it has new messages, and nothing is sent again', how, async t => {
+  const { terminal, session } = await codexAtTerminal(t)
+  terminal.type('first\r')
+  await session.until(session => turnsEnded(session) === 1)
+  const first = session.metadata.agentSessionId
+  terminal.type('/new\r')
+  await session.until(({ metadata }) => metadata.agentSessionId !== first)
+  terminal.type('second\r')
+  await session.until(session => turnsEnded(session) === 2)
+  terminal.type(`/goto ${first}\r`)
+  await terminal.sees(/went there/)
+  terminal.type('third\r')
+  await session.until(session => turnsEnded(session) === 3)
+  t.equal(session.metadata.agentSessionId, first)
+  await session.say('fourth')
+  await terminal.sees(/\* you said: fourth/)
+  await session.until(session => turnsEnded(session) === 4)
+  t.strictSame(said(session), ['first', 'second', 'third', 'fourth'])
+  t.strictSame(
+    texts(session),
+    ['first', 'second', 'third', 'fourth'].map(text => `you said: ${text}`)
+  )
+})
 
-t.test('its screen may be left, or be killed: the phone goes on, and any key opens it again with all that was said', how, async t => {
+t.test('its screen may be closed or killed: the phone continues, and any key reopens it with the full history', how, async t => {
   const { terminal, session } = await codexAtTerminal(t)
   terminal.type('before\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -170,7 +166,7 @@ t.test('its screen may be left, or be killed: the phone goes on, and any key ope
   t.strictSame(said(session), ['before', 'meanwhile', 'and on'])
 })
 
-t.test('a wrapper killed in the middle of a turn: nothing is lost, nothing told twice, and the order stays [W1, X1]', how, async t => {
+t.test('a wrapper killed mid-turn: nothing is lost, nothing is sent twice, and the order stays [W1, X1]', how, async t => {
   const { terminal, session, sitDown } = await codexAtTerminal(t)
   terminal.type('first\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -194,7 +190,7 @@ t.test('a wrapper killed in the middle of a turn: nothing is lost, nothing told 
   t.equal(events.filter(t => t === 'turn-start').length, 3)
 })
 
-t.test('an app server that is killed ends the session with how, and it can be resumed', how, async t => {
+t.test('a killed app server ends the session with the cause, and it can be resumed', how, async t => {
   const { terminal, session, sitDown } = await codexAtTerminal(t)
   terminal.type('first\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -208,7 +204,7 @@ t.test('an app server that is killed ends the session with how, and it can be re
   t.strictSame(read(session), ['user: first', 'assistant: you said: first', 'user: second', 'assistant: you said: second'])
 })
 
-t.test('the half of a text at which its app server dies is marked as cut off, and its turn is ended once [W1]', how, async t => {
+t.test('a half-written text at the death of its app server is marked as cut off, and its turn ends once [W1]', how, async t => {
   const { terminal, session, sitDown } = await codexAtTerminal(t)
   await session.say(`slow 60000 ${'word '.repeat(600)}`)
   await session.until(({ partials }) => partials.some(({ text }) => text.startsWith('word word')))

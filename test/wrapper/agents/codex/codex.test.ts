@@ -39,7 +39,7 @@ testAgent(t, {
   }
 })
 
-t.test('a version that Afield does not know is driven through the adapter if that is here, and says what to do if not', async t => {
+t.test('an unknown version is driven through the adapter if installed, and says what to do if not', async t => {
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
   const old = kindIn(directory, { PATH: '' }).kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })
@@ -58,14 +58,14 @@ t.test('a version that Afield does not know is driven through the adapter if tha
   await listenTo(agent).until('modes')
 })
 
-t.test('a version newer than the tested one is named to the phone', async t => {
+t.test('a version newer than the tested one is reported to the phone', async t => {
   const directory = t.testdir()
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory, FAKE_VERSION: '0.181.0' } })
   t.teardown(() => agent.stop())
   t.match(await listenTo(agent).until('notice'), { text: /^Codex 0\.181\.0 is newer than tested \(0\.169\.0\)/ })
 })
 
-t.test('what was said after a place is told again under the same names, and a message of ours as ours', async t => {
+t.test('history after a cursor is sent again under the same names, and our own messages as ours', async t => {
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
   const first = await start({ directory, env })
@@ -88,7 +88,7 @@ t.test('what was said after a place is told again under the same names, and a me
   t.strictSame(later.untold?.events, [], 'and all was told by then')
 })
 
-t.test('a conversation that Codex has lost is not gone on with under its name; one in which nothing was said is not missed', async t => {
+t.test('a conversation that Codex has lost is not continued under its name; an empty one is not missed', async t => {
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
   const resume = async (conversation: string, toldUpTo: ToldUpTo) => {
@@ -121,7 +121,7 @@ t.test('a conversation that Codex has lost is not gone on with under its name; o
   t.strictSame((await resume(conversation, empty.upTo)).notices, [])
 })
 
-t.test('a refusal and the next attempt are told', async t => {
+t.test('an error and the next attempt are reported', async t => {
   const directory = t.testdir()
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory } })
   t.teardown(() => agent.stop())

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import { createRequests } from '../../../../lib/wrapper/agents/codex/requests.ts'
 
-t.test('a yes for longer is named after what Codex will then allow', t => {
+t.test('a permanent yes says what Codex will then allow', t => {
   const common = { threadId: 'thread', turnId: 'turn', itemId: 'item' }
   const rule = (words: string[]) => ({ acceptWithExecpolicyAmendment: { execpolicy_amendment: words } })
   const host = { applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'example.org', action: 'allow' } } }

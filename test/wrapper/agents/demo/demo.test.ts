@@ -40,7 +40,7 @@ t.test('its commands say what they do', async t => {
   t.match(commands, [{ name: 'plan', description: /plan/ }, { name: 'ask' }, { name: 'risky' }])
 })
 
-t.test('with the model that is quick there is no level that only the careful one has', async t => {
+t.test('the fast model has no level that only the careful one has', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -52,7 +52,7 @@ t.test('with the model that is quick there is no level that only the careful one
   t.equal(await agent.setEffort?.('high'), false)
 })
 
-t.test('a number that does not fit is told, and the form still waits', async t => {
+t.test('an invalid number is reported, and the form stays open', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -65,7 +65,7 @@ t.test('a number that does not fit is told, and the form still waits', async t =
   await talk.until('turn-ended')
 })
 
-t.test('a colour of one’s own counts instead of those offered, and several tools are told together', async t => {
+t.test('a custom colour replaces the offered ones, and several tools are listed together', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -101,7 +101,7 @@ for (const [wish, word] of [
   ['safe-yolo', undefined],
   ['plan', undefined]
 ] as const) {
-  t.test(`wished to begin in ${wish} it ${word ? `says that it has no ${word}` : 'says nothing, for it has that'}`, async t => {
+  t.test(`asked to start in ${wish} it ${word ? `says that it has no ${word}` : 'says nothing, for it has that'}`, async t => {
     const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' }, mode: wish })
     t.teardown(() => agent.stop())
     const talk = listenTo(agent)
@@ -112,7 +112,7 @@ for (const [wish, word] of [
 }
 
 for (const isAllowed of [true, false]) {
-  t.test(`told “risky” it asks for a file, and for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
+  t.test(`after “risky” it asks for a file, and for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
     const directory = t.testdir()
     const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
     t.teardown(() => agent.stop())
@@ -133,7 +133,7 @@ for (const isAllowed of [true, false]) {
   })
 }
 
-t.test('in a mode that asks first nothing is written and nothing runs before a yes, also where its notes are missing', async t => {
+t.test('in a mode that asks first nothing is written and nothing runs before a yes, even without its notes', async t => {
   const directory = t.testdir()
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
@@ -153,7 +153,7 @@ t.test('in a mode that asks first nothing is written and nothing runs before a y
   t.notOk(talk.heard.some(event => event.type === 'step-started' && event.step.kind === 'execute'))
 })
 
-t.test('told “risky” it leaves a file alone that it did not make', async t => {
+t.test('after “risky” it does not touch a file that it did not create', async t => {
   const directory = t.testdir({ 'demo-scratch.txt': 'mine' })
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
@@ -164,7 +164,7 @@ t.test('told “risky” it leaves a file alone that it did not make', async t =
   t.equal(readFileSync(join(directory, 'demo-scratch.txt'), 'utf8'), 'mine')
 })
 
-t.test('its first words and its last name what shows a risky decision', async t => {
+t.test('its first and last messages explain how to see a risky decision', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -178,7 +178,7 @@ t.test('its first words and its last name what shows a risky decision', async t 
   t.match(text, /\*Edit freely\*/)
 })
 
-t.test('asked for a plan it makes one, and works it off step by step', async t => {
+t.test('asked for a plan it makes one, and executes it step by step', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -190,7 +190,7 @@ t.test('asked for a plan it makes one, and works it off step by step', async t =
   t.strictSame(plans.at(-1), ['completed', 'completed', 'completed'])
 })
 
-t.test('without a script it tells its story: it thinks, plans, reads, asks, writes, reads again and sums up', async t => {
+t.test('without a script it plays its demo: it thinks, plans, reads, asks, writes, reads again and sums up', async t => {
   const directory = t.testdir({ 'notes.md': '# Notes\n' })
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())

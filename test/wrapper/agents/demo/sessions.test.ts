@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openSessions } from '../../../../lib/wrapper/agents/demo/sessions.ts'
 
-t.test('half a line, as a full disk leaves it, hides nothing else of a conversation from the next process', t => {
+t.test('half a line, as left by a full disk, hides nothing else of a conversation from the next process', t => {
   const folder = t.testdir()
   const first = openSessions(folder)
   const session = first.create('/code')

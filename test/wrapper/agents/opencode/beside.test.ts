@@ -10,7 +10,7 @@ import { noneRuns, running } from '../../kit/running.ts'
 // A fake opencode with its screen on a real terminal; test/real has the same with the real one.
 const how = { timeout: 90_000, skip: process.platform !== 'linux' && 'it looks into /proc' }
 
-t.test('what is said on either side is on the other, once and in order', how, async t => {
+t.test('messages from either side are on the other, once and in order', how, async t => {
   const { terminal, session, written } = await opencodeAtTerminal(t)
   terminal.type('from the desk\r')
   await session.until(session => turnsEnded(session) === 1)
@@ -48,7 +48,7 @@ t.test('a question is open on both sides, and the first answer closes it on the 
   t.match(answered, [{ status: 'approved' }, { status: 'approved', answeredBy: 'the terminal' }])
 })
 
-t.test('whoever goes over to another conversation at the screen takes the phone along', how, async t => {
+t.test('switching to another conversation at the screen switches the phone too', how, async t => {
   const { terminal, session } = await opencodeAtTerminal(t)
   const first = session.metadata.agentSessionId
   terminal.type('/new\r')
@@ -61,7 +61,7 @@ t.test('whoever goes over to another conversation at the screen takes the phone 
 })
 
 for (const victim of ['wrapper', 'server', 'screen'] as const) {
-  t.test(`when its ${victim} is killed in a turn, nothing is lost or doubled, and nothing is left running [W1, X1]`, how, async t => {
+  t.test(`when its ${victim} is killed mid-turn, nothing is lost or duplicated, and nothing is left running [W1, X1]`, how, async t => {
     const { terminal, session, sitDown, written, own } = await opencodeAtTerminal(t)
     const told = (round: string) => texts(session).filter(text => text.startsWith(round)).length
     terminal.type('many 20 typed\r')
@@ -97,7 +97,7 @@ for (const victim of ['wrapper', 'server', 'screen'] as const) {
   })
 }
 
-t.test('a server that does not want to end does not outlive its wrapper', how, async t => {
+t.test('a server that refuses to exit does not outlive its wrapper', how, async t => {
   const { terminal, own } = await opencodeAtTerminal(t, { FAKE_STAYS: '1' })
   t.teardown(() => {
     for (const { pid } of running(fakeOpencode, own)) process.kill(pid, 'SIGKILL')
@@ -107,7 +107,7 @@ t.test('a server that does not want to end does not outlive its wrapper', how, a
   await noneRuns(fakeOpencode, own)
 })
 
-t.test('the half of a text at which its server dies is marked as cut off, and its turn is ended once [W1]', how, async t => {
+t.test('a half-written text at the death of its server is marked as cut off, and its turn ends once [W1]', how, async t => {
   const { terminal, session, sitDown, written, own } = await opencodeAtTerminal(t)
   await session.say(`slow 60000 ${'word '.repeat(600)}`)
   await session.until(({ partials }) => partials.some(({ text }) => text.startsWith('word word')))

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import { createMirror } from '../../../../lib/wrapper/agents/opencode/mirror.ts'
 import { history } from '../../../../lib/wrapper/agents/opencode/shapes.ts'
 
-t.test('a turn that began while the line was cut goes on until its conversation is idle', t => {
+t.test('a turn that started while disconnected continues until its conversation is idle', t => {
   const told: AgentEvent['type'][] = []
   const mirror = createMirror({ emit: ({ type }) => told.push(type), async post() {} })
   mirror.follow('c', 0)

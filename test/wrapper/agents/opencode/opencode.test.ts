@@ -47,13 +47,13 @@ async function begin(t: Test, how: Partial<StartAgent> = {}) {
 
 const how = { skip: isWindows && 'the fake is a script' }
 
-t.test('a version newer than the tested one is named to the phone', how, async t => {
+t.test('a version newer than the tested one is reported to the phone', how, async t => {
   const env = { PATH: process.env['PATH'] ?? '', HOME: t.testdir(), FAKE_VERSION: '1.20.1' }
   const { talk } = await begin(t, { env })
   t.match(await talk.until('notice'), { text: /^opencode 1\.20\.1 is newer than tested \(1\.18\.33\)/ })
 })
 
-t.test('plan, title, tokens and cost, and a helper with what it says', how, async t => {
+t.test('plan, title, tokens and cost, and a subagent with its output', how, async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('todo')
   t.match(await talk.until('plan'), {
@@ -72,7 +72,7 @@ t.test('plan, title, tokens and cost, and a helper with what it says', how, asyn
   t.match(await talk.until('text'), { text: 'helped', subagent: undefined })
 })
 
-t.test('what stands before a step is told before it, though opencode tells of the step first', how, async t => {
+t.test('text before a step is sent before it, though opencode reports the step first', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt(`write ${directory}/one.txt "x" end done`)
   const { asked } = await talk.until('permission-asked')
@@ -85,13 +85,13 @@ t.test('what stands before a step is told before it, though opencode tells of th
   t.strictSame(order, ['a file then', 'I will write it.', 'step-started', 'permission-asked', 'step-ended', 'done'])
 })
 
-t.test('what went wrong is told in the words of the model', how, async t => {
+t.test("errors are reported in the model's words", how, async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('fail')
   t.match(await talk.until('turn-ended'), { reason: 'failed', error: 'the model is overloaded' })
 })
 
-t.test('what was being said when the model failed is marked, also where it is read later', how, async t => {
+t.test('text being written when the model failed is marked, also when read later', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt('one')
   await talk.until('turn-ended')
@@ -110,7 +110,7 @@ t.test('what was being said when the model failed is marked, also where it is re
   t.strictSame(marked(later.agent.untold?.events ?? []), texts)
 })
 
-t.test('a refusal and the next attempt are told', how, async t => {
+t.test('an error and the next attempt are reported', how, async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('refuse')
   const retrying = await talk.until('retrying')
@@ -119,7 +119,7 @@ t.test('a refusal and the next attempt are told', how, async t => {
   t.match(await talk.until('text'), { text: 'after all', isStopped: undefined })
 })
 
-t.test('what it kept while nobody listened is told by the next process, named as before, with the end of its turn', how, async t => {
+t.test('output recorded while nobody listened is sent by the next process, with the same names, and the end of its turn', how, async t => {
   const directory = t.testdir()
   const first = await begin(t, { directory })
   await first.agent.prompt('one')
@@ -140,7 +140,7 @@ t.test('what it kept while nobody listened is told by the next process, named as
   t.equal(agent.untold?.events.length, 4)
 })
 
-t.test('what it says while the line to it is cut is told once, in order, and the turn ends', how, async t => {
+t.test('output while disconnected is sent once, in order, and the turn ends', how, async t => {
   const earlier = await begin(t)
   await earlier.agent.prompt('long ago')
   await earlier.talk.until('turn-ended')
@@ -156,7 +156,7 @@ t.test('what it says while the line to it is cut is told once, in order, and the
   }
 })
 
-t.test('what it asks while the line to it is cut is asked once the line is back, and can be answered', how, async t => {
+t.test('a request made while disconnected is asked after reconnecting, and can be answered', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt(`cut: write ${directory}/one.txt "x" end done`)
   const { asked } = await talk.until('permission-asked')
@@ -183,7 +183,7 @@ t.test('what it asks while the line to it is cut is asked once the line is back,
   ])
 })
 
-t.test('what was answered elsewhere while the line to it was cut is no question any more', how, async t => {
+t.test('a request answered elsewhere while disconnected is no longer open', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt(`away: write ${directory}/one.txt "x" end done`)
   const { asked } = await talk.until('permission-asked')
@@ -195,7 +195,7 @@ t.test('what was answered elsewhere while the line to it was cut is no question 
   t.match(await talk.until('turn-ended'), { reason: 'done' })
 })
 
-t.test('a server that is killed ends its turn and its events', how, async t => {
+t.test('a killed server ends its turn and its events', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt('write nowhere "x" end never')
   const { asked } = await talk.until('permission-asked')
@@ -206,7 +206,7 @@ t.test('a server that is killed ends its turn and its events', how, async t => {
   t.ok((await talk.end.catch((error: unknown) => error)) instanceof AgentDied)
 })
 
-t.test('one that cannot be shared is said so, and is tried over ACP', how, async t => {
+t.test('one that cannot be shared is reported as such, and tried over ACP', how, async t => {
   const cases: [string, RegExp][] = [
     ['old', /cannot be shared with your phone.*ended before it was ready/],
     ['open', /cannot be shared with your phone.*wants no password/]
@@ -221,7 +221,7 @@ t.test('one that cannot be shared is said so, and is tried over ACP', how, async
   }
 })
 
-t.test('it asks first, but where its person has decided', t => {
+t.test('it asks first, except where its person has decided', t => {
   const acting = { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', codesearch: 'ask' }
   const { edit: _, ...running } = acting
   t.strictSame(missingRules({}), { build: acting, general: acting, plan: running, explore: running })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import { createRequests } from '../../../../lib/wrapper/agents/opencode/requests.ts'
 
-t.test('a yes for longer is named after what opencode will then allow', t => {
+t.test('a permanent yes says what opencode will then allow', t => {
   const cases: [string, string[], string][] = [
     ['edit', ['*'], 'Allow all edits this session'],
     ['edit', ['src/*'], 'Allow edits to src/* this session'],

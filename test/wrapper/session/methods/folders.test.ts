@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { isFolder, makeFolder } from '../../../../lib/wrapper/session/methods/folders.ts'
 
-t.test('a folder is made, and a file in its way is named in a sentence', async t => {
+t.test('a folder is created, and a file in its way is reported in a sentence', async t => {
   const root = t.testdir({ file: '' })
   makeFolder(join(root, 'one', 'two'))
   t.ok(isFolder(join(root, 'one', 'two')))

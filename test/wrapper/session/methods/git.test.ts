@@ -46,7 +46,7 @@ function withHistory(t: Test): Repository {
   return repository
 }
 
-t.test('what changed since the last commit is told by file, with letters, stages and lines', async t => {
+t.test('changes since the last commit are listed by file, with status letters, stages and lines', async t => {
   const repository = withHistory(t)
   const { folder, git, write } = repository
   const phone = phoneIn(repository)
@@ -78,7 +78,7 @@ t.test('what changed since the last commit is told by file, with letters, stages
   t.equal((await phone.file('picture.bin'))?.isBinary, true)
 })
 
-t.test('the mark of a file changes with the file, and not when it is staged', async t => {
+t.test('the hash of a file changes with the file, and not when it is staged', async t => {
   const repository = withHistory(t)
   const phone = phoneIn(repository)
   repository.write('src/a.ts', 'one\n')
@@ -113,7 +113,7 @@ t.test('before the first commit everything is new, and can be staged, unstaged a
   })
 })
 
-t.test('a folder without git, and a computer without it, are said as that', async t => {
+t.test('a folder without git, and a computer without it, are reported as such', async t => {
   const { folder, env } = makeRepository(t)
   rmSync(join(folder, '.git'), { recursive: true })
   const phone = phoneIn({ folder, env })
@@ -129,7 +129,7 @@ t.test('a folder without git, and a computer without it, are said as that', asyn
   t.strictSame(await phoneIn({ folder, env: { ...env, PATH: folder } }).status(), { isRepository: false, why: 'no-git' })
 })
 
-t.test('both sides of a change come as they are: text, image, binary, removed', async t => {
+t.test('both sides of a change are returned: text, image, binary, removed', async t => {
   const repository = withHistory(t)
   const { folder, write } = repository
   const phone = phoneIn(repository)
@@ -146,7 +146,7 @@ t.test('both sides of a change come as they are: text, image, binary, removed', 
   t.strictSame(await phone.diff('nowhere.txt'), { type: 'text', oldText: null, newText: null })
 })
 
-t.test('what is large comes when it is asked for, and what is larger does not', async t => {
+t.test('large content is returned on request, and larger is not', async t => {
   const repository = withHistory(t)
   const phone = phoneIn(repository)
   repository.write('long.txt', 'a line of a long text\n'.repeat(20_000))
@@ -156,7 +156,7 @@ t.test('what is large comes when it is asked for, and what is larger does not', 
   t.match(await phone.diff('longer.txt', { load: true }), { type: 'too-large', canLoad: false })
 })
 
-t.test('a commit takes what is staged, or just the files that are named', async t => {
+t.test('a commit contains what is staged, or just the named files', async t => {
   const repository = withHistory(t)
   const { git, write } = repository
   const phone = phoneIn(repository)
@@ -181,7 +181,7 @@ t.test('a commit takes what is staged, or just the files that are named', async 
   await t.rejects(phone.show('abcdef'), /no such commit/)
 })
 
-t.test('hooks run when a commit is made, and what they say is told; nothing else starts a program [W10]', async t => {
+t.test('hooks run at a commit, and their output is returned; nothing else starts a program [W10]', async t => {
   const repository = withHistory(t)
   const { folder, env, git, write } = repository
   const trap = join(folder, '..', 'home', 'trapped')
@@ -230,7 +230,7 @@ t.test('hooks run when a commit is made, and what they say is told; nothing else
   await t.rejects(phoneIn({ folder, env }, { hasShell: false }).commit('x'), /lets no phone run commands/)
 })
 
-t.test('who commits has to be known', async t => {
+t.test('a commit needs a known author', async t => {
   const repository = withHistory(t)
   const { GIT_AUTHOR_NAME: _1, GIT_AUTHOR_EMAIL: _2, GIT_COMMITTER_NAME: _3, GIT_COMMITTER_EMAIL: _4, ...env } = repository.env
   writeFileSync(join(repository.folder, '..', 'home', '.gitconfig'), '[user]\n\tuseConfigOnly = true\n')
@@ -239,7 +239,7 @@ t.test('who commits has to be known', async t => {
   t.match(await phoneIn({ ...repository, env }).file('b.txt'), { isStaged: false }, 'nothing was staged for it')
 })
 
-t.test('a name is a name, whatever characters it has', async t => {
+t.test('a file name may contain any characters', async t => {
   const repository = withHistory(t)
   const phone = phoneIn(repository)
   const names = ['--force', '-x', ':(top)*', '*', 'two\nlines', 'it\'s "so"', '$(touch evil)', ' space ', 'tab\there', 'ünï', ':!a', 'a\\b']
@@ -294,7 +294,7 @@ t.test('nothing outside the folder is read or staged, and nothing of git itself 
   t.match(await phone.file('way-out'), { letter: '?', added: 1 })
 })
 
-t.test('a session in a part of a repository sees and commits that part', async t => {
+t.test('a session in a subfolder of a repository sees and commits that subfolder', async t => {
   const repository = withHistory(t)
   const { folder, git, write } = repository
   const phone = phoneIn({ folder: join(folder, 'src'), env: repository.env })
@@ -315,7 +315,7 @@ t.test('a session in a part of a repository sees and commits that part', async t
   t.match(await phone.diff('a.ts', { commit: commits[0]?.id }), { oldText: 'one\ntwo\nthree\n', newText: 'changed\n' })
 })
 
-t.test('another repository inside is told by its commits; renames and merges by what they did', async t => {
+t.test('a nested repository is shown by its commits; renames and merges by their effect', async t => {
   const repository = withHistory(t)
   const { folder, git, write } = repository
   const phone = phoneIn(repository)
@@ -345,7 +345,7 @@ t.test('another repository inside is told by its commits; renames and merges by 
   t.equal(dirname(join(folder, 'x')), folder)
 })
 
-t.test('ahead and behind are told as git knows them', async t => {
+t.test('ahead and behind match git', async t => {
   const repository = withHistory(t)
   const { folder, git } = repository
   git('init', '--quiet', '--bare', join(folder, '..', 'home', 'far'))
@@ -357,7 +357,7 @@ t.test('ahead and behind are told as git knows them', async t => {
   t.match(await phoneIn(repository).repository(), { branch: null, upstream: null })
 })
 
-t.test('files in conflict are told', async t => {
+t.test('files in conflict are listed', async t => {
   const repository = withHistory(t)
   const { git, write } = repository
   git('checkout', '--quiet', '-b', 'side')

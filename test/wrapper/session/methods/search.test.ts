@@ -43,7 +43,7 @@ const ways: [string, readonly string[], { isRepository?: boolean }][] = [
 for (const [name, programs, options] of ways) {
   const isMissing = programs.some(program => findProgram(program, process.env) === undefined)
   const skip = isMissing && `${name} is not here`
-  t.test(`text is found with ${name}, line by line, whatever it is made of`, { skip }, async t => {
+  t.test(`text is found with ${name}, line by line, whatever its characters`, { skip }, async t => {
     const { searchText } = folder(t, programs, options)
     const { files, isCut } = await searchText({ query: 'needle' })
     t.equal(isCut, false)
@@ -102,7 +102,7 @@ t.test('the best name comes first', async t => {
   t.strictSame(rankPaths(['b/c.ts', 'z.ts', 'a.ts'], ''), ['a.ts', 'z.ts', 'b/c.ts'])
 })
 
-t.test('difftastic runs when it is installed, on files of the folder alone', async t => {
+t.test('difftastic runs if installed, on files of the folder only', async t => {
   const { bin, difftastic } = folder(t, [])
   t.match(await difftastic({ args: ['a', 'b'] }), { success: false, exitCode: -1, error: /not installed/ })
   writeFileSync(join(bin, 'difft'), '#!/bin/sh\necho "$@"\nexit 1\n')

@@ -36,7 +36,7 @@ function startWorld(chosen?: Unanswered) {
   return { clock, notes, denied, autoDeny, ask, answer, state: () => state.unanswered }
 }
 
-t.test('until somebody chooses, what nobody answers waits', t => {
+t.test('by default, unanswered requests wait', t => {
   const { clock, denied, ask } = startWorld()
   ask('a')
   clock.advance(24 * 60 * minutes)
@@ -45,7 +45,7 @@ t.test('until somebody chooses, what nobody answers waits', t => {
   t.end()
 })
 
-t.test('what nobody answers in time is denied once, what somebody answers is not [P11]', t => {
+t.test('a request not answered in time is denied once, an answered one is not [P11]', t => {
   const { clock, notes, denied, autoDeny, ask, answer, state } = startWorld()
   autoDeny.choose(5)
   t.same([notes.unanswered, state()], Array(2).fill({ denyAfterMinutes: 5, since: 0 }))
@@ -62,7 +62,7 @@ t.test('what nobody answers in time is denied once, what somebody answers is not
   t.end()
 })
 
-t.test('what is open when it is chosen counts from then, and no longer once it is taken back', t => {
+t.test('requests open when it is turned on count from then, and no longer once it is turned off', t => {
   const { clock, denied, autoDeny, ask, state } = startWorld()
   ask('a')
   clock.advance(10 * minutes)
@@ -79,7 +79,7 @@ t.test('what is open when it is chosen counts from then, and no longer once it i
   t.end()
 })
 
-t.test('a session that goes on after a kill keeps it, and says so', t => {
+t.test('a session resumed after a kill keeps it, and says so', t => {
   const { clock, denied, ask, state } = startWorld({ denyAfterMinutes: 15, since: 0 })
   t.match(state(), { denyAfterMinutes: 15 })
   ask('a')
@@ -92,7 +92,7 @@ t.test('a session that goes on after a kill keeps it, and says so', t => {
 const hurry = `const wait = globalThis.setTimeout
 globalThis.setTimeout = (run, ms, ...more) => wait(run, ms === 120000 ? 500 : ms, ...more)`
 
-t.test('an agent hears that nobody answered, and goes on', async t => {
+t.test('an agent is told that nobody answered, and continues', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))
   runWrapper(t, { home, args: ['demo'], env: { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(hurry)}"` } })
   const session = await phone.session()

@@ -75,7 +75,7 @@ function openEditedOf(): EditedHere {
   return { paths: files.paths, isWhole: true, add: paths => files.add(paths) }
 }
 
-t.test('a question shows all that a decision is made on, and a hash of it', t => {
+t.test('a request shows everything that a decision is based on, and a hash of it', t => {
   const now = desk()
   now.requests.askPermission(asked)
   t.match(now.state.requests?.['call-1'], {
@@ -93,7 +93,7 @@ t.test('a question shows all that a decision is made on, and a hash of it', t =>
   t.end()
 })
 
-t.test('each way to answer picks the choice it means', t => {
+t.test('each way to answer selects its choice', t => {
   const ways = [
     [{ approved: true, choice: 'always' }, 'always', 'approved', 'approved_for_session', false],
     [{ approved: true }, 'yes', 'approved', 'approved', false],
@@ -115,7 +115,7 @@ t.test('each way to answer picks the choice it means', t => {
   t.end()
 })
 
-t.test('an answer to something else than what waits now is refused', t => {
+t.test('an answer to anything but the current request is rejected', t => {
   const now = desk()
   now.requests.askPermission(asked)
   const { shown } = now.state.requests?.['call-1'] ?? {}
@@ -130,7 +130,7 @@ t.test('an answer to something else than what waits now is refused', t => {
   t.end()
 })
 
-t.test('an answer that changes what shall run allows nothing, and the question stays', t => {
+t.test('an answer that changes the command allows nothing, and the request stays', t => {
   const now = desk()
   now.requests.askPermission(asked)
   const yes = { id: 'call-1', approved: true }
@@ -148,7 +148,7 @@ t.test('a yes never becomes more than it says', t => {
   t.end()
 })
 
-t.test('a question that is withdrawn, or whose wrapper is gone, is canceled', t => {
+t.test('a withdrawn request, or one whose wrapper is gone, is canceled', t => {
   const now = desk()
   now.requests.askPermission(asked)
   const left = cancelAll(now.state, 5)
@@ -158,7 +158,7 @@ t.test('a question that is withdrawn, or whose wrapper is gone, is canceled', t 
   t.end()
 })
 
-t.test('what was decided long ago does not make the state grow for ever', t => {
+t.test('old decisions do not grow the state forever', t => {
   const now = desk()
   for (let n = 0; n < 200; n++) {
     now.requests.askPermission({ ...asked, ask: `call-${n}`, step: { ...step, call: `call-${n}`, input: { text: 'x'.repeat(10_000) } } })
@@ -171,7 +171,7 @@ t.test('what was decided long ago does not make the state grow for ever', t => {
   t.end()
 })
 
-t.test('a request too large for the agent state is shown shortened, says so, and is allowed once only [W12]', t => {
+t.test('a request too large for the agent state is shortened, marked so, and can be allowed only once [W12]', t => {
   const now = desk()
   const whole = 'x\n'.repeat(2_500_000)
   const large = { ...step, input: { file_path: '/a.txt', content: whole }, content: [{ ...diffOf(whole) }] }
@@ -196,7 +196,7 @@ t.test('a request too large for the agent state is shown shortened, says so, and
   t.end()
 })
 
-t.test('a large change is shown from where it changes', t => {
+t.test('a large change is shown from its first difference', t => {
   const now = desk()
   const before = 'the same\n'.repeat(400_000)
   now.requests.askPermission({ ...asked, step: { ...step, content: [{ ...diffOf(`${before}new`), oldText: `${before}old` }] } })
@@ -204,7 +204,7 @@ t.test('a large change is shown from where it changes', t => {
   t.end()
 })
 
-t.test('many large requests together fit the agent state, and what was decided with long words does too [W12]', t => {
+t.test('many large requests fit the agent state together, and so do long decisions [W12]', t => {
   const now = desk()
   const text = '山'.repeat(200_000)
   const named = (n: number) => ({ ...asked, ask: `call-${n}`, step: { ...step, call: `call-${n}`, title: text, input: { text } } })
@@ -216,7 +216,7 @@ t.test('many large requests together fit the agent state, and what was decided w
   t.end()
 })
 
-t.test('a step of very many parts is shown by its title', t => {
+t.test('a step with very many parts is shown by its title', t => {
   const now = desk()
   now.requests.askPermission({ ...asked, step: { ...step, locations: Array.from({ length: 100_000 }, (_, n) => `/src/${n}.ts`) } })
   t.match(now.state.requests?.['call-1'], {
@@ -227,7 +227,7 @@ t.test('a step of very many parts is shown by its title', t => {
   t.end()
 })
 
-t.test('what a yes allows from then on stands with it in the session, at the terminal and in the log', t => {
+t.test('what a yes allows from then on is recorded in the session, at the terminal and in the log', t => {
   const now = desk()
   const grants = { lasts: 'session' as const, what: [{ type: 'edits' as const, of: [] }] }
   const always = { id: 'always', label: 'Allow all edits this session', kind: 'allow_always' as const, grants }
@@ -254,7 +254,7 @@ const shell = (command: string, more: Partial<Step> = {}): PermissionAsk => ({
   choices: asked.choices
 })
 
-t.test('a request tells how risky it is and the narrowest rule that would allow it; a risky one has no rule', t => {
+t.test('a request has its risk and the narrowest rule that would allow it; a risky one has no rule', t => {
   const now = desk()
   now.requests.askPermission(shell('npm test'))
   t.match(now.state.requests?.['run'], {
@@ -292,7 +292,7 @@ t.test('an answer with a rule allows the same from then on, and says so', t => {
 // What Happy's app sends for "don't ask again": no hash, no device, and a field for each that it has no value for is left out.
 const forSession = (id: string, allowTools: string[]) => JSON.parse(JSON.stringify({ id, approved: true, mode: undefined, allowTools }))
 
-t.test('a command that an existing app allows for the session is not asked for again in it, and no other [W9]', t => {
+t.test('a command allowed for the session by an existing app is not asked again in it, and no other is affected [W9]', t => {
   const now = desk()
   now.requests.askPermission(shell('npm test'))
   t.same(now.requests.answer(forSession('run', ['Bash(npm test)'])), { choice: 'yes', stops: false })
@@ -309,7 +309,7 @@ t.test('a command that an existing app allows for the session is not asked for a
   t.end()
 })
 
-t.test('a tool that an existing app allows for the session is not asked for again in its folder, and no other tool [W9]', t => {
+t.test('a tool allowed for the session by an existing app is not asked again in its folder, and no other tool is affected [W9]', t => {
   const now = desk()
   const edit = (ask: string, path: string, name = 'Edit') => {
     return now.requests.askPermission({
@@ -329,7 +329,7 @@ t.test('a tool that an existing app allows for the session is not asked for agai
   t.end()
 })
 
-t.test('what an existing app cannot allow for longer is allowed once [W9]', t => {
+t.test('a request that an existing app cannot allow permanently is allowed once [W9]', t => {
   const cases: [PermissionAsk, string[]][] = [
     [shell('npm publish'), ['Bash(npm publish)']],
     [shell('npm test'), ['Bash(npm run build)']],
@@ -359,7 +359,7 @@ t.test('what an existing app cannot allow for longer is allowed once [W9]', t =>
   t.end()
 })
 
-t.test('a rule never answers what has no way to be allowed just once, what is risky, or anything while rules are paused [W9]', t => {
+t.test('a rule never answers requests that cannot be allowed just once, risky ones, or any while rules are paused [W9]', t => {
   const now = desk()
   const rules = openRules(now.home)
   rules.set({ on: 'command', pattern: 'npm *', folder: root })
@@ -374,7 +374,7 @@ t.test('a rule never answers what has no way to be allowed just once, what is ri
   t.end()
 })
 
-t.test('what the agent changed itself is run only by a person', t => {
+t.test("files that the agent changed itself are run only by a person's decision", t => {
   const now = desk()
   openRules(now.home).set({ on: 'command', pattern: 'npm test', folder: root })
   now.approvals.noteStep({ ...step, locations: ['package.json'], content: [] }, 'completed')
@@ -383,7 +383,7 @@ t.test('what the agent changed itself is run only by a person', t => {
   t.end()
 })
 
-t.test('a command that waits is as risky as what the agent changed meanwhile makes it, and a yes to what it was before is refused', t => {
+t.test("a waiting command becomes as risky as the agent's changes meanwhile make it, and a yes to its earlier form is rejected", t => {
   const now = desk()
   now.requests.askPermission(shell('npm test'))
   const { risk, shown } = now.state.requests?.['run'] ?? {}
@@ -398,7 +398,7 @@ t.test('a command that waits is as risky as what the agent changed meanwhile mak
   t.end()
 })
 
-t.test('a risky request is allowed once, whatever the agent offers and the answer asks for', t => {
+t.test('a risky request is allowed once, whatever the agent offers and the answer requests', t => {
   const now = desk()
   now.requests.askPermission(shell('git push --force'))
   const { shown } = now.state.requests?.['run'] ?? {}
@@ -410,7 +410,7 @@ t.test('a risky request is allowed once, whatever the agent offers and the answe
   t.end()
 })
 
-t.test('a request that changes while it waits is not answered by a rule behind the back of who reads it', t => {
+t.test('a request that changes while it waits is not answered by a rule while someone reads it', t => {
   const now = desk()
   openRules(now.home).set({ on: 'command', pattern: 'npm test', folder: root })
   const first = shell('npm run build')
@@ -421,7 +421,7 @@ t.test('a request that changes while it waits is not answered by a rule behind t
   t.end()
 })
 
-t.test('an answer of an existing app to a plan, which names the mode that comes next, is the choice of that mode [W11]', async t => {
+t.test("an existing app's answer to a plan, which names the next mode, chooses that mode [W11]", async t => {
   const choices = [
     { id: 'acceptEdits', label: 'Yes, and edit freely', kind: 'allow_always' as const },
     { id: 'default', label: 'Yes, and ask before edits', kind: 'allow_once' as const },
@@ -473,7 +473,7 @@ const no = { id: 'q', approved: false }
 /** As Happy's apps answer: by the texts of the questions and the labels of the options. */
 const said = (answers: Record<string, string>) => ({ ...yes, decision: 'approved' as const, updatedInput: { answers } })
 
-t.test('a question is a request as Claude Code asks it, with all of its form beside that', t => {
+t.test("a question is a request in Claude Code's format, with its full form attached", t => {
   const now = desk()
   now.requests.askQuestion(form)
   t.match(now.state.requests?.['q'], {
@@ -516,7 +516,7 @@ t.test('a question is a request as Claude Code asks it, with all of its form bes
   t.end()
 })
 
-t.test('an answer that does not fit is refused, and the question still waits', t => {
+t.test('an invalid answer is rejected, and the question stays open', t => {
   const now = desk()
   now.requests.askQuestion(form)
   const cases = [
@@ -566,7 +566,7 @@ t.test('an answer counts once, whoever gives it', t => {
   t.end()
 })
 
-t.test("what Happy's apps answer is read by the labels they show", t => {
+t.test("answers of Happy's apps are matched by their labels", t => {
   const options = [
     { value: 'a', label: 'Oil, linseed' },
     { value: 'b', label: 'Oil' },
@@ -629,7 +629,7 @@ t.test('a page to open is a question whether it was opened', t => {
   t.end()
 })
 
-t.test('a question that the agent gave up meanwhile is over for who answers it', t => {
+t.test('answering a question that the agent abandoned meanwhile says that it is over', t => {
   const now = desk()
   now.requests.askQuestion(form)
   t.throws(() => now.answer(no, () => false), /closed/)
@@ -637,7 +637,7 @@ t.test('a question that the agent gave up meanwhile is over for who answers it',
   t.end()
 })
 
-t.test('questions of a wrapper that is gone are cancelled, and old ones do not pile up', t => {
+t.test('questions of a wrapper that is gone are cancelled, and old ones do not accumulate', t => {
   const now = desk()
   now.requests.askQuestion(form)
   t.match(cancelAll(now.state, 5), { requests: {}, completedRequests: { q: { status: 'canceled', completedAt: 5 } } })
@@ -651,7 +651,7 @@ t.test('questions of a wrapper that is gone are cancelled, and old ones do not p
   t.end()
 })
 
-t.test('what was answered at length does not make the state grow for ever', t => {
+t.test('long answers do not grow the state forever', t => {
   const now = desk()
   const long = '山'.repeat(100_000)
   const given: unknown[] = []
@@ -704,7 +704,7 @@ t.test('an existing app answers by the texts of the questions and the labels of 
   t.strictSame(texts(session), ['You answered:\n\n- tools: oil, rope\n- days: 2'])
 })
 
-t.test('who would rather not say lets the agent go on, and a question whose turn is stopped is over', async t => {
+t.test('skipping a question lets the agent continue, and a question whose turn is stopped is over', async t => {
   const { session } = await demo(t)
   await session.say('ask me')
   const { id } = await askedOf(session)
@@ -719,7 +719,7 @@ t.test('who would rather not say lets the agent go on, and a question whose turn
   await t.rejects(session.call('permission', { id: link.id, approved: true, answers: {}, shown: link.question?.shown }), /closed/)
 })
 
-t.test('models and levels of thought change by call and with a message, and null brings back what was first', async t => {
+t.test('models and reasoning levels change by call and with a message, and null restores the initial ones', async t => {
   const { session } = await demo(t)
   await session.until(({ metadata }) => metadata.models !== undefined)
   t.match(session.metadata, {
@@ -744,7 +744,7 @@ t.test('models and levels of thought change by call and with a message, and null
   t.ok(session.events().some(event => event.t === 'service' && /no model nonsense/.test(event.text)))
 })
 
-t.test('a change too large for the agent state is asked for shortened, and its yes applies all of it [W12]', async t => {
+t.test('a change too large for the agent state is asked in shortened form, and its yes applies all of it [W12]', async t => {
   const { session, home } = await demo(t)
   const content = 'apple '.repeat(700_000)
   await session.say(`SCRIPT: tool write ${JSON.stringify({ path: 'large.txt', content })}`)
@@ -758,7 +758,7 @@ t.test('a change too large for the agent state is asked for shortened, and its y
   t.ok(readFileSync(join(home, 'demo', 'large.txt'), 'utf8') === content)
 })
 
-t.test('what waits for a person but cannot reach the devices is told in the session and at the terminal [W12]', async t => {
+t.test('a request that cannot reach the devices is reported in the session and at the terminal [W12]', async t => {
   const { session, wrapper } = await demo(t)
   await session.say(`SCRIPT: ask https://example.org/?${'a'.repeat(4_500_000)}`)
   await session.until(({ events }) => events().some(event => event.t === 'service' && /may not show what waits/.test(event.text)))

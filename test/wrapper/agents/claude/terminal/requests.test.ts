@@ -49,14 +49,14 @@ t.test('a form is a question, and its answers are the input of the tool [W11]', 
 })
 
 for (const answers of [undefined, {}, { 'Which color?': { values: [] } }]) {
-  t.test(`${JSON.stringify(answers)} is no answer: the agent goes on without one [W11]`, async t => {
+  t.test(`${JSON.stringify(answers)} is not an answer: the agent continues without one [W11]`, async t => {
     const { questions, reply } = open('AskUserQuestion', form)
     t.ok(questions.answerForm('call', answers))
     t.match(await reply, { hookSpecificOutput: { decision: { behavior: 'deny', message: /would rather not answer/ } } })
   })
 }
 
-t.test('what was answered at the terminal is told [W11]', async t => {
+t.test('an answer given at the terminal is reported [W11]', async t => {
   const { events, questions, reply } = open('AskUserQuestion', form)
   questions.close('call', true, { ...form, answers: { 'Which color?': 'Blue', 'Which animals?': '"Dog, large", Cat, and an owl' } })
   t.strictSame(await reply, {})
@@ -67,14 +67,14 @@ t.test('what was answered at the terminal is told [W11]', async t => {
   })
 })
 
-t.test('a form that its dialog gave up is over without answers [W11]', async t => {
+t.test('a form abandoned in its dialog closes without answers [W11]', async t => {
   const { events, gone, reply } = open('AskUserQuestion', form)
   gone.abort()
   t.strictSame(await reply, {})
   t.strictSame(events.at(-1), { type: 'question-closed', ask: 'call' })
 })
 
-t.test('a plan is started with its own input and the mode that comes next, or sent back [W11]', async t => {
+t.test('a plan is started with its own input and the next mode, or rejected [W11]', async t => {
   const input = { plan: 'Draw a cat', planFilePath: '/plans/cat.md' }
   for (const mode of ['acceptEdits', 'default']) {
     const { questions, reply } = open('ExitPlanMode', input)
@@ -86,7 +86,7 @@ t.test('a plan is started with its own input and the mode that comes next, or se
   t.match(await reply, { hookSpecificOutput: { decision: { behavior: 'deny', message: /Keep planning: the dog first$/ } } })
 })
 
-t.test('a yes for longer is named after what Claude Code will then allow, and is not offered where that is not known', async t => {
+t.test('a permanent yes says what Claude Code will then allow, and is not offered if unknown', async t => {
   const rule = (toolName: string, ruleContent?: string) => ({ toolName, ...(ruleContent && { ruleContent }) })
   const adding = (rules: object[], destination: string) => ({ type: 'addRules', behavior: 'allow', rules, destination })
   const cases: [object[], string | undefined][] = [
@@ -110,7 +110,7 @@ t.test('a yes for longer is named after what Claude Code will then allow, and is
   }
 })
 
-t.test('an input of AskUserQuestion that nobody can read is asked about as any tool is', async t => {
+t.test('an unreadable AskUserQuestion input is asked about like any tool', async t => {
   const { events } = open('AskUserQuestion', { questions: 'none' })
   t.match(events, [{ type: 'permission-asked' }])
 })

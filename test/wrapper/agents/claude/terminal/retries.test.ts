@@ -26,7 +26,7 @@ const overOther = [
   ['\x1b[25;17Ht\x1b[25;39H ', `${start} re\x1b[18Grying in 1s · attempt\x1b[40G1/10${end}`]
 ]
 
-t.test('each attempt is read from the screen, where only those digits are drawn that are others', t => {
+t.test('each attempt is read from the screen, where only changed digits are redrawn', t => {
   t.strictSame(retriesIn(whole, second, countedDown, asks, '\x1b[H\r\x1b[24B\x1b[2K', third), [
     '1 of 10 in 1000, other',
     '2 of 10 in 2000, other',
@@ -37,12 +37,12 @@ t.test('each attempt is read from the screen, where only those digits are drawn 
   t.end()
 })
 
-t.test('the same attempt of another request is told anew, and once however often it is drawn', t => {
+t.test('the same attempt of another request is reported again, and once however often it is drawn', t => {
   t.equal(retriesIn(whole, '\x1b[2J', whole, whole, '\x1b[2J\x1b[H', asks, whole).length, 3)
   t.end()
 })
 
-t.test('it is read in whatever pieces it comes', t => {
+t.test('it is read from chunks of any size', t => {
   const bytes = Buffer.from(whole + second)
   const told: unknown[] = []
   const console = { columns: 100, rows: 30, write() {}, takeKeys: () => () => {}, onResize: () => () => {} }
@@ -52,7 +52,7 @@ t.test('it is read in whatever pieces it comes', t => {
   t.end()
 })
 
-t.test('what only looks alike is no retry', t => {
+t.test('similar text is not a retry', t => {
   t.strictSame(retriesIn('\x1b[26G2\x1b[40G3\x1b[28;3H', `\x1b[200G1s${' '.repeat(60)}2/3`), [])
   t.strictSame(retriesIn('I will be retrying in a moment, attempt by attempt', '\x1b[5Gin 1s'), [])
   t.end()

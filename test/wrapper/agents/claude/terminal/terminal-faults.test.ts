@@ -15,7 +15,7 @@ import { runWrapper } from '../../../kit/wrapper.ts'
 
 const how = { timeout: 60_000, skip: process.platform === 'win32' && 'the fake is a script' }
 
-t.test('its hooks hear nobody without the token, in a file that is private and gone afterwards [W6, W7]', how, async t => {
+t.test('its hooks require the token, from a file that is private and removed afterwards [W6, W7]', how, async t => {
   const { terminal, home, session } = await claudeAtTerminal(t)
   const [folder = ''] = readdirSync(join(home, 'hooks'))
   const file = join(home, 'hooks', folder, 'settings.json')
@@ -42,7 +42,7 @@ t.test('its hooks hear nobody without the token, in a file that is private and g
   t.equal(existsSync(file), false)
 })
 
-t.test('a long, a wide and a nasty message arrive whole and once', how, async t => {
+t.test('long, wide and hostile messages arrive whole and once', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const long = `${'字 '.repeat(3000)}\n${'x'.repeat(20_000)}`
   await session.say(long)
@@ -58,7 +58,7 @@ t.test('a long, a wide and a nasty message arrive whole and once', how, async t 
   t.match(terminal.screen, /❯/)
 })
 
-t.test('of several tools at once each question is closed by its own, and the end of the turn leaves none open', how, async t => {
+t.test('with several simultaneous tools, each closes its own question, and the end of the turn leaves none open', how, async t => {
   const { home, session, terminal } = await claudeAtTerminal(t)
   // Without a row of the transcript it would go over to the phone when the turn ends.
   terminal.type('hello\r')
@@ -101,7 +101,7 @@ t.test('a message from the phone is not typed into a dialog', how, async t => {
   t.strictSame(texts(session), ['you said: not a choice'])
 })
 
-t.test('a message that cannot go over to the phone is said at the terminal once it is free, and so is the next', how, async t => {
+t.test('a message that cannot go through the phone is typed at the terminal once it is free, and so is the next', how, async t => {
   const { terminal, session, home } = await claudeAtTerminal(t)
   const adapter = join(home, 'agents', 'node_modules', '@agentclientprotocol', 'claude-agent-acp', 'index.mjs')
   writeFileSync(adapter, 'process.exit(1)\n')
@@ -115,7 +115,7 @@ t.test('a message that cannot go over to the phone is said at the terminal once 
   t.strictSame(said(session), ['not a choice', 'the next'])
 })
 
-t.test('a Claude Code that is killed ends its session with how, and keeps its words', how, async t => {
+t.test('a killed Claude Code ends its session with the cause, and its text stays', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session } = computer
   terminal.type('first\r')
@@ -127,7 +127,7 @@ t.test('a Claude Code that is killed ends its session with how, and keeps its wo
   t.strictSame(read(session), written(computer))
 })
 
-t.test('what a killed Claude Code was saying is marked as cut off, and its turn has failed', how, async t => {
+t.test('the text of a killed Claude Code is marked as cut off, and its turn has failed', how, async t => {
   const { terminal, session, config, sitDown } = await claudeAtTerminal(t)
   await session.say('hello')
   await session.until(session => turnsEnded(session) === 1)
@@ -163,13 +163,13 @@ t.test('a version that does not know our flags is driven by the phone, with a se
   t.strictSame(texts(session), ['you said: then here'])
 })
 
-t.test('one that starts neither way ends with the sentence of its adapter', how, async t => {
+t.test("one that starts neither way ends with its adapter's error", how, async t => {
   const { terminal } = await claudeAtRefusal(t, 'both')
   t.equal(await terminal.ended, 1)
   t.match(terminal.screen.replaceAll('\n', ''), /this Claude Code is too old/)
 })
 
-t.test('without a terminal on both sides the phone drives from the start', how, async t => {
+t.test('without a terminal on both sides the phone is in control from the start', how, async t => {
   const { phone, home, directory, config } = await computerWithClaude(t, await startServer(t))
   runWrapper(t, { home, directory, args: ['claude', 'hello'], env: { CLAUDE_CODE_EXECUTABLE: fakeClaude, CLAUDE_CONFIG_DIR: config } })
   const session = await phone.session()
@@ -178,7 +178,7 @@ t.test('without a terminal on both sides the phone drives from the start', how, 
   t.strictSame(read(session), ['user: hello', 'assistant: you said: hello'])
 })
 
-t.test('a version that was not tried is named on both sides, and works as far as it can', how, async t => {
+t.test('an untested version is reported on both sides, and works as far as it can', how, async t => {
   const { terminal, session } = await claudeWith(t, { FAKE_VERSION: '3.0.1' })
   t.match(terminal.screen, /Claude Code 3\.0\.1 is newer than tested/)
   await session.until(session => notices(session).some(text => /3\.0\.1 is newer than tested/.test(text)))
@@ -190,7 +190,7 @@ t.test('a version that was not tried is named on both sides, and works as far as
   t.equal(unknownVersion('2.1.400'), undefined)
 })
 
-t.test('one that calls no hooks goes over to the phone after its turn, says why, and comes back when a key is pressed', how, async t => {
+t.test('one that calls no hooks is handed to the phone after its turn, says why, and returns when a key is pressed', how, async t => {
   const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'hooks' })
   terminal.type('hello\r')
   await session.until(({ state }) => state.controlledByUser === false)
@@ -206,14 +206,14 @@ t.test('one that calls no hooks goes over to the phone after its turn, says why,
   t.equal(session.state.controlledByUser, true, 'who brought it back keeps it')
 })
 
-t.test('one whose transcript is not found goes over to the phone, and says why', how, async t => {
+t.test('one whose transcript is not found is handed to the phone, and says why', how, async t => {
   const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'transcript' })
   terminal.type('hello\r')
   await session.until(({ state }) => state.controlledByUser === false)
   await session.until(session => notices(session).some(text => /does not find what Claude Code writes down/.test(text)))
 })
 
-t.test('where no program can be given a terminal the phone drives, and the terminal says so', how, async t => {
+t.test('where no program can get a terminal the phone is in control, and the terminal says so', how, async t => {
   const noAddon = `process.dlopen = (dlopen => (module, file, ...more) => {
     if (/zigpty/.test(file)) throw new Error('no such addon')
     return dlopen.call(process, module, file, ...more)
@@ -227,7 +227,7 @@ t.test('where no program can be given a terminal the phone drives, and the termi
   t.strictSame(texts(session), ['you said: hello'])
 })
 
-t.test('a message that comes while it ends is not lost: the next run reads it, once', how, async t => {
+t.test('a message that arrives during shutdown is not lost: the next run reads it, once', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session, sitDown } = computer
   terminal.type('first\r')
@@ -242,7 +242,7 @@ t.test('a message that comes while it ends is not lost: the next run reads it, o
   t.strictSame(texts(session), ['you said: first', 'you said: said meanwhile'])
 })
 
-t.test('what a killed wrapper left running is ended by the next, and no other process that has its id', how, async t => {
+t.test('processes left by a killed wrapper are ended by the next one, and no other process with the same id', how, async t => {
   const { home } = await linkedComputer(t, await startServer(t))
   const begin = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
   const [orphan, stranger] = [begin(), begin()]
@@ -279,7 +279,7 @@ function open(session: PhoneSession): string[] {
   return Object.keys(session.state.requests ?? {}).toSorted()
 }
 
-t.test('a turn that is stopped at the terminal before the first word ends on the phone, which says so [W14]', how, async t => {
+t.test('a turn stopped at the terminal before the first word ends on the phone, which says so [W14]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('silent here\r')
   await session.until(session => session.events().some(({ t }) => t === 'turn-start'))
@@ -291,7 +291,7 @@ t.test('a turn that is stopped at the terminal before the first word ends on the
   t.ok(said.includes('It was stopped at its terminal before it said anything.'))
 })
 
-t.test('Stop on the phone before the first word ends the turn, and the next message is said [W14]', how, async t => {
+t.test('Stop on the phone before the first word ends the turn, and the next message is sent [W14]', how, async t => {
   const { session } = await claudeAtTerminal(t)
   await session.say('silent now')
   await session.until(session => session.events().some(({ t }) => t === 'turn-start'))

@@ -9,7 +9,7 @@ function said(...lines: readonly string[]) {
   return { live, told }
 }
 
-t.test('what grew and was never written down is told as cut off, once', t => {
+t.test('growing text that was never recorded is sent as cut off, once', t => {
   const { live, told } = said('one\n', 'two\n')
   live.cut()
   live.cut()
@@ -18,7 +18,7 @@ t.test('what grew and was never written down is told as cut off, once', t => {
   t.end()
 })
 
-t.test('of a message whose first block was written down only what came after it is', t => {
+t.test('of a message whose first block was recorded only the rest is cut off', t => {
   const { live, told } = said('one\n', 'two\n', 'three')
   t.equal(live.blockOf('one\ntwo'), 'live m 0')
   live.cut()
@@ -26,7 +26,7 @@ t.test('of a message whose first block was written down only what came after it 
   t.end()
 })
 
-t.test('nothing is told as cut off that was written down whole, or is said anew', t => {
+t.test('text recorded in full, or written again, is not sent as cut off', t => {
   const whole = said('one\n', 'two\n')
   whole.live.blockOf('one\ntwo')
   whole.live.cut()

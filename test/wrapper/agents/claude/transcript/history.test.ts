@@ -17,13 +17,13 @@ function endOf(name: string, toolUseResult: unknown) {
   return ended.step.content
 }
 
-t.test('what Claude Code fetched comes with its status and its size, as the app reads them', async t => {
+t.test('a web fetch has its status and size, as the app reads them', async t => {
   const told = endOf('WebFetch', { bytes: 48213, code: 200, codeText: 'OK', result: 'The page.', url: 'https://example.org' })
   t.same(told, [{ type: 'text', text: 'HTTP 200, 48213 bytes\n\nThe page.' }])
   t.same(fetchedOf(told), { status: 200, bytes: 48213 })
 })
 
-t.test('what other tools write in that place is not taken for an answer from the web', async t => {
+t.test('output of other tools in that field is not mistaken for a web response', async t => {
   for (const told of [undefined, 'Error: no', [1], { stdout: '' }, { code: 'x', bytes: 1 }])
     t.same(endOf('WebFetch', told), [{ type: 'text', text: 'The page.' }])
   t.same(endOf('Bash', { code: 200, bytes: 1 }), [{ type: 'text', text: 'The page.' }])

@@ -5,7 +5,7 @@ import { endOfTranscript, openTranscript, sizeOf } from '../../../../../lib/wrap
 
 const hour = 3_600_000
 
-t.test('what is said after the clock was set back is told [C2]', t => {
+t.test('messages after the clock was set back are sent [C2]', t => {
   const { transcript, clock, say, told } = reader(t)
   transcript.follow(say('one.jsonl'), 0)
   clock.set({ at: -hour, elapsedMs: 60_000 })
@@ -15,7 +15,7 @@ t.test('what is said after the clock was set back is told [C2]', t => {
   t.end()
 })
 
-t.test('of a conversation that is gone over to the past is not told, also when the clock was set back meanwhile [C2]', t => {
+t.test('after switching to a conversation its past is not sent, even if the clock was set back meanwhile [C2]', t => {
   const { transcript, clock, say, told } = reader(t)
   transcript.follow(say('one.jsonl'), 0)
   clock.set({ at: -hour, elapsedMs: 60_000 })
@@ -28,7 +28,7 @@ t.test('of a conversation that is gone over to the past is not told, also when t
   t.end()
 })
 
-t.test('what was in its file before is not told', t => {
+t.test('earlier content of its file is not sent', t => {
   const { transcript, say, told } = reader(t)
   const file = say('one.jsonl', 'before', 0)
   transcript.follow(file, sizeOf(file))
@@ -38,7 +38,7 @@ t.test('what was in its file before is not told', t => {
   t.end()
 })
 
-t.test('of a conversation whose folder is gone nobody knows where it ends, and nothing fails', t => {
+t.test('if the folder of a conversation is gone its end is unknown, and nothing fails', t => {
   t.equal(endOfTranscript({ HOME: t.testdir() }, join(t.testdirName, 'gone'), 'c'), undefined)
   t.end()
 })
