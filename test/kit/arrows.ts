@@ -40,9 +40,12 @@ export const rooms: Record<string, Room> = {
   'web/keys': { files: ['web/keys/'], rooms: ['web/session/mode'], packages: [...drawing, 'age-encryption'] },
   'web/session': {
     files: ['web/session/'],
-    rooms: ['web/session/row', 'web/session/starting', 'web/notifications', ...inSession],
+    rooms: ['web/session/menu', 'web/session/presence', 'web/session/log'],
     packages: drawing
   },
+  'web/session/menu': { files: ['web/session/menu/'], rooms: ['web/session/starting', 'web/notifications'], packages: drawing },
+  'web/session/presence': { files: ['web/session/presence/'], rooms: ['web/session/row', 'web/session/starting'], packages: drawing },
+  'web/session/log': { files: ['web/session/log/'], rooms: ['web/session/composer'], packages: drawing },
   'web/notifications': { files: ['web/notifications/'], rooms: ['web/session/row'], packages: drawing },
   'web/session/row': { files: ['web/session/row/'], rooms: inSession, packages: drawing },
   'web/session/starting': { files: ['web/session/starting/'], rooms: ['web/session/text'], packages: drawing },

@@ -113,7 +113,7 @@ function CardNotices() {
   return link && shown ? <shown.AllNotices link={link} me={me} only={decidedOnCards.value} /> : null
 }
 
-const notices = onUse(() => import('../session/notices.tsx'))
+const notices = onUse(() => import('../session/decide/notices.tsx'))
 
 function Moving({ known: { working, quiet } }: { known: Groups }) {
   if (!isOn('byFolder')) {

@@ -10,7 +10,7 @@ import { Lazy } from '../ui/lazy.tsx'
 import { session as words } from '../words/session.ts'
 import { SessionBar } from './bar.tsx'
 import type { Offered } from './composer/composer.tsx'
-import { SessionEmpty } from './empty.tsx'
+import { SessionEmpty } from './log/empty.tsx'
 import { useSessionModel } from './model.ts'
 import { deleted, folder } from './on-use.ts'
 import { rich } from './text/rich-on-use.ts'
@@ -80,7 +80,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
         <div class="work-over">
           <Lazy
             key="subagent"
-            load={() => import('./subagent.tsx')}
+            load={() => import('./log/subagent.tsx')}
             show={({ SubagentScreen }) => <SubagentScreen model={model} facts={facts} id={subagent} />}
           />
         </div>

@@ -5,6 +5,9 @@ import { work as words } from '../../words/work.ts'
 import { ChangedFileList, totalOf } from './rows.tsx'
 import type { Work } from './work.ts'
 
+// What a session needs to know of its folder before anyone opens it: this file and what opens the rest.
+export { openWork } from './work.ts'
+
 /** How much changed since the last commit, as a way to it. Nothing when nothing did. */
 export function ChangesPill({ work }: { work: Work }) {
   const status = work.status.value?.value

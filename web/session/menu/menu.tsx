@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks'
-import { go, route } from '../core/router.ts'
-import { live } from '../model/account/account.ts'
-import { groups } from '../model/groups.ts'
-import { home, pin } from '../model/home.ts'
-import type { SessionFacts } from '../model/session/facts.ts'
-import { archive, takeOut } from '../model/session/putting-away.ts'
-import type { SessionModel } from '../model/session/session.ts'
-import { DotsMenu } from '../ui/dots-menu.tsx'
-import type { MenuItem } from '../ui/menu.tsx'
-import { lists } from '../words/lists.ts'
-import { session as words } from '../words/session.ts'
-import { settings } from '../words/settings.ts'
-import { hasChoices } from './mode/button.tsx'
-import { sheets } from './on-use.ts'
+import { go, route } from '../../core/router.ts'
+import { live } from '../../model/account/account.ts'
+import { groups } from '../../model/groups.ts'
+import { home, pin } from '../../model/home.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { archive, takeOut } from '../../model/session/putting-away.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import { onUse } from '../../ui/behavior/on-use.ts'
+import { DotsMenu } from '../../ui/dots-menu.tsx'
+import type { MenuItem } from '../../ui/menu.tsx'
+import { lists } from '../../words/lists.ts'
+import { session as words } from '../../words/session.ts'
+import { settings } from '../../words/settings.ts'
+import { hasChoices } from '../mode/button.tsx'
+
+/** What opens from the menu, loaded for who needs it. */
+export const sheets = onUse(() => import('./sheets.tsx'))
 
 type SheetName = keyof Awaited<ReturnType<typeof sheets.load>>['inMenu']
 

@@ -1,9 +1,8 @@
 import type { RefObject } from 'preact'
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { route } from '../core/router.ts'
-import type { Block } from '../model/transcript/blocks.ts'
-import { linkedMessage } from '../model/transcript/linked-message.ts'
-import { useOpenedJustNow } from './opened-just-now.ts'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { route } from '../../core/router.ts'
+import type { Block } from '../../model/transcript/blocks.ts'
+import { linkedMessage } from '../../model/transcript/linked-message.ts'
 
 interface Reading {
   readonly scroller: RefObject<HTMLDivElement | null>
@@ -302,4 +301,21 @@ function lastSeqOf(block: Block): number {
 function rowSeq(row: Extract<Block, { type: 'trail' }>['rows'][number]): number {
   if (row.type === 'decision') return 0
   return row.type === 'looked' ? (row.rows.at(-1)?.seq ?? 0) : row.seq
+}
+
+/** Long enough for what is drawn in the worker. */
+const openedWithinMs = 3_000
+
+/** Tells whether somebody has pressed something in there just now: what grows then was opened, and is read from its beginning. */
+function useOpenedJustNow(inside: RefObject<HTMLElement | null>): () => boolean {
+  const pressedAt = useRef(Number.NEGATIVE_INFINITY)
+  useEffect(() => {
+    const element = inside.current
+    const pressed = ({ target }: Event) => {
+      if (target instanceof Element && target.closest('button, summary')) pressedAt.current = performance.now()
+    }
+    element?.addEventListener('click', pressed, true)
+    return () => element?.removeEventListener('click', pressed, true)
+  }, [])
+  return useCallback(() => performance.now() - pressedAt.current < openedWithinMs, [])
 }

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { trueNow } from '../core/clock.ts'
-import { live } from '../model/account/account.ts'
-import type { SessionFacts } from '../model/session/facts.ts'
-import { changeMetadata } from '../model/session/metadata.ts'
-import { Problem } from '../ui/banner.tsx'
-import { useBusy } from '../ui/behavior/busy.ts'
-import { Button } from '../ui/button.tsx'
-import { lists } from '../words/lists.ts'
-import { date } from '../words/time.ts'
+import { trueNow } from '../../core/clock.ts'
+import { live } from '../../model/account/account.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { changeMetadata } from '../../model/session/metadata.ts'
+import { Problem } from '../../ui/banner.tsx'
+import { useBusy } from '../../ui/behavior/busy.ts'
+import { Button } from '../../ui/button.tsx'
+import { lists } from '../../words/lists.ts'
+import { date } from '../../words/time.ts'
 
 /**
  * Whether somebody else may have the key of the session. A key cannot be called back: the mark tells it on all devices, and what is said

@@ -1,12 +1,12 @@
-import { live } from '../model/account/account.ts'
-import { home } from '../model/home.ts'
-import { hasHelper } from '../model/machines.ts'
-import type { SessionFacts } from '../model/session/facts.ts'
-import { readProcess } from '../model/session/process.ts'
-import { closeLayer } from '../ui/behavior/layers.ts'
-import { Sheet } from '../ui/sheet.tsx'
-import { visible } from '../ui/visible.ts'
-import { session as words } from '../words/session.ts'
+import { live } from '../../model/account/account.ts'
+import { home } from '../../model/home.ts'
+import { hasHelper } from '../../model/machines.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { readProcess } from '../../model/session/process.ts'
+import { closeLayer } from '../../ui/behavior/layers.ts'
+import { Sheet } from '../../ui/sheet.tsx'
+import { visible } from '../../ui/visible.ts'
+import { session as words } from '../../words/session.ts'
 
 /** What the session runs in shells, as its machine says it; nothing where no helper tells. */
 export async function runningThere(id: string): Promise<readonly string[]> {

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks'
-import { clockOff } from '../core/clock.ts'
-import { go } from '../core/router.ts'
-import type { Absence } from '../model/session/absence.ts'
-import type { SessionModel } from '../model/session/session.ts'
-import { happenedSince } from '../model/transcript/happened.ts'
-import { Icon } from '../ui/icons/icon.tsx'
-import { lists as words } from '../words/lists.ts'
-import { lasting } from '../words/time.ts'
+import { clockOff } from '../../core/clock.ts'
+import { go } from '../../core/router.ts'
+import type { Absence } from '../../model/session/absence.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import { happenedSince } from '../../model/transcript/happened.ts'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { lists as words } from '../../words/lists.ts'
+import { lasting } from '../../words/time.ts'
 
 /** What came about since somebody last looked, for who was away for long. Worked out on this device. */
 export function WhileAway({ model, absence }: { model: SessionModel; absence: Absence }) {

@@ -1,29 +1,29 @@
 import { useState } from 'preact/hooks'
-import { trueNow } from '../core/clock.ts'
-import { go } from '../core/router.ts'
-import { live } from '../model/account/account.ts'
-import type { Trouble } from '../model/account/asking-machine.ts'
-import { forkSession } from '../model/histories.ts'
-import { home } from '../model/home.ts'
-import { hasHelper } from '../model/machines.ts'
-import type { SessionFacts } from '../model/session/facts.ts'
-import { changeMetadata } from '../model/session/metadata.ts'
-import type { SessionModel } from '../model/session/session.ts'
-import { sayFirst } from '../model/starting.ts'
-import type { Said } from '../model/transcript/fork-point.ts'
-import { SessionNotifications } from '../notifications/session-notifications.tsx'
-import { Problem } from '../ui/banner.tsx'
-import { useBusy } from '../ui/behavior/busy.ts'
-import { closeLayer } from '../ui/behavior/layers.ts'
-import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
-import { Icon } from '../ui/icons/icon.tsx'
-import { Sheet } from '../ui/sheet.tsx'
-import { words } from '../words/index.ts'
-import { lists } from '../words/lists.ts'
-import { session } from '../words/session.ts'
+import { trueNow } from '../../core/clock.ts'
+import { go } from '../../core/router.ts'
+import { live } from '../../model/account/account.ts'
+import type { Trouble } from '../../model/account/asking-machine.ts'
+import { forkSession } from '../../model/histories.ts'
+import { home } from '../../model/home.ts'
+import { hasHelper } from '../../model/machines.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { changeMetadata } from '../../model/session/metadata.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import { sayFirst } from '../../model/starting.ts'
+import type { Said } from '../../model/transcript/fork-point.ts'
+import { SessionNotifications } from '../../notifications/session-notifications.tsx'
+import { Problem } from '../../ui/banner.tsx'
+import { useBusy } from '../../ui/behavior/busy.ts'
+import { closeLayer } from '../../ui/behavior/layers.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { words } from '../../words/index.ts'
+import { lists } from '../../words/lists.ts'
+import { session } from '../../words/session.ts'
+import { TroubleCard } from '../starting/trouble.tsx'
 import { InfoSheet } from './info.tsx'
-import { TroubleCard } from './starting/trouble.tsx'
 
 interface About {
   facts: SessionFacts
@@ -115,7 +115,7 @@ export function ExportSheet({ facts, onClose }: About) {
       const session = home.peek().sessions.get(facts.id)
       if (!link || !session) return
       setFailed(false)
-      const { exportSession, saveFile } = await import('../model/transcript/export.ts')
+      const { exportSession, saveFile } = await import('../../model/transcript/export.ts')
       await exportSession(link, session, form).then(
         ({ file, name }) => saveFile(file, name),
         () => setFailed(true)

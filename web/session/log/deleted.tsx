@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { live } from '../model/account/account.ts'
-import { listDevices } from '../model/account/devices.ts'
-import { removals } from '../model/account/removals.ts'
-import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
+import { live } from '../../model/account/account.ts'
+import { listDevices } from '../../model/account/devices.ts'
+import { removals } from '../../model/account/removals.ts'
+import { session as words } from '../../words/session.ts'
+import { clockTime } from '../../words/time.ts'
 import { SessionEmpty } from './empty.tsx'
 
 /** In place of a session that is no more: when it went and on which device, where that is known. */

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { openChromium } from '../../kit/chromium.ts'
-import { openStory } from '../kit/open-story.ts'
-import { serveStories } from '../stories/serve.ts'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
 
 t.test('in a real browser', async t => {
   const { origin, close } = await serveStories(t.testdir())

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
-import { isStale } from '../core/connection.ts'
-import { live } from '../model/account/account.ts'
-import { askMachine, type Told } from '../model/account/asking-machine.ts'
+import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
+import { isStale } from '../../core/connection.ts'
+import { live } from '../../model/account/account.ts'
+import { askMachine, type Told } from '../../model/account/asking-machine.ts'
 
 /** What a machine answers to a question that changes nothing; undefined until it has. Asked anew when a part of `on` is another. */
 export function useAsked<Name extends MachineCall>(

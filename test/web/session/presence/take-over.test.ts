@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openChromium } from '../../kit/chromium.ts'
-import { openStory } from '../kit/open-story.ts'
-import { serveStories } from '../stories/serve.ts'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
 
 t.test('taking over a session from a terminal asks first when something runs there, and says what', async t => {
   const { origin, close } = await serveStories(t.testdir())

@@ -1,19 +1,29 @@
 import { useState } from 'preact/hooks'
-import { now } from '../core/clock.ts'
-import { absenceOf } from '../model/session/absence.ts'
-import type { SessionFacts } from '../model/session/facts.ts'
-import { limitedUntil } from '../model/session/limited.ts'
-import type { SessionModel } from '../model/session/session.ts'
-import { Banner } from '../ui/banner.tsx'
-import { useBusy } from '../ui/behavior/busy.ts'
-import { Button } from '../ui/button.tsx'
-import { Icon } from '../ui/icons/icon.tsx'
-import { lists } from '../words/lists.ts'
-import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
-import { LinkedGone, Silence } from './away.tsx'
-import { limit, resuming, takingOver, whileAway } from './on-use.ts'
-import { TroubleCard } from './starting/trouble.tsx'
+import { now } from '../../core/clock.ts'
+import { go, route } from '../../core/router.ts'
+import { useTicking } from '../../core/ticking.ts'
+import { absenceOf } from '../../model/session/absence.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { limitedUntil } from '../../model/session/limited.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import { isGone, linkedMessage } from '../../model/transcript/linked-message.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { useBusy } from '../../ui/behavior/busy.ts'
+import { onUse } from '../../ui/behavior/on-use.ts'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { lists } from '../../words/lists.ts'
+import { session as words } from '../../words/session.ts'
+import { clockTime, lasting } from '../../words/time.ts'
+import { silentAfterMs } from '../row/row.tsx'
+import { TroubleCard } from '../starting/trouble.tsx'
+
+// Loaded for who needs it.
+const limit = onUse(() => import('./limit.tsx'))
+const whileAway = onUse(() => import('./while-away.tsx'))
+const resuming = onUse(() => import('../starting/starting.tsx'))
+/** Before the keyboard is taken from a terminal in which something runs. */
+const takingOver = onUse(() => import('./take-over.tsx'))
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
@@ -121,6 +131,44 @@ function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts
       {TakeOverSheet && running && (
         <TakeOverSheet facts={facts} running={running} onTake={() => void model.takeOver()} onClose={() => ask(undefined)} />
       )}
+    </div>
+  )
+}
+
+/** For who came by a link to a message that is not there. */
+function LinkedGone({ model }: { model: SessionModel }) {
+  const seq = linkedMessage(route.value)
+  if (seq === undefined || !isGone(seq, model.transcript.value.messages, model)) return null
+  return (
+    <div class="while-away">
+      <p role="status">{lists.notFoundHere}</p>
+      <button class="ib" type="button" aria-label={lists.done} onClick={() => go({ name: 'session', id: model.id, view: [] }, 'replace')}>
+        <Icon name="x" />
+      </button>
+    </div>
+  )
+}
+
+/** An agent that works and has said nothing for minutes: no error, and worth a look. */
+function Silence({ model }: { model: SessionModel }) {
+  const isWorking = model.isWorking.value
+  const now = useTicking(isWorking)
+  const { items, partials, turn } = model.transcript.value
+  const heardAt = Math.max(items.at(-1)?.at ?? 0, turn?.startedAt ?? 0, ...partials.map(({ at }) => at))
+  const isAsking = model.requests.value.length + model.questions.value.length > 0
+  if (!isWorking || isAsking || heardAt === 0 || now - heardAt < silentAfterMs) return null
+  return (
+    <div class="silence">
+      <p role="status">
+        <b>{lists.silentFor(lasting(now - heardAt))}</b>
+        <span>{lists.silentText}</span>
+      </p>
+      <Button look="quiet" onClick={() => go({ name: 'session', id: model.id, view: ['info'] })}>
+        {lists.look}
+      </Button>
+      <Button look="quiet" onClick={() => void model.stop()}>
+        {lists.stopIt}
+      </Button>
     </div>
   )
 }

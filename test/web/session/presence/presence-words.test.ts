@@ -1,5 +1,5 @@
 import t from 'tap'
-import { session as words } from '../../../web/words/session.ts'
+import { session as words } from '../../../../web/words/session.ts'
 
 t.test('an answer given at the computer is shown as given in the terminal, not on a device', async t => {
   t.equal(words.outcome.denied.other('the terminal'), 'Denied in the terminal')
