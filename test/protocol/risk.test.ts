@@ -1,5 +1,5 @@
 import t from 'tap'
-import { riskOf } from '../../lib/protocol/sealed/risk.ts'
+import { riskOf } from '../../lib/protocol/sealed/decisions/risk.ts'
 import { makeVisible } from '../../web/ui/visible.ts'
 
 const folder = '/home/mira/work/orchard-api'

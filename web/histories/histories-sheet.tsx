@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { now } from '../core/clock.ts'
 import type { Trouble } from '../model/account/asking-machine.ts'
 import type { Live } from '../model/account/live.ts'

@@ -1,4 +1,4 @@
-import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 
 /** A conversation that an agent keeps by itself. `facts` stands below its title; one that is open in its terminal cannot be gone on with. */

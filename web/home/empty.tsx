@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { now } from '../core/clock.ts'
 import { go } from '../core/router.ts'
 import { HistoryRow } from '../histories/history-row.tsx'

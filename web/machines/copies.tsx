@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import type { ResultOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
 import { live } from '../model/account/account.ts'
 import { askMachine, type Trouble } from '../model/account/asking-machine.ts'
 import { nameOfMachine } from '../model/machines.ts'

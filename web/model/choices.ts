@@ -1,5 +1,5 @@
 import { agentsOfHappy } from '../../lib/client/happy/wrappers.ts'
-import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import type { ResultOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
 import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
 import { home } from './home.ts'
 import { isOurs, sessionsOn } from './machines.ts'

@@ -1,6 +1,6 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
-import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
-import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import type { ResultOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
+import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { type Trouble, troubleOf } from './account/asking-machine.ts'
 import type { Live } from './account/live.ts'
 import { pointFor, type Said } from './transcript/fork-point.ts'

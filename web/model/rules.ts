@@ -1,5 +1,5 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
-import type { ApprovalRule, RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
+import type { ApprovalRule, RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/sealed/decisions/rules.ts'
 import type { Live } from './account/live.ts'
 import { hasHelper, sessionsOn } from './machines.ts'
 import type { Home, MachineView } from './store.ts'

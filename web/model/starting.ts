@@ -1,6 +1,6 @@
 import { saidMode } from '../../lib/client/happy/modes.ts'
 import { newUserText, sealDraft } from '../../lib/client/index.ts'
-import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
 import { deviceDb } from '../core/device-db.ts'
 import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
 import type { ServerLink } from './account/server-link.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApprovalRule, RuleSubject } from '../../lib/protocol/sealed/rules.ts'
+import type { ApprovalRule, RuleSubject } from '../../lib/protocol/sealed/decisions/rules.ts'
 import { trueNow } from '../core/clock.ts'
 import { go } from '../core/router.ts'
 import { account, live } from '../model/account/account.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ApprovalRule } from '../../lib/protocol/sealed/rules.ts'
+import type { ApprovalRule } from '../../lib/protocol/sealed/decisions/rules.ts'
 import { isStale } from '../core/connection.ts'
 import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'

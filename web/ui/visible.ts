@@ -1,4 +1,4 @@
-import { hidden } from '../../lib/protocol/sealed/hidden.ts'
+import { hidden } from '../../lib/protocol/sealed/decisions/hidden.ts'
 
 export interface VisibleSpan {
   readonly text: string

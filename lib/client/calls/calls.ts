@@ -8,7 +8,7 @@ import {
   type ResultOfCall,
   type SessionCall,
   sessionCalls
-} from '../../protocol/sealed/calls.ts'
+} from '../../protocol/sealed/calls/calls.ts'
 import type { SealedFor } from '../../protocol/sealed/sealed-for.ts'
 import { callFailures } from '../../protocol/wire/failures.ts'
 import type { DeviceId } from '../../protocol/wire/ids.ts'

@@ -1,4 +1,4 @@
-import type { ChangedFile, Repository } from '../../protocol/sealed/git.ts'
+import type { ChangedFile, Repository } from '../../protocol/sealed/calls/git.ts'
 
 /** A file as `git status` tells it, with what is needed to count and mark it. Paths begin at the top of the repository. */
 export interface StatusFile extends Pick<ChangedFile, 'path' | 'from' | 'letter' | 'isStaged' | 'isUnstaged'> {

@@ -1,4 +1,9 @@
-import { type MachineCall, machineCalls, type ParamsOfMachineCall, type ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
+import {
+  type MachineCall,
+  machineCalls,
+  type ParamsOfMachineCall,
+  type ResultOfMachineCall
+} from '../../protocol/sealed/calls/machine-calls.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import type { PeerCipher } from '../sealed/call-seals.ts'
 import { type CallFacts, callMethod, checkParams, readResult, type ServeOptions, type Serving, serveCalls } from './calls.ts'

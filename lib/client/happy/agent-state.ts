@@ -1,6 +1,11 @@
-import { questionTool } from '../../protocol/sealed/ask-user-question.ts'
-import type { ParamsOfCall } from '../../protocol/sealed/calls.ts'
-import { answerText, type Communication, type CompletedCommunication, type QuestionAnswer } from '../../protocol/sealed/questions.ts'
+import type { ParamsOfCall } from '../../protocol/sealed/calls/calls.ts'
+import { questionTool } from '../../protocol/sealed/decisions/ask-user-question.ts'
+import {
+  answerText,
+  type Communication,
+  type CompletedCommunication,
+  type QuestionAnswer
+} from '../../protocol/sealed/decisions/questions.ts'
 import type { AgentState, CompletedRequest, PermissionRequest } from '../../protocol/sealed/session.ts'
 
 /** The questions that older wrappers of ours kept apart, among the requests, where they are asked and answered today. */

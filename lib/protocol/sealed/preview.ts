@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { riskLevel } from './decisions/risk-names.ts'
 import { stepKind } from './messages.ts'
-import { riskLevel } from './risk-names.ts'
 
 const id = z.string().min(1).max(200)
 

@@ -1,10 +1,10 @@
 import * as z from 'zod'
+import { grants } from './decisions/grants.ts'
+import { communication, completedCommunication, question } from './decisions/questions.ts'
+import { riskLevel } from './decisions/risk-names.ts'
+import { rulePattern } from './decisions/rules.ts'
 import { agentGoalStatus } from './goals.ts'
-import { grants } from './grants.ts'
 import { stepContent, stepKind } from './messages.ts'
-import { communication, completedCommunication, question } from './questions.ts'
-import { riskLevel } from './risk-names.ts'
-import { rulePattern } from './rules.ts'
 import { worktree } from './worktree.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })

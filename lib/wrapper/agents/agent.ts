@@ -1,6 +1,6 @@
+import type { Question, QuestionAnswer } from '../../protocol/sealed/decisions/questions.ts'
 import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
-import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
 import type { PermissionChoice, RetryReason, UsageWindow } from '../../protocol/sealed/session.ts'
 import type { AgentProgram } from '../home/session-notes.ts'
 import type { Console } from '../terminal/console.ts'

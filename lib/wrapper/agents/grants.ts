@@ -1,4 +1,4 @@
-import type { Grant, Grants } from '../../protocol/sealed/grants.ts'
+import type { Grant, Grants } from '../../protocol/sealed/decisions/grants.ts'
 import type { PermissionChoice } from '../../protocol/sealed/session.ts'
 
 /** A yes for longer than once, named after what it allows. */

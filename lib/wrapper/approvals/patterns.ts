@@ -1,5 +1,5 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import type { RulePattern } from '../../protocol/sealed/rules.ts'
+import type { RulePattern } from '../../protocol/sealed/decisions/rules.ts'
 import { confine } from '../home/confinement.ts'
 import type { Request } from './request.ts'
 import { type SimpleCommand, simpleCommands } from './shell-words.ts'

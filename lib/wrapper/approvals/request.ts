@@ -1,7 +1,7 @@
-import type { Asked } from '../../protocol/sealed/asked.ts'
-import { commandAsked } from '../../protocol/sealed/asked.ts'
-import type { RuleSubject } from '../../protocol/sealed/rules.ts'
-import { commandOf, directoryOf, kindOf, pathOf, urlOf } from '../../protocol/sealed/tool-args.ts'
+import type { RuleSubject } from '../../protocol/sealed/decisions/rules.ts'
+import type { Asked } from '../../protocol/sealed/decisions/subject.ts'
+import { commandAsked } from '../../protocol/sealed/decisions/subject.ts'
+import { commandOf, directoryOf, kindOf, pathOf, urlOf } from '../../protocol/sealed/decisions/tool-args.ts'
 
 /** What is asked, as far as rules go. */
 export interface Request {

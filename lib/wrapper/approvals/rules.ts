@@ -12,7 +12,7 @@ import {
   type RulePattern,
   type RuleTrial,
   type ruleCalls
-} from '../../protocol/sealed/rules.ts'
+} from '../../protocol/sealed/decisions/rules.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from '../home/private-files.ts'
 import { allowing, faultOf } from './patterns.ts'
 import type { Request } from './request.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { RewindPoint } from '../../protocol/sealed/machine-work.ts'
+import type { RewindPoint } from '../../protocol/sealed/calls/machine-work.ts'
 import { kindOf } from '../agents/kinds.ts'
 import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude.ts'
 import { codexForking } from '../histories/codex-fork.ts'

@@ -1,7 +1,7 @@
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
-import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
+import type { MachineProcess } from '../../protocol/sealed/calls/machine-work.ts'
 import { untilFound } from '../home/folder-watch.ts'
 import { type Lease, listLeases } from '../home/ownership.ts'
 import { beganAt, inShells, memoryOf, nameOf, readChildren, treeOf } from '../home/processes.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
+import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/calls/machine-calls.ts'
 import { saveSignIn } from '../agents/codex/sign-in.ts'
 import { refuseOpen } from '../histories/open-elsewhere.ts'
 import { agentEnvironment } from '../home/credentials.ts'

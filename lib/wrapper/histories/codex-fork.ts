@@ -1,5 +1,5 @@
 import { withDeadline } from '../../async/deadline.ts'
-import type { CodexRewindPoint } from '../../protocol/sealed/machine-work.ts'
+import type { CodexRewindPoint } from '../../protocol/sealed/calls/machine-work.ts'
 import { turnsAfter } from '../agents/codex/history.ts'
 import { greet, type Line, startCodexServer } from '../agents/codex/server.ts'
 import { openedThread, type Turn } from '../agents/codex/shapes.ts'

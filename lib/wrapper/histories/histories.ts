@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { AgentHistory } from '../../protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../protocol/sealed/calls/machine-work.ts'
 import { plainLine, titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { listSessions } from '../home/session-folder.ts'

@@ -1,4 +1,4 @@
-import type { RiskName } from '../../protocol/sealed/risk-names.ts'
+import type { RiskName } from '../../protocol/sealed/decisions/risk-names.ts'
 import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
 import { typed } from '../home/own-process.ts'
 import type { SessionStatus } from '../session/session.ts'

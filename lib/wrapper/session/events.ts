@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { questionTool } from '../../protocol/sealed/ask-user-question.ts'
+import { questionTool } from '../../protocol/sealed/decisions/ask-user-question.ts'
 import { plainLine, shortened } from '../../protocol/sealed/plain-line.ts'
 import type { SessionMetadata, UsageWindow } from '../../protocol/sealed/session.ts'
 import type { AgentCommand, AgentEvent, PermissionAsk } from '../agents/agent.ts'

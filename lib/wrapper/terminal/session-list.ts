@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import type { AgentHistory } from '../../protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../protocol/sealed/calls/machine-work.ts'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { KnownSession } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'

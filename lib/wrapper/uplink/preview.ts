@@ -1,10 +1,10 @@
-import { questionTool, readQuestions } from '../../protocol/sealed/ask-user-question.ts'
-import { commandAsked } from '../../protocol/sealed/asked.ts'
-import { hasHidden } from '../../protocol/sealed/hidden.ts'
+import { questionTool, readQuestions } from '../../protocol/sealed/decisions/ask-user-question.ts'
+import { hasHidden } from '../../protocol/sealed/decisions/hidden.ts'
+import { commandAsked } from '../../protocol/sealed/decisions/subject.ts'
+import { kindOf, pathOf, urlOf } from '../../protocol/sealed/decisions/tool-args.ts'
 import { firstLine, plainLine, titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { NoticePreview, PreviewedAsk } from '../../protocol/sealed/preview.ts'
 import type { PermissionRequest } from '../../protocol/sealed/session.ts'
-import { kindOf, pathOf, urlOf } from '../../protocol/sealed/tool-args.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 
 export type Preview = Omit<NoticePreview, 'sealedFor'>

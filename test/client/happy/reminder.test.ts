@@ -2,7 +2,7 @@ import t from 'tap'
 import { reminderFor } from '../../../lib/client/happy/reminder.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine, fromBase64 } from '../../../lib/crypto/index.ts'
-import { machineCalls } from '../../../lib/protocol/sealed/machine-calls.ts'
+import { machineCalls } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { sessionReminder } from '../../../lib/protocol/sealed/session-reminder.ts'
 

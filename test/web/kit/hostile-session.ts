@@ -1,7 +1,7 @@
 import { serveSession } from '../../../lib/client/calls/calls.ts'
 import type { LiveSocket } from '../../../lib/client/link/socket.ts'
 import { toBase64 } from '../../../lib/crypto/index.ts'
-import { questionTool } from '../../../lib/protocol/sealed/ask-user-question.ts'
+import { questionTool } from '../../../lib/protocol/sealed/decisions/ask-user-question.ts'
 import { stepKind } from '../../../lib/protocol/sealed/messages.ts'
 import type { AgentState, PermissionRequest, SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { type Evil, evilChange, evilName, evilWord, urls } from './xss.ts'

@@ -1,4 +1,4 @@
-import type { Question } from '../../../lib/protocol/sealed/questions.ts'
+import type { Question } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import type { OpenQuestion } from '../../../web/model/decisions/questions.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { tell } from './fixtures.ts'

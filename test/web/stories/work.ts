@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { CallFailed } from '../../../lib/client/index.ts'
-import type { ChangedFile, CommitOutcome, GitDiff, GitStatus, LogEntry } from '../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile, CommitOutcome, GitDiff, GitStatus, LogEntry } from '../../../lib/protocol/sealed/calls/git.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import type { FolderEntry } from '../../../web/session/work/calls.ts'
 import { messageOf, type WorkComment } from '../../../web/session/work/comments.ts'

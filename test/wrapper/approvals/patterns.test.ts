@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Asked } from '../../../lib/protocol/sealed/asked.ts'
-import type { RulePattern } from '../../../lib/protocol/sealed/rules.ts'
+import type { RulePattern } from '../../../lib/protocol/sealed/decisions/rules.ts'
+import type { Asked } from '../../../lib/protocol/sealed/decisions/subject.ts'
 import { allowing, faultOf, suggested } from '../../../lib/wrapper/approvals/patterns.ts'
 import { requestOf } from '../../../lib/wrapper/approvals/request.ts'
 

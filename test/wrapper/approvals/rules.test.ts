@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import type { DecisionEntry } from '../../../lib/protocol/sealed/rules.ts'
+import type { DecisionEntry } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { openDecisionLog, openRules, ruleMethods } from '../../../lib/wrapper/approvals/rules.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'afield-rules-'))

@@ -27,9 +27,9 @@ import {
   sessionBlobKey,
   unwrapDataKey
 } from '../../../lib/crypto/index.ts'
-import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
+import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls/calls.ts'
+import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../../lib/protocol/sealed/machine.ts'
-import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
 import type { MessageBody, MessageMeta, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import type { MessageReceipt } from '../../../lib/protocol/wire/records.ts'

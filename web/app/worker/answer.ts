@@ -1,5 +1,5 @@
 import { accountVault, CallFailed, type Cipher, openPreview, postCall, Refused, Unreachable } from '../../../lib/client/index.ts'
-import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls.ts'
+import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls/calls.ts'
 import type { PreviewedAsk } from '../../../lib/protocol/sealed/preview.ts'
 import { openPins } from '../../model/account/pins.ts'
 import type { WorkerDevice } from './device.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
+import type { ResultOfMachineCall } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { now } from '../../core/clock.ts'
 import { go } from '../../core/router.ts'
 import { pathOf } from '../../core/routes.ts'

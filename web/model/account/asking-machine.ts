@@ -1,5 +1,5 @@
 import { CallFailed, type CallFailureReason, callMachine } from '../../../lib/client/index.ts'
-import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
+import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import type { ServerLink } from './server-link.ts'
 
 export type MachineLink = Pick<ServerLink, 'socket' | 'cipherOfMachine'>

@@ -1,4 +1,4 @@
-import type { DecisionEntry } from '../../../lib/protocol/sealed/rules.ts'
+import type { DecisionEntry } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { deviceId } from '../../../lib/protocol/wire/ids.ts'
 import type { ReplyOf } from '../../../lib/protocol/wire/routes.ts'
 import type { MachineView } from '../store.ts'

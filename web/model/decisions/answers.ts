@@ -1,6 +1,6 @@
 import type { CallFailureReason } from '../../../lib/client/index.ts'
-import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls.ts'
-import type { RuleDraft } from '../../../lib/protocol/sealed/rules.ts'
+import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls/calls.ts'
+import type { RuleDraft } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import type { PermissionChoice, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 import type { Answered, OpenRequest } from './decisions.ts'
 

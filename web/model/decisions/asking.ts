@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
-import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import type { Live } from '../account/live.ts'
 import { giveReply, type Reply, type ReplyState, replyKey } from '../outbox/replies.ts'
 import { type Life, lifeOf, type MyAnswer, type Verdict } from './answers.ts'

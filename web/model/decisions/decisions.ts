@@ -1,4 +1,4 @@
-import type { Grants } from '../../../lib/protocol/sealed/grants.ts'
+import type { Grants } from '../../../lib/protocol/sealed/decisions/grants.ts'
 import type { AgentState, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 import { commandOf } from '../transcript/steps.ts'
 import { isAnsweredQuestion, questionIn } from './question-requests.ts'

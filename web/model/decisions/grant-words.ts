@@ -1,4 +1,4 @@
-import type { Grant, Grants } from '../../../lib/protocol/sealed/grants.ts'
+import type { Grant, Grants } from '../../../lib/protocol/sealed/decisions/grants.ts'
 import { visible } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
 import type { Verdict } from './answers.ts'

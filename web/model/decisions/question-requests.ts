@@ -1,5 +1,5 @@
-import { questionTool, readQuestions } from '../../../lib/protocol/sealed/ask-user-question.ts'
-import type { Question } from '../../../lib/protocol/sealed/questions.ts'
+import { questionTool, readQuestions } from '../../../lib/protocol/sealed/decisions/ask-user-question.ts'
+import type { Question } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import type { CompletedRequest, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 
 /** What an agent wants to know, as its request says it. */

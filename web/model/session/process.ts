@@ -1,5 +1,5 @@
 import { callMachine } from '../../../lib/client/index.ts'
-import type { MachineProcess } from '../../../lib/protocol/sealed/machine-work.ts'
+import type { MachineProcess } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 import type { Live } from '../account/live.ts'
 
 /** The process of a session on its machine; undefined when the machine does not tell, or knows none. */

@@ -1,4 +1,4 @@
-import type { RewindPoint } from '../../../lib/protocol/sealed/machine-work.ts'
+import type { RewindPoint } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 
 /** What a person said in a session, and when. */
 export interface Said {

@@ -1,7 +1,7 @@
+import { kindOf, pathOf } from '../../../lib/protocol/sealed/decisions/tool-args.ts'
 import type { PlanEntry, StepContent } from '../../../lib/protocol/sealed/messages.ts'
-import { kindOf, pathOf } from '../../../lib/protocol/sealed/tool-args.ts'
 
-export { commandOf, kindOf, pathOf, urlOf } from '../../../lib/protocol/sealed/tool-args.ts'
+export { commandOf, kindOf, pathOf, urlOf } from '../../../lib/protocol/sealed/decisions/tool-args.ts'
 
 type Args = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Level } from '../../../lib/protocol/sealed/risk.ts'
-import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import type { Level } from '../../../lib/protocol/sealed/decisions/risk.ts'
+import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { trueNow } from '../../core/clock.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
 import { closeLayer } from '../../ui/behavior/layers.ts'

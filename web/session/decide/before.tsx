@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import type { RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { answeredLike, type OpenRequest } from '../../model/decisions/decisions.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'

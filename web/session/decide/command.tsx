@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Mark } from '../../../lib/protocol/sealed/risk.ts'
+import type { Mark } from '../../../lib/protocol/sealed/decisions/risk.ts'
 import { escaped } from '../../ui/escaped.tsx'
 import { session as words } from '../../words/session.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { useTicking } from '../../core/ticking.ts'
 import { isOwnQuestion, isPlan, type Verdict, verdictsOf } from '../../model/decisions/answers.ts'
 import type { OpenRequest } from '../../model/decisions/decisions.ts'

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import { type NumberWanted, type Question, readNumber } from '../../../lib/protocol/sealed/questions.ts'
+import { type NumberWanted, type Question, readNumber } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import { decide as words } from '../../words/decide.ts'
 
 /** An answer of the person's own: a text, or the number that was asked for. */

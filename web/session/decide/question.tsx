@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import { answerText, type Question, type QuestionAnswer, readNumber } from '../../../lib/protocol/sealed/questions.ts'
+import { answerText, type Question, type QuestionAnswer, readNumber } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import { isOn } from '../../core/preferences.ts'
 import type { Answers } from '../../model/decisions/questions.ts'
 import { useInert } from '../../ui/behavior/inert.ts'

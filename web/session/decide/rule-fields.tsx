@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { Field } from '../../ui/field.tsx'
 import { visible } from '../../ui/visible.ts'
 import { decide as words } from '../../words/decide.ts'

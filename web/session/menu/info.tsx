@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineProcess } from '../../../lib/protocol/sealed/machine-work.ts'
+import type { MachineProcess } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 import { now } from '../../core/clock.ts'
 import { live } from '../../model/account/account.ts'
 import { home } from '../../model/home.ts'

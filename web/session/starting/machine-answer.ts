@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
+import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { isStale } from '../../core/connection.ts'
 import { live } from '../../model/account/account.ts'
 import { askMachine, type Told } from '../../model/account/asking-machine.ts'

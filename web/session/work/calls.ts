@@ -1,8 +1,8 @@
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
 import { fromBase64, toBase64 } from '../../../lib/crypto/bytes.ts'
-import type { ParamsOfCall, ResultOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
-import type { CommitOutcome, CommitView, GitDiff, GitStatus, LogEntry } from '../../../lib/protocol/sealed/git.ts'
-import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/search.ts'
+import type { ParamsOfCall, ResultOfCall, SessionCall } from '../../../lib/protocol/sealed/calls/calls.ts'
+import type { CommitOutcome, CommitView, GitDiff, GitStatus, LogEntry } from '../../../lib/protocol/sealed/calls/git.ts'
+import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/calls/search.ts'
 import type { Live } from '../../model/account/live.ts'
 import { shellDiff, shellStatus } from './shell.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ChangedFile, Repository } from '../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile, Repository } from '../../../lib/protocol/sealed/calls/git.ts'
 import { pathOf } from '../../core/routes.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { Button } from '../../ui/button.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ChangedFile, CommitOutcome } from '../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile, CommitOutcome } from '../../../lib/protocol/sealed/calls/git.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { closeLayer } from '../../ui/behavior/layers.ts'
 import { Button } from '../../ui/button.tsx'

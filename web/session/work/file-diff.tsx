@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { GitDiff } from '../../../lib/protocol/sealed/git.ts'
+import type { GitDiff } from '../../../lib/protocol/sealed/calls/git.ts'
 import { work as words } from '../../words/work.ts'
 import { rowsOf } from '../text/diff-rows.ts'
 import { isLong, readingOf } from '../text/reader.ts'

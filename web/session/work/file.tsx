@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { toBase64 } from '../../../lib/crypto/bytes.ts'
-import { imageTypes } from '../../../lib/protocol/sealed/images.ts'
+import { imageTypes } from '../../../lib/protocol/sealed/calls/images.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'

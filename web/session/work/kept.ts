@@ -1,4 +1,4 @@
-import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'
+import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/calls/git.ts'
 import { deviceDb } from '../../core/device-db.ts'
 
 export interface StatusTold {

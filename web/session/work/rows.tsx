@@ -1,4 +1,4 @@
-import type { ChangedFile, CommitFile } from '../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile, CommitFile } from '../../../lib/protocol/sealed/calls/git.ts'
 import { pathOf } from '../../core/routes.ts'
 import { ChangeCount } from '../../ui/change-count.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/search.ts'
+import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/calls/search.ts'
 import { pathOf } from '../../core/routes.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { Icon } from '../../ui/icons/icon.tsx'

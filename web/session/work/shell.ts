@@ -1,7 +1,7 @@
 import { readCounts, readStatus } from '../../../lib/client/calls/git-output.ts'
 import { CallFailed } from '../../../lib/client/index.ts'
-import type { ResultOfCall } from '../../../lib/protocol/sealed/calls.ts'
-import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'
+import type { ResultOfCall } from '../../../lib/protocol/sealed/calls/calls.ts'
+import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/calls/git.ts'
 
 /** For sessions of existing wrappers, which have no methods for git: their shell, asked for what is simple to ask. */
 export interface Shell {

@@ -1,6 +1,6 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, type CallFailureReason } from '../../../lib/client/index.ts'
-import type { ChangedFile, GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile, GitDiff, GitStatus } from '../../../lib/protocol/sealed/calls/git.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { type DiffAsked, openWorkCalls, type WorkCalls, type WorkSources } from './calls.ts'
 import { openComments, type WorkComments } from './comments.ts'

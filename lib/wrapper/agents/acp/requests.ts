@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CreateElicitationResponse } from '@agentclientprotocol/sdk'
-import { type NumberWanted, type Question, readNumber } from '../../../protocol/sealed/questions.ts'
+import { type NumberWanted, type Question, readNumber } from '../../../protocol/sealed/decisions/questions.ts'
 import type { AgentEvent, Answers, PermissionAsk, QuestionAsk } from '../agent.ts'
 import type { Elicitation } from './messages.ts'
 

@@ -1,5 +1,5 @@
-import type { Grant } from '../../../protocol/sealed/grants.ts'
-import type { Question } from '../../../protocol/sealed/questions.ts'
+import type { Grant } from '../../../protocol/sealed/decisions/grants.ts'
+import type { Question } from '../../../protocol/sealed/decisions/questions.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
 import { lastingChoice } from '../grants.ts'

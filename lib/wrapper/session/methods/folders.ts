@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type * as z from 'zod'
-import type { folderEntry, TreeEntry } from '../../../protocol/sealed/files.ts'
+import type { folderEntry, TreeEntry } from '../../../protocol/sealed/calls/files.ts'
 
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

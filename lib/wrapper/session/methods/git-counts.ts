@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LineCount, readCounts, type StatusFile } from '../../../client/calls/git-output.ts'
-import type { ChangedFile } from '../../../protocol/sealed/git.ts'
+import type { ChangedFile } from '../../../protocol/sealed/calls/git.ts'
 import type { Git } from './git-program.ts'
 import { isBinary, linesIn } from './git-text.ts'
 

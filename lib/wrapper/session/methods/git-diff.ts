@@ -1,8 +1,8 @@
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toBase64 } from '../../../crypto/bytes.ts'
-import type { GitDiff } from '../../../protocol/sealed/git.ts'
-import { imageTypes } from '../../../protocol/sealed/images.ts'
+import type { GitDiff } from '../../../protocol/sealed/calls/git.ts'
+import { imageTypes } from '../../../protocol/sealed/calls/images.ts'
 import { type Git, refusalOf } from './git-program.ts'
 import { linesIn, textOf } from './git-text.ts'
 

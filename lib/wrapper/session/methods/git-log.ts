@@ -1,5 +1,5 @@
 import { readCounts, readRaw } from '../../../client/calls/git-output.ts'
-import type { CommitView, LogEntry } from '../../../protocol/sealed/git.ts'
+import type { CommitView, LogEntry } from '../../../protocol/sealed/calls/git.ts'
 import { emptyTree, withoutFrom } from './git-counts.ts'
 import { type Git, refusalOf } from './git-program.ts'
 

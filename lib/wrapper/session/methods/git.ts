@@ -1,6 +1,6 @@
 import type { SessionHandlers } from '../../../client/calls/calls.ts'
 import { readStatus } from '../../../client/calls/git-output.ts'
-import type { GitStatus } from '../../../protocol/sealed/git.ts'
+import type { GitStatus } from '../../../protocol/sealed/calls/git.ts'
 import type { Confinement } from '../../home/confinement.ts'
 import { countAll } from './git-counts.ts'
 import { diffOf } from './git-diff.ts'

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, matchesGlob } from 'node:path'
-import type { TextFound } from '../../../protocol/sealed/search.ts'
+import type { TextFound } from '../../../protocol/sealed/calls/search.ts'
 import { textOf } from './git-text.ts'
 import { walk } from './walk.ts'
 

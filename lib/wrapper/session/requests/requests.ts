@@ -1,5 +1,5 @@
-import type { ParamsOfCall } from '../../../protocol/sealed/calls.ts'
-import type { CompletedCommunication } from '../../../protocol/sealed/questions.ts'
+import type { ParamsOfCall } from '../../../protocol/sealed/calls/calls.ts'
+import type { CompletedCommunication } from '../../../protocol/sealed/decisions/questions.ts'
 import type { AgentState, CompletedRequest, PermissionRequest } from '../../../protocol/sealed/session.ts'
 import type { Answers, PermissionAsk, QuestionAsk, Step } from '../../agents/agent.ts'
 import type { Approvals, Judgement } from '../../approvals/approvals.ts'

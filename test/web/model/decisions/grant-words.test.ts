@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Grants } from '../../../../lib/protocol/sealed/grants.ts'
+import type { Grants } from '../../../../lib/protocol/sealed/decisions/grants.ts'
 import type { Verdict } from '../../../../web/model/decisions/answers.ts'
 import { brief, lastingWords } from '../../../../web/model/decisions/grant-words.ts'
 import { session as zh } from '../../../../web/words/zh/session.ts'

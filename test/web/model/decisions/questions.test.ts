@@ -1,6 +1,6 @@
 import t from 'tap'
 import { currentAgentState, olderParams } from '../../../../lib/client/happy/agent-state.ts'
-import type { Question } from '../../../../lib/protocol/sealed/questions.ts'
+import type { Question } from '../../../../lib/protocol/sealed/decisions/questions.ts'
 import type { AgentState } from '../../../../lib/protocol/sealed/session.ts'
 import { decisionsOf, openRequests } from '../../../../web/model/decisions/decisions.ts'
 import { answeredQuestions, openQuestions, questionParams } from '../../../../web/model/decisions/questions.ts'

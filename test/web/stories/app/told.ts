@@ -1,4 +1,4 @@
-import type { MachineCall, ResultOfMachineCall } from '../../../../lib/protocol/sealed/machine-calls.ts'
+import type { MachineCall, ResultOfMachineCall } from '../../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { deviceId, inviteId, sessionId, tokenId } from '../../../../lib/protocol/wire/ids.ts'
 import type { JsonRouteName, ReplyOf } from '../../../../lib/protocol/wire/routes.ts'
 import { folder } from '../fixtures.ts'

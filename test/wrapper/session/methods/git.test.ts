@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { ChangedFile } from '../../../../lib/protocol/sealed/git.ts'
+import type { ChangedFile } from '../../../../lib/protocol/sealed/calls/git.ts'
 import { confine } from '../../../../lib/wrapper/home/confinement.ts'
 import { gitMethods } from '../../../../lib/wrapper/session/methods/git.ts'
 import { makeRepository, type Repository } from '../../kit/repository.ts'

@@ -1,11 +1,11 @@
 import * as z from 'zod'
+import { labelledAnswer, questionAnswer } from '../decisions/questions.ts'
+import { ruleCalls, ruleDraft } from '../decisions/rules.ts'
+import { goalAction } from '../goals.ts'
+import { unanswered } from '../session.ts'
 import { fileCalls, shellCalls } from './files.ts'
 import { gitCalls } from './git.ts'
-import { goalAction } from './goals.ts'
-import { labelledAnswer, questionAnswer } from './questions.ts'
-import { ruleCalls, ruleDraft } from './rules.ts'
 import { searchCalls } from './search.ts'
-import { unanswered } from './session.ts'
 
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { ruleCalls } from '../decisions/rules.ts'
 import { fileCalls } from './files.ts'
 import { machineWorkCalls } from './machine-work.ts'
-import { ruleCalls } from './rules.ts'
 
 const done = z.looseObject({ message: z.string() })
 const started = z.discriminatedUnion('type', [

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { worktree } from './worktree.ts'
+import { worktree } from '../worktree.ts'
 
 const empty = z.looseObject({})
 const done = z.looseObject({ message: z.string() })

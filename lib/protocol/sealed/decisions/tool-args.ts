@@ -1,4 +1,4 @@
-import type { StepKind } from './messages.ts'
+import type { StepKind } from '../messages.ts'
 
 type Args = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import type { StepContent, StepKind } from './messages.ts'
+import type { StepContent, StepKind } from '../messages.ts'
 import type { Subject } from './risk.ts'
 import { commandOf, directoryOf, kindOf, pathOf, urlOf } from './tool-args.ts'
 
