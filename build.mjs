@@ -23,7 +23,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { binary, library } from './bin/packaging.mjs'
+import { binary, library } from './bin/packaging/packaging.mjs'
 import { filesIn, filesOfAChange, filesOfARun, runTests } from './test/kit/run.mjs'
 import { appSources, bundleApp, isAppStale } from './web/bundle.mjs'
 

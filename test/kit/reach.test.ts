@@ -38,8 +38,8 @@ const tree: Record<string, string> = {
   'test/wrapper/session/turns.test.ts': "import '../../../lib/wrapper/session/turns.ts'",
   'test/wrapper/session/walk.test.ts': "import '../../kit/process.ts'\nimport '../../kit/server.ts'\nrun(['demo', 'hello'])",
   'test/binary.test.ts': "join(root, 'build.mjs')",
-  'bin/packaging.mjs': "entryPoints: ['bin/binary.ts']",
-  'bin/binary.ts': '',
+  'bin/packaging/packaging.mjs': "entryPoints: ['bin/packaging/binary.ts']",
+  'bin/packaging/binary.ts': '',
   'test/wrapper/daemon/daemon.test.ts': "import '../../kit/process.ts'\nrun(['daemon', 'start'])",
   'test/crypto/vectors.test.ts': "readFileSync('../fixtures/vectors.json')",
   'test/journeys/walk.test.ts': "import '../kit/browser.ts'\nimport '../kit/server.ts'",
@@ -90,7 +90,7 @@ t.test('a browser loads the app, a style reaches what it is part of, and SQL rea
   t.same(selectionOf('web/session/log.tsx').runs, { ...always, 'journeys/walk': sample })
   t.same(selectionOf('web/session/log.css').runs, { ...always, 'web/look': 'imports web/session/log.css' })
   t.match(selectionOf('sqlite/0001_start.sql').runs, { 'server/actions/messages': sample })
-  t.same(selectionOf('bin/binary.ts').runs, { ...always, binary: 'imports bin/binary.ts' })
+  t.same(selectionOf('bin/packaging/binary.ts').runs, { ...always, binary: 'imports bin/packaging/binary.ts' })
 })
 
 t.test('a page and a fixture reach the tests that read them', async t => {

@@ -139,7 +139,7 @@ function graphOf(files: readonly string[], read: Read): Graph {
     if (name === 'sqlite/') yield* (inFolder.get('sqlite') ?? []).filter(each => each.endsWith('.sql'))
     if (!isTooling(file) && !file.endsWith('.css')) return
     if (builtApp.test(name)) yield 'web/bundle.mjs'
-    if (name === 'build.mjs') yield 'bin/packaging.mjs'
+    if (name === 'build.mjs') yield 'bin/packaging/packaging.mjs'
     for (const path of [posix.normalize(name), posix.join(posix.dirname(file), name)].map(path => path.replace(/\/$/, ''))) {
       if (!path.includes('/')) continue
       if (known.has(path)) yield path

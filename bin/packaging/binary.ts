@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { getAssetKeys, getRawAsset } from 'node:sea'
-import { embedAssets } from '../lib/assets.ts'
-import { main } from './main.ts'
+import { embedAssets } from '../../lib/assets.ts'
+import { main } from '../main.ts'
 
 // Entry of the single-file program: everything that travels with it is inside.
 const names = getAssetKeys()

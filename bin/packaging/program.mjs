@@ -5,7 +5,7 @@ import { Script } from 'node:vm'
 import { pieceOf } from './pieces.ts'
 import { rehearse } from './rehearsal.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 
 // Names stay as they are: errors tell them, and keeping them beside shorter ones would cost time at each start.
@@ -21,16 +21,16 @@ const bundled = {
 }
 
 /**
- * Bundles the single-file program into the pieces that bin/pieces.ts runs, one for each `import()` and for what several of
+ * Bundles the single-file program into the pieces that bin/packaging/pieces.ts runs, one for each `import()` and for what several of
  * them share. Returns the file that starts it.
  */
 export async function bundleProgram(folder) {
   const { build, transform, stop } = await import('esbuild')
   const start = join(folder, '..', 'start.cjs')
-  await build({ ...bundled, entryPoints: ['bin/binary-start.ts'], outfile: start, format: 'cjs' })
+  await build({ ...bundled, entryPoints: ['bin/packaging/binary-start.ts'], outfile: start, format: 'cjs' })
   const { metafile } = await build({
     ...bundled,
-    entryPoints: ['bin/binary.ts'],
+    entryPoints: ['bin/packaging/binary.ts'],
     metafile: true,
     outdir: folder,
     // The only format that esbuild splits.
@@ -118,7 +118,7 @@ function replaced({ filter, words, by, first = '' }) {
     setup(build) {
       build.onLoad({ filter }, ({ path }) => {
         const source = readFileSync(path, 'utf8')
-        if (!source.includes(words)) throw new Error(`${path} is another than bin/program.mjs expects: it lacks "${words}".`)
+        if (!source.includes(words)) throw new Error(`${path} is another than bin/packaging/program.mjs expects: it lacks "${words}".`)
         return { contents: first + source.replace(words, by), loader: 'js' }
       })
     }

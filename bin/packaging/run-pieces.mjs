@@ -1,4 +1,4 @@
-// node rehearsed.mjs <folder of pieces> <argument …>
+// node run-pieces.mjs <folder of pieces> <argument …>
 // Runs the program from its pieces, and when it ends keeps what V8 has made of those that ran: of `name.js` in `name.js.compiled`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,9 +17,9 @@ process.once('exit', () => {
 
 // As they are on disk; no other is read on the way.
 const assets = {
-  'package.json': fileURLToPath(new URL('../package.json', import.meta.url)),
+  'package.json': fileURLToPath(new URL('../../package.json', import.meta.url)),
   'native/zigpty.node': fileURLToPath(
-    new URL(`../node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`, import.meta.url)
+    new URL(`../../node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`, import.meta.url)
   )
 }
 const sea = { getAssetKeys: () => Object.keys(assets), getRawAsset: name => new Uint8Array(readFileSync(assets[name])).buffer }

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withDeadline } from '../lib/async/deadline.ts'
-import { createServer } from '../lib/server/create.ts'
-import { computerWithClaude } from '../test/wrapper/kit/claude.ts'
-import { turnsEnded } from '../test/wrapper/kit/demo.ts'
+import { withDeadline } from '../../lib/async/deadline.ts'
+import { createServer } from '../../lib/server/create.ts'
+import { computerWithClaude } from '../../test/wrapper/kit/claude.ts'
+import { turnsEnded } from '../../test/wrapper/kit/demo.ts'
 
-const rehearsed = fileURLToPath(new URL('rehearsed.mjs', import.meta.url))
+const runner = fileURLToPath(new URL('run-pieces.mjs', import.meta.url))
 const withinMs = 120_000
 // Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
@@ -22,7 +22,7 @@ export async function rehearse(folder) {
     const server = await createServer({ port: 0, signup: 'open', limits: 'off', logLevel: 'silent', expoUrl: 'off', data })
     t.teardown(() => server.close())
     const { phone, sitDown } = await computerWithClaude(t, server)
-    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, rehearsed, folder])))
+    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, runner, folder])))
   } finally {
     for (const close of closing) await close()
   }

@@ -4,9 +4,9 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { createRequire } from 'node:module'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleApp, filesUnder, isAppStale, kB } from '../web/bundle.mjs'
+import { bundleApp, filesUnder, isAppStale, kB } from '../../web/bundle.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 const require = createRequire(import.meta.url)
 const isWindows = process.platform === 'win32'
@@ -78,7 +78,7 @@ export async function binary() {
 }
 
 async function assetsOfProgram(work, pieces) {
-  const { relaxGlibc } = await import('../lib/server/edge/listen/glibc.ts')
+  const { relaxGlibc } = await import('../../lib/server/edge/listen/glibc.ts')
   const uws = trustedUws()
   writeFileSync(join(work, 'uws.node'), relaxGlibc(uws) ?? uws)
   const assets = {

@@ -1,6 +1,6 @@
 import type { Script } from 'node:vm'
 import t from 'tap'
-import { type Piece, pieceOf, runPieces } from '../../bin/pieces.ts'
+import { type Piece, pieceOf, runPieces } from '../../../bin/packaging/pieces.ts'
 
 const files: Record<string, string> = {
   'main.js': `exports.log = require('log'); exports.later = () => require('./late.js').say()`,
