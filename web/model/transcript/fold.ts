@@ -89,16 +89,7 @@ export function foldMessage(fold: Fold, message: KnownMessage): void {
 function foldFault(fold: Fold, message: KnownMessage): Fault | undefined {
   const { seq, at } = message
   const found = findFault(fold.senders, message)
-  const { order } = fold.senders
-  if (fold.senders.gaps > 0)
-    fold.items = fold.items.flatMap(item => {
-      if (!isGap(item)) return item
-      const { sender, numbers } = item.missing
-      const left = numbers.filter(number => order.isMissing({ sender, number }))
-      if (left.length === numbers.length) return item
-      if (left.length === 0) fold.senders.gaps--
-      return left.length === 0 ? [] : { ...item, count: left.length, missing: { sender, numbers: left } }
-    })
+  if (fold.senders.gaps > 0) closeGaps(fold)
   if (found === undefined) return undefined
   const item = { type: 'fault' as const, key: `${seq}.fault`, seq, at, fault: found.type }
   if (found.type === 'missing') {
@@ -106,6 +97,28 @@ function foldFault(fold: Fold, message: KnownMessage): Fault | undefined {
     fold.items.push({ ...item, count: found.numbers.length, missing: { sender: found.by.sender, numbers: found.numbers } })
   } else fold.items.push({ ...item, count: 1 })
   return found.type
+}
+
+function closeGaps(fold: Fold): void {
+  const { order } = fold.senders
+  fold.items = fold.items.map(item => {
+    if (!isGap(item)) return item
+    const { sender, numbers } = item.missing
+    const left = numbers.filter(number => order.isMissing({ sender, number }))
+    return left.length === numbers.length ? item : { ...item, count: left.length, missing: { sender, numbers: left } }
+  })
+  fold.senders.gaps -= dropItems(fold, item => isGap(item) && item.missing.numbers.length === 0)
+}
+
+/** Returns how many. Steps and plans are looked up by position, so the positions behind a dropped item move up. */
+function dropItems(fold: Fold, isDropped: (item: Item) => boolean): number {
+  const dropped = fold.items.flatMap((item, index) => (isDropped(item) ? index : []))
+  if (dropped.length === 0) return 0
+  fold.items = fold.items.filter(item => !isDropped(item))
+  for (const positions of [fold.stepByCall, fold.stepBySubagent, fold.planByTurn]) {
+    for (const [key, position] of positions) positions.set(key, position - dropped.filter(each => each < position).length)
+  }
+  return dropped.length
 }
 
 function isGap(item: Item): item is Item & { type: 'fault'; missing: Missing } {
@@ -233,7 +246,6 @@ function thinkingTime(fold: Fold, place: Place): number | undefined {
 function startStep(fold: Fold, happening: Happening & { type: 'step-started' }, place: Place): void {
   const entries = planOfArgs(happening.name, happening.args)
   if (entries !== undefined) {
-    fold.stepByCall.set(happening.call, -1)
     foldPlan(fold, entries, place)
     return
   }

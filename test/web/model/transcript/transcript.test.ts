@@ -162,6 +162,14 @@ t.test('a to-do tool of an older wrapper is shown as a plan', async t => {
   t.same(types(from(output)), ['plan'])
 })
 
+t.test('a to-do call that is told again with its entries still ends', async t => {
+  const todo = (seq: number, args: Record<string, unknown>) =>
+    told(seq, { t: 'tool-call-start', call: 'c1', name: 'TodoWrite', title: '', description: '', args })
+  const transcript = from(todo(1, {}), todo(2, { todos: [{ content: 'a', status: 'pending' }] }), ended(3, 1, 'completed'))
+  t.same(types(transcript), ['step', 'plan'])
+  t.equal(step(transcript).state, 'ok')
+})
+
 t.test('the four older message families are parsed leniently', async t => {
   const agent = (seq: number, content: unknown): KnownMessage => opened(seq, { role: 'agent', content })
   const transcript = from(
@@ -397,6 +405,36 @@ t.test('a missing message of a sender is marked in place until it arrives or its
   t.strictSame(faults(late), ['late 1'])
   t.strictSame(types(late).slice(-2), ['fault', 'mine'])
   t.strictSame(faults(gap), ['missing 2'], 'what was shown before is as it was')
+})
+
+t.test('steps, subagents and plans go on where they are when a gap before them is filled [W13]', async t => {
+  const plan = (seq: number, content: string) => told(seq, { t: 'plan', entries: [{ content, status: 'pending' }] })
+  const gap = from(
+    by(mine(1, 'one'), 1),
+    by(mine(2, 'three'), 3),
+    call(3, 'Read', 'read'),
+    call(4, 'Bash', 'execute'),
+    told(5, { t: 'start', title: 'look' }, { subagent: 's1' }),
+    plan(6, 'first')
+  )
+  t.strictSame(faults(gap), ['missing 1'])
+  const { items } = addMessages(gap, [
+    by(mine(7, 'two'), 2),
+    ended(8, 3, 'completed'),
+    ended(9, 4, 'failed'),
+    told(10, { t: 'stop' }, { subagent: 's1' }),
+    plan(11, 'second')
+  ])
+  t.match(
+    items.filter(({ type }) => type === 'step' || type === 'plan'),
+    [
+      { call: 'c3', state: 'ok' },
+      { call: 'c4', state: 'failed' },
+      { call: 's1', state: 'ok' },
+      { type: 'plan', entries: [{ content: 'second' }] }
+    ]
+  )
+  t.equal(new Set(items.map(({ key }) => key)).size, items.length, 'each stands once')
 })
 
 t.test('a message that the server sends again under a new number is dropped, and reported [W13]', async t => {
