@@ -75,7 +75,7 @@ const singles: Record<string, () => true | undefined> = {
     return done(() => {
       stopSelecting()
       // Loaded when it is wanted: Home would wait for it.
-      void import('../model/session/putting-away.ts').then(({ archive }) => archive(link, ids))
+      void import('../model/session/actions.ts').then(({ archive }) => archive(link, ids))
     })
   },
   escape: () => {

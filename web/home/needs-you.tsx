@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { go } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
 import { account, live } from '../model/account/account.ts'
+import { type ClosedDecision, noteClosed } from '../model/decisions/closed-decisions.ts'
 import { decisions } from '../model/groups.ts'
 import { home, markSeen } from '../model/home.ts'
-import { noteWent, type Went } from '../model/session/went.ts'
 import { type OpenDecision, titleOf } from '../model/sessions.ts'
 import { AllNotices } from '../session/decide/notices.tsx'
 import { useSessionModel } from '../session/model.ts'
@@ -31,7 +31,7 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const decision = waiting[at]
   // Whoever comes for one that is over is told how it ended.
   const over = found < 0 && request !== undefined ? overOf(request) : undefined
-  useEffect(() => over && noteWent(over), [over?.asked.id])
+  useEffect(() => over && noteClosed(over), [over?.asked.id])
   const show = (index: number) => {
     const next = waiting[index]
     if (next === undefined) return
@@ -78,7 +78,7 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   )
 }
 
-function overOf(id: string): Went | undefined {
+function overOf(id: string): ClosedDecision | undefined {
   for (const session of home.value.sessions.values()) {
     const state = session.agentState
     const request = state?.completedRequests?.[id]

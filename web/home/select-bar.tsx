@@ -12,7 +12,7 @@ import { lists as words } from '../words/lists.ts'
 import { selected, selectThese, stopSelecting } from './selection.ts'
 
 // What it needs to speak to the server would triple what Home waits for.
-const puttingAway = () => import('../model/session/putting-away.ts')
+const puttingAway = () => import('../model/session/actions.ts')
 
 /** What can be done with the sessions that are picked. `all`: those on the screen. */
 export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly string[] }) {

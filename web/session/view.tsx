@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { closedDecisions, noteSince } from '../model/decisions/closed-decisions.ts'
 import { waitingOf } from '../model/decisions/waiting.ts'
 import { isOtherwiseSealed } from '../model/session/key.ts'
 import type { Queued } from '../model/session/queue.ts'
 import type { SessionModel } from '../model/session/session.ts'
-import { noteSince, went } from '../model/session/went.ts'
 import type { Said } from '../model/transcript/fork-point.ts'
 import { isSpacious } from '../ui/behavior/width.ts'
 import { Sheet } from '../ui/sheet.tsx'
@@ -63,7 +63,7 @@ export function OpenSession(props: {
   const isStale = feed === 'stale' || feed === 'catching-up'
   const side = work && folder.get()
   const hasSide = plan !== undefined || side?.hasChanges(work) === true
-  const hasDocks = waiting.length > 0 || model.lives.value.size > 0 || went.value.some(({ session }) => session === model.id)
+  const hasDocks = waiting.length > 0 || model.lives.value.size > 0 || closedDecisions.value.some(({ session }) => session === model.id)
   const { Decisions, Notices, shownOf } = (hasDocks && docks.get()) || {}
   const shown = isSpacious.value ? shownOf?.(waiting) : undefined
   const { BeforeThis } = (shown?.type === 'permission' && beside.get()) || {}

@@ -86,7 +86,7 @@ function Export() {
     stopped.current = new AbortController()
     setState({ type: 'busy', done: 0, all: home.peek().sessions.size })
     try {
-      const { exportAll, saveFile } = await import('../model/transcript/export.ts')
+      const { exportAll, saveFile } = await import('../model/transcript/export/export.ts')
       const { file, sealed } = await exportAll(link, {
         signal: stopped.current.signal,
         onProgress: (done, all) => setState({ type: 'busy', done, all })

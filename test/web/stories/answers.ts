@@ -1,6 +1,6 @@
 import type { Life, MyAnswer } from '../../../web/model/decisions/answers.ts'
+import { noteClosed } from '../../../web/model/decisions/closed-decisions.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
-import { noteWent } from '../../../web/model/session/went.ts'
 import { tell } from './fixtures.ts'
 import { model } from './session-model.ts'
 import { allowed, edited, force, run, waits } from './tales.ts'
@@ -55,7 +55,7 @@ export const answers: Record<string, () => SessionModel> = {
   },
   'read-elsewhere': () => {
     const asked = run('p1', 'npm run build')
-    noteWent({
+    noteClosed({
       session: 's1',
       asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt },
       at: Date.now(),
@@ -70,7 +70,7 @@ export const answers: Record<string, () => SessionModel> = {
   },
   'read-stopped': () => {
     const asked = run('p1', 'npm run build')
-    noteWent({
+    noteClosed({
       session: 's1',
       asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt },
       at: Date.now(),

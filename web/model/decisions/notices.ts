@@ -1,6 +1,6 @@
 import type { SessionFacts } from '../session/facts.ts'
-import { isOvertaken, type Went } from '../session/went.ts'
 import type { Life, MyAnswer } from './answers.ts'
+import { type ClosedDecision, isOvertaken } from './closed-decisions.ts'
 import type { Answered } from './decisions.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -14,7 +14,7 @@ export interface Notice {
   readonly answered: Answered | undefined
   readonly at: number
   /** That it was only read here, and what happened since. */
-  readonly gone?: Went | undefined
+  readonly gone?: ClosedDecision | undefined
 }
 
 /** What is known of one session. */
@@ -26,7 +26,7 @@ export interface Noticed {
 }
 
 /** What is to be said of it, answers of this device first. */
-export function noticesOf(known: Noticed, gone: readonly Went[]): Notice[] {
+export function noticesOf(known: Noticed, gone: readonly ClosedDecision[]): Notice[] {
   const { facts, lives, answered } = known
   const mine = [...lives].flatMap(([id, { answer, life }]): Notice[] => {
     const asked: Waiting = { type: 'permission', request: answer.request, id, createdAt: answer.request.createdAt }

@@ -5,6 +5,7 @@ import { photoWaitsFor } from '../../core/low-data.ts'
 import type { Trouble } from '../account/asking-machine.ts'
 import type { Live } from '../account/live.ts'
 import { type Asking, openAsking } from '../decisions/asking.ts'
+import { noteEnding } from '../decisions/closed-decisions.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from '../decisions/decisions.ts'
 import { answeredQuestions, type OpenQuestion, openQuestions } from '../decisions/questions.ts'
 import { hasHelper } from '../machines.ts'
@@ -18,8 +19,7 @@ import { type FeedWord, openMessages } from './messages.ts'
 import { type Queued, queueOf } from './queue.ts'
 import { type Stages, watchStages } from './stages.ts'
 import { openTexts, type SessionTexts } from './texts.ts'
-import { sayWatching } from './watching.ts'
-import { noteEnding } from './went.ts'
+import { sayWatching } from './viewer.ts'
 
 /** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
 export interface SessionModel extends Asking {

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { isPlan, type Verdict } from '../../model/decisions/answers.ts'
+import { noteClosed } from '../../model/decisions/closed-decisions.ts'
 import type { OpenRequest } from '../../model/decisions/decisions.ts'
 import { type Waiting, waitingOf } from '../../model/decisions/waiting.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
-import { noteWent } from '../../model/session/went.ts'
 import type { Transcript } from '../../model/transcript/transcript.ts'
 import { rich } from '../text/rich-on-use.ts'
 import { DecisionDock } from './dock.tsx'
@@ -75,7 +75,7 @@ function noteIfOver(model: SessionModel, asked: Waiting): void {
   const isOpen = open.some(each => each.id === id)
   const isMine = model.lives.peek().has(id) || model.questionStates.peek().has(id)
   if (!isOpen && !isMine)
-    noteWent({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
+    noteClosed({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
 }
 
 /** Happy's wrapper does not pass on why a plan was denied, so that goes to the agent as a message. Ours does. */

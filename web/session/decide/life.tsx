@@ -8,7 +8,7 @@ import { visible } from '../../ui/visible.ts'
 import { decide } from '../../words/decide.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
-import { toldOf } from './notice-told.ts'
+import { noticeWords } from './notice-words.ts'
 import { subjectOf } from './subject.ts'
 
 /** A request that a person answers here, and how far the answer is. */
@@ -76,7 +76,7 @@ export function NoticeCard(props: {
 }) {
   const { notice, facts } = props
   const what = whatOf(notice, facts)
-  const told = toldOf(notice, facts, props.me)
+  const told = noticeWords(notice, facts, props.me)
   return (
     <article class={`ans ${told.isBad ? 'bad' : ''}`}>
       <header>

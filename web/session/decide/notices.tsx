@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Live } from '../../model/account/live.ts'
 import { livesOf } from '../../model/decisions/asking.ts'
+import { type ClosedDecision, closedDecisions, forgetClosed, noteSince } from '../../model/decisions/closed-decisions.ts'
 import { decisionsOf, openRequests } from '../../model/decisions/decisions.ts'
 import { type Noticed, noticesOf } from '../../model/decisions/notices.ts'
 import { answeredQuestions, openQuestions } from '../../model/decisions/questions.ts'
@@ -10,7 +11,6 @@ import { home } from '../../model/home.ts'
 import { replyKey } from '../../model/outbox/replies.ts'
 import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
-import { forgetWent, noteSince, type Went, went } from '../../model/session/went.ts'
 import { session as words } from '../../words/session.ts'
 import { NoticeCard, whatOf } from './life.tsx'
 
@@ -21,9 +21,9 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
   const cards = cardsOf({
     known: { facts, lives, answered: model.answered.value, open },
     me: model.me,
-    gone: went.value,
+    gone: closedDecisions.value,
     isWorking: model.isWorking.value,
-    onClose: id => (lives.has(id) ? model.dismiss(id) : forgetWent(facts.id)),
+    onClose: id => (lives.has(id) ? model.dismiss(id) : forgetClosed(facts.id)),
     // The agent does not know that it was answered, so it is told to ask once more.
     onAskAgain: facts.canResume
       ? what => {
@@ -38,7 +38,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
 /** The same of every session, where decisions are read one after another; `only`: of these, where nothing is read. */
 export function AllNotices({ link, me, only }: { link: Live; me: string | undefined; only?: ReadonlySet<string> }) {
   const replies = link.queue.of('reply').filter(({ asked }) => only === undefined || only.has(asked.id))
-  const gone = only === undefined ? went.value : []
+  const gone = only === undefined ? closedDecisions.value : []
   const ids = new Set([...replies, ...gone].map(({ session }) => session))
   const cards = [...ids].flatMap(id => {
     const session = home.value.sessions.get(id)
@@ -62,7 +62,7 @@ export function AllNotices({ link, me, only }: { link: Live; me: string | undefi
       me,
       gone,
       isWorking: facts.isThinking,
-      onClose: asked => (lives.has(asked) ? link.queue.dismiss(replyKey(id, asked)) : forgetWent(id)),
+      onClose: asked => (lives.has(asked) ? link.queue.dismiss(replyKey(id, asked)) : forgetClosed(id)),
       onAskAgain: undefined
     })
   })
@@ -81,7 +81,7 @@ function NoticeList({ cards }: { cards: readonly VNode[] }) {
 function cardsOf(props: {
   known: Noticed
   me: string | undefined
-  gone: readonly Went[]
+  gone: readonly ClosedDecision[]
   isWorking: boolean
   onClose(id: string): void
   onAskAgain: ((what: string) => void) | undefined

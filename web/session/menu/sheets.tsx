@@ -115,7 +115,7 @@ export function ExportSheet({ facts, onClose }: About) {
       const session = home.peek().sessions.get(facts.id)
       if (!link || !session) return
       setFailed(false)
-      const { exportSession, saveFile } = await import('../../model/transcript/export.ts')
+      const { exportSession, saveFile } = await import('../../model/transcript/export/export.ts')
       await exportSession(link, session, form).then(
         ({ file, name }) => saveFile(file, name),
         () => setFailed(true)

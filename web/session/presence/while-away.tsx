@@ -3,7 +3,7 @@ import { clockOff } from '../../core/clock.ts'
 import { go } from '../../core/router.ts'
 import type { Absence } from '../../model/session/absence.ts'
 import type { SessionModel } from '../../model/session/session.ts'
-import { happenedSince } from '../../model/transcript/happened.ts'
+import { summarySince } from '../../model/transcript/summary.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { lists as words } from '../../words/lists.ts'
 import { lasting } from '../../words/time.ts'
@@ -18,7 +18,7 @@ export function WhileAway({ model, absence }: { model: SessionModel; absence: Ab
   const asked = { requests: model.requests.value, questions: model.questions.value, answered: model.answered.value }
   const tellsFailures = model.facts.value?.agent === 'Claude Code'
   const happened = useMemo(
-    () => happenedSince(transcript, since, { until, hasOlder, tellsFailures, asked }),
+    () => summarySince(transcript, since, { until, hasOlder, tellsFailures, asked }),
     [transcript.items, since, until, hasOlder, ...Object.values(asked)]
   )
   if (isClosed || happened.first === undefined || model.feed.value !== 'live') return null

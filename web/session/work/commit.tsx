@@ -9,7 +9,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { work as words } from '../../words/work.ts'
 import { FileFace, Lines } from './rows.tsx'
-import { TroubleNote } from './trouble.tsx'
+import { TroubleNote } from './states.tsx'
 import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 /** Says what a commit does, and what goes in. Nothing is chosen on the machine before the commit is asked for. */

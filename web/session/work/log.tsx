@@ -7,11 +7,10 @@ import { ChangeCount } from '../../ui/change-count.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { ago, clockTime, fullTime } from '../../words/time.ts'
 import { work as words } from '../../words/work.ts'
-import { FileDiffView } from './file-diff.tsx'
+import { FileDiffView } from './diff/file-diff.tsx'
 import { WorkFrame, type WorkProps } from './frame.tsx'
 import { FileFace, Lines, totalOf } from './rows.tsx'
-import { NoStatus, Nothing, NothingKept, OldHelper } from './states.tsx'
-import { TroubleNote } from './trouble.tsx'
+import { NoStatus, Nothing, NothingKept, OldHelper, TroubleNote } from './states.tsx'
 import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 const pageOf = 40

@@ -1,9 +1,9 @@
 import type { SessionFacts } from '../../model/session/facts.ts'
+import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { clockTime } from '../../words/time.ts'
 import { work as words } from '../../words/work.ts'
-import { TroubleNote } from './trouble.tsx'
-import type { Work } from './work.ts'
+import type { Work, WorkTrouble } from './work.ts'
 
 /** Says so when what is shown is not how it is now. */
 export function Freshness({ work, facts }: { work: Work; facts: SessionFacts }) {
@@ -77,4 +77,34 @@ export function NothingKept({ facts }: { facts: SessionFacts }) {
 /** For sessions whose wrapper knows neither search nor commits. */
 export function OldHelper({ facts }: { facts: SessionFacts }) {
   return <Nothing title={words.oldHelper} text={words.oldHelperHint(facts.host)} />
+}
+
+/** Why the machine did not do it, next to where it was asked. */
+export function TroubleNote(props: { title: string; trouble: WorkTrouble; host: string; onRetry?: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <Icon name="circle-alert" />
+      <div>
+        <b>{props.title}</b>
+        <span dir="auto">{troubleWords(props.trouble, props.host)}</span>
+        {props.onRetry && (
+          <Button look="text" onClick={props.onRetry}>
+            {words.tryAgain}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+export function troubleWords({ why, says }: WorkTrouble, host: string): string {
+  switch (why) {
+    case 'not-connected':
+      return words.trouble[why]
+    case 'failed':
+      // In the words of both kinds of helper, which speak English only.
+      return /no such file/i.test(says) ? words.goneFile : words.trouble.failed(host, says)
+    default:
+      return words.trouble[why](host)
+  }
 }

@@ -2,9 +2,9 @@ import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, type CallFailureReason } from '../../../lib/client/index.ts'
 import type { ChangedFile, GitDiff, GitStatus } from '../../../lib/protocol/sealed/calls/git.ts'
 import type { SessionModel } from '../../model/session/session.ts'
+import { readCache, type StatusTold, type WorkCache, writeCache } from './cache.ts'
 import { type DiffAsked, openWorkCalls, type WorkCalls, type WorkSources } from './calls.ts'
-import { openComments, type WorkComments } from './comments.ts'
-import { type KeptWork, keepWork, readKept, type StatusTold } from './kept.ts'
+import { openComments, type WorkComments } from './diff/comments.ts'
 
 /** The folder of a session as its screens show it: what changed in it, and what can be done about that. */
 export interface Work {
@@ -51,8 +51,8 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
   const diffs = new Map<string, GitDiff>()
   let isClosed = false
 
-  const kept = (): KeptWork => ({ status: status.peek(), diffs, viewed: viewed.peek() })
-  const restored = readKept(id).then(({ status: known, diffs: knownDiffs, viewed: seen }) => {
+  const kept = (): WorkCache => ({ status: status.peek(), diffs, viewed: viewed.peek() })
+  const restored = readCache(id).then(({ status: known, diffs: knownDiffs, viewed: seen }) => {
     if (isClosed) return
     status.value ??= known
     for (const [key, diff] of knownDiffs) if (!diffs.has(key)) diffs.set(key, diff)
@@ -66,7 +66,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
       trouble.value = undefined
       await restored
       viewed.value = stillViewed(viewed.peek(), value)
-      void keepWork(id, kept())
+      void writeCache(id, kept())
     } catch (error) {
       trouble.value = workTroubleOf(error)
     }
@@ -131,7 +131,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
       const asked: DiffAsked = { path: file.path, from: file.from, load }
       const diff = await calls.diff(asked)
       diffs.set(key, diff)
-      void keepWork(id, kept())
+      void writeCache(id, kept())
       return diff
     },
     viewed,
@@ -140,7 +140,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
       if (isViewed) next.set(file.path, markOf(file))
       else next.delete(file.path)
       viewed.value = next
-      void keepWork(id, kept())
+      void writeCache(id, kept())
     },
     comments: openComments(id, model.texts),
     edits: new Map(),

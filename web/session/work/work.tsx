@@ -1,6 +1,6 @@
 import type { SessionModel } from '../../model/session/session.ts'
 import { WorkChanges } from './changes.tsx'
-import { WorkFiles } from './files.tsx'
+import { WorkFiles } from './files/files.tsx'
 import type { WorkProps } from './frame.tsx'
 import { WorkLog } from './log.tsx'
 

@@ -1,16 +1,23 @@
 import t from 'tap'
+import {
+  type ClosedDecision,
+  closedDecisions,
+  forgetClosed,
+  noteClosed,
+  noteEnding,
+  noteSince
+} from '../../../../web/model/decisions/closed-decisions.ts'
 import type { Answered, OpenRequest } from '../../../../web/model/decisions/decisions.ts'
 import { type Noticed, noticesOf } from '../../../../web/model/decisions/notices.ts'
 import type { Waiting } from '../../../../web/model/decisions/waiting.ts'
 import { factsOf } from '../../../../web/model/session/facts.ts'
-import { forgetWent, noteEnding, noteSince, noteWent, type Went, went } from '../../../../web/model/session/went.ts'
-import { toldOf } from '../../../../web/session/decide/notice-told.ts'
+import { noticeWords } from '../../../../web/session/decide/notice-words.ts'
 import { session } from '../../stories/app/world.ts'
 import { allowed, run } from '../../stories/tales.ts'
 
 const request = run('p1', 'npm run build')
 const asked: Waiting = { type: 'permission', request, id: 'p1', createdAt: request.createdAt }
-const gone: Went = { session: 's1', asked, at: 50, beside: ['p0'] }
+const gone: ClosedDecision = { session: 's1', asked, at: 50, beside: ['p0'] }
 const denied: Answered = { ...allowed, id: 'p1', outcome: 'denied', by: 'Tablet', at: 70 }
 
 function known(presence: 'here' | 'away' | 'ended', more: Partial<Noticed> = {}): Noticed {
@@ -43,16 +50,16 @@ t.test('an answer of this device is reported once, as such', async t => {
 })
 
 t.test('the last one of each session stays until it was read', async t => {
-  noteWent(gone)
-  noteWent({ ...gone, session: 's2' })
-  noteWent({ ...gone, asked: { ...asked, id: 'p2' } })
+  noteClosed(gone)
+  noteClosed({ ...gone, session: 's2' })
+  noteClosed({ ...gone, asked: { ...asked, id: 'p2' } })
   t.same(
-    went.value.map(({ session, asked: { id } }) => `${session} ${id}`),
+    closedDecisions.value.map(({ session, asked: { id } }) => `${session} ${id}`),
     ['s2 p1', 's1 p2']
   )
-  forgetWent('s1')
+  forgetClosed('s1')
   t.same(
-    went.value.map(({ session }) => session),
+    closedDecisions.value.map(({ session }) => session),
     ['s2']
   )
 })
@@ -70,51 +77,51 @@ t.test('a viewed one is replaced by the next decision of its session, not by one
 t.test('a viewed one disappears once its turn is over and it was read, or a message followed', async t => {
   for (const last of ['read', 'said'] as const) {
     for (const order of [[last, 'turn-over'] as const, ['turn-over', last] as const]) {
-      noteWent(gone)
+      noteClosed(gone)
       noteSince('s1', order[0])
-      t.equal(went.value.filter(({ session }) => session === 's1').length, 1, `${order[0]} is not enough`)
+      t.equal(closedDecisions.value.filter(({ session }) => session === 's1').length, 1, `${order[0]} is not enough`)
       noteSince('s1', order[1])
-      t.equal(went.value.filter(({ session }) => session === 's1').length, 0, order.join(', then '))
+      t.equal(closedDecisions.value.filter(({ session }) => session === 's1').length, 0, order.join(', then '))
     }
   }
-  noteWent(gone)
+  noteClosed(gone)
   noteSince('s1', 'read')
-  noteWent({ ...gone, asked: { ...asked, id: 'p2' } })
+  noteClosed({ ...gone, asked: { ...asked, id: 'p2' } })
   noteSince('s1', 'turn-over')
-  t.equal(went.value.filter(({ session }) => session === 's1').length, 1, 'the next one was not read yet')
-  forgetWent('s1')
+  t.equal(closedDecisions.value.filter(({ session }) => session === 's1').length, 1, 'the next one was not read yet')
+  forgetClosed('s1')
 })
 
 t.test('an answer of another device with the same name is not shown as yours, and nothing is shown twice', async t => {
-  const told = (by: string | undefined, more: Partial<Went> = {}) => {
+  const told = (by: string | undefined, more: Partial<ClosedDecision> = {}) => {
     const now = known('here', { answered: [{ ...denied, outcome: 'allowed-once', by }] })
-    return noticesOf(now, [{ ...gone, ...more }]).map(notice => toldOf(notice, now.facts, 'Phone'))
+    return noticesOf(now, [{ ...gone, ...more }]).map(notice => noticeWords(notice, now.facts, 'Phone'))
   }
   t.same(told('Tablet'), [{ title: 'Answered on Tablet', text: 'Allowed once' }])
   t.same(told('Phone'), [{ title: 'Answered on another device', text: 'Allowed once' }])
   t.same(told(undefined), [{ title: 'Answered elsewhere', text: 'Allowed once' }])
   t.same(told('Phone', { isLookedUp: true }), [{ title: 'Allowed once by you' }], 'it may have been this one')
-  noteWent(gone)
-  noteWent({ ...gone, isLookedUp: true })
-  t.notOk(went.value.find(({ session }) => session === 's1')?.isLookedUp, 'it was seen to go, whatever the address says')
-  forgetWent('s1')
+  noteClosed(gone)
+  noteClosed({ ...gone, isLookedUp: true })
+  t.notOk(closedDecisions.value.find(({ session }) => session === 's1')?.isLookedUp, 'it was seen to go, whatever the address says')
+  forgetClosed('s1')
 })
 
 t.test('when the person ends an agent, its requests are not shown as withdrawn', async t => {
   const title = () => {
     const now = known('here')
-    return noticesOf(now, went.value).map(notice => toldOf(notice, now.facts, 'Phone').title)
+    return noticesOf(now, closedDecisions.value).map(notice => noticeWords(notice, now.facts, 'Phone').title)
   }
   const now = { ...gone, at: Date.now() }
-  noteWent(now)
+  noteClosed(now)
   t.same(title(), ['Claude withdrew this'])
   noteSince('s1', 'stopped')
   t.same(title(), ['Session stopped'], 'begun again, it is here again')
   noteEnding('s1')
-  noteWent({ ...now, at: Date.now() })
+  noteClosed({ ...now, at: Date.now() })
   t.same(title(), ['You ended Claude'])
   noteEnding('s1', false)
-  noteWent({ ...now, at: Date.now() })
+  noteClosed({ ...now, at: Date.now() })
   t.same(title(), ['Claude withdrew this'], 'it could not be ended')
-  forgetWent('s1')
+  forgetClosed('s1')
 })

@@ -1,12 +1,12 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/calls/search.ts'
-import { pathOf } from '../../core/routes.ts'
-import type { SessionFacts } from '../../model/session/facts.ts'
-import { Icon } from '../../ui/icons/icon.tsx'
-import { work as words } from '../../words/work.ts'
-import { fileName, folderOf } from './rows.tsx'
-import { TroubleNote } from './trouble.tsx'
-import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
+import type { FilesFound, TextFound } from '../../../../lib/protocol/sealed/calls/search.ts'
+import { pathOf } from '../../../core/routes.ts'
+import type { SessionFacts } from '../../../model/session/facts.ts'
+import { Icon } from '../../../ui/icons/icon.tsx'
+import { work as words } from '../../../words/work.ts'
+import { fileName, folderOf } from '../rows.tsx'
+import { TroubleNote } from '../states.tsx'
+import { type Work, type WorkTrouble, workTroubleOf } from '../work.ts'
 
 interface Asked {
   readonly query: string

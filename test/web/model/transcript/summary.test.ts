@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Answered, OpenRequest } from '../../../../web/model/decisions/decisions.ts'
 import type { OpenQuestion } from '../../../../web/model/decisions/questions.ts'
-import { happenedSince } from '../../../../web/model/transcript/happened.ts'
 import type { Item, Step } from '../../../../web/model/transcript/items.ts'
+import { summarySince } from '../../../../web/model/transcript/summary.ts'
 
 const until = 100
 
@@ -33,7 +33,7 @@ t.test('events during an absence are summarized in numbers, and marked incomplet
     { type: 'prose', key: 'p', seq: 9, at: 9, text: 'Done.' }
   ]
   const messages = [{ seq: 2, localId: null, at: 2, body: undefined }]
-  t.match(happenedSince({ items, messages }, 5, { until, hasOlder: true }), {
+  t.match(summarySince({ items, messages }, 5, { until, hasOlder: true }), {
     files: 1,
     commands: 1,
     failed: 1,
@@ -42,16 +42,16 @@ t.test('events during an absence are summarized in numbers, and marked incomplet
     first: 6,
     isWhole: true
   })
-  t.equal(happenedSince({ items, messages }, 0, { until, hasOlder: true }).isWhole, false)
-  t.equal(happenedSince({ items, messages }, 0, { until, hasOlder: false }).isWhole, true, 'nothing is older, whatever the numbers say')
-  t.equal(happenedSince({ items, messages }, 9, { until, hasOlder: true }).first, undefined)
+  t.equal(summarySince({ items, messages }, 0, { until, hasOlder: true }).isWhole, false)
+  t.equal(summarySince({ items, messages }, 0, { until, hasOlder: false }).isWhole, true, 'nothing is older, whatever the numbers say')
+  t.equal(summarySince({ items, messages }, 9, { until, hasOlder: true }).first, undefined)
 })
 
 t.test('passing tests are reported only if the exit code of their last run is known', async t => {
   const run = (command: string, text: string, more: Partial<Step> = {}) =>
     step(6, 'execute', { args: { command }, content: [{ type: 'text', text }], ...more })
   const told = (runs: Step[], tellsFailures = false) =>
-    happenedSince({ items: runs, messages: [] }, 5, { until, hasOlder: false, tellsFailures }).tests
+    summarySince({ items: runs, messages: [] }, 5, { until, hasOlder: false, tellsFailures }).tests
   const good = 'exit code: 0'
   for (const command of [
     'npm test',
@@ -113,7 +113,7 @@ t.test('a request to the person counts once, whichever agent asked and whoever a
     ]
   }
   const items = [step(6, 'other', { name: 'AskUserQuestion' })]
-  t.match(happenedSince({ items, messages: [] }, 5, { until, hasOlder: false, asked }), { questions: 2, decisions: 2 })
+  t.match(summarySince({ items, messages: [] }, 5, { until, hasOlder: false, asked }), { questions: 2, decisions: 2 })
 })
 
 t.test('events after the return are not counted', async t => {
@@ -123,7 +123,7 @@ t.test('events after the return are not counted', async t => {
     answered: []
   }
   const items = [step(6, 'execute'), step(8, 'execute', { state: 'failed' }), step(9, 'edit')]
-  const told = happenedSince({ items, messages: [] }, 5, { until: 7, hasOlder: false, asked })
+  const told = summarySince({ items, messages: [] }, 5, { until: 7, hasOlder: false, asked })
   t.match(told, { commands: 1, failed: 0, files: 0, decisions: 0, first: 6 })
-  t.equal(happenedSince({ items, messages: [] }, 6, { until: 7, hasOlder: false }).first, undefined, 'nothing came while they were away')
+  t.equal(summarySince({ items, messages: [] }, 6, { until: 7, hasOlder: false }).first, undefined, 'nothing came while they were away')
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { SessionView } from '../../../../web/model/store.ts'
-import { markdownOf } from '../../../../web/model/transcript/export-markdown.ts'
-import type { Item } from '../../../../web/model/transcript/items.ts'
+import type { SessionView } from '../../../../../web/model/store.ts'
+import { markdownOf } from '../../../../../web/model/transcript/export/export-markdown.ts'
+import type { Item } from '../../../../../web/model/transcript/items.ts'
 
 const at = Date.UTC(2026, 4, 14, 14, 2)
 

@@ -1,8 +1,8 @@
-import type { Attached } from '../session/attached.ts'
-import { agentOf, hostOf, titleOf } from '../sessions.ts'
-import type { SessionView } from '../store.ts'
+import type { Attached } from '../../session/attached.ts'
+import { agentOf, hostOf, titleOf } from '../../sessions.ts'
+import type { SessionView } from '../../store.ts'
+import type { Item, Step } from '../items.ts'
 import { harmlessMarkdown } from './harmless-markdown.ts'
-import type { Item, Step } from './items.ts'
 
 /** A session as a page that any editor shows. In English whatever the app speaks: it is a file for programs too. */
 export function markdownOf(session: SessionView, items: readonly Item[]): string {
@@ -38,7 +38,7 @@ function partsOf(item: Item): string[] {
     case 'limit':
       return ['*Usage limit reached*']
     case 'control':
-      return [`*Went on in the ${item.to}*`]
+      return [`*ClosedDecision on in the ${item.to}*`]
     case 'fault':
       return [`*Wrong on the way: ${item.fault} (${item.count})*`]
     case 'skipped':

@@ -14,7 +14,7 @@ export interface Asked {
  * What a transcript tells of the time after a message, up to `until`, in numbers. `isWhole`: it knows all of that time, which the numbers of messages do not
  * tell when some were left out. `tellsFailures`: its agent calls every command failed whose exit code is not 0.
  */
-export function happenedSince(
+export function summarySince(
   transcript: Pick<Transcript, 'items' | 'messages'>,
   seq: number,
   { until, hasOlder, tellsFailures = false, asked }: { until: number; hasOlder: boolean; tellsFailures?: boolean; asked?: Asked }

@@ -1,12 +1,12 @@
+import type { Since } from '../../model/decisions/closed-decisions.ts'
 import type { Notice } from '../../model/decisions/notices.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
-import type { Since } from '../../model/session/went.ts'
 import { decide } from '../../words/decide.ts'
 import { session as words } from '../../words/session.ts'
 import { subjectOf } from './subject.ts'
 
 /** What a notice says. Its text never repeats its title. */
-export function toldOf(
+export function noticeWords(
   { asked, mine, answered, gone }: Notice,
   facts: SessionFacts,
   me: string | undefined

@@ -6,12 +6,12 @@ import { toast } from '../../ui/toast.tsx'
 import { offerUndo } from '../../ui/undo.tsx'
 import { lists as words } from '../../words/lists.ts'
 import type { Live } from '../account/live.ts'
+import { noteEnding } from '../decisions/closed-decisions.ts'
 import { groups } from '../groups.ts'
 import { home, pin, tellHome } from '../home.ts'
 import { hasHelper } from '../machines.ts'
 import { stopOnMachine } from '../starting.ts'
 import { changeMetadata } from './metadata.ts'
-import { noteEnding } from './went.ts'
 
 /** Puts sessions into the archive. It can be taken back for a moment; agents that still run there end only after it. */
 export async function archive(live: Live, ids: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { bytesOf } from '../../core/base64.ts'
-import { work as words } from '../../words/work.ts'
+import { bytesOf } from '../../../core/base64.ts'
+import { work as words } from '../../../words/work.ts'
 
 /** An image before and now, beside each other. */
 export function BothImages(props: { path: string; mime: string; oldBytes: string | null; newBytes: string | null }) {

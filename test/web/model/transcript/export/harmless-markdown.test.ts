@@ -1,8 +1,8 @@
 import { marked } from 'marked'
 import t from 'tap'
-import { harmlessMarkdown } from '../../../../web/model/transcript/harmless-markdown.ts'
-import { sampleSeed } from '../../../kit/seed.ts'
-import { mutations, payloads } from '../../kit/xss.ts'
+import { harmlessMarkdown } from '../../../../../web/model/transcript/export/harmless-markdown.ts'
+import { sampleSeed } from '../../../../kit/seed.ts'
+import { mutations, payloads } from '../../../kit/xss.ts'
 
 t.test("an agent's text is unchanged, with its code and its web links", t => {
   for (const text of [

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { deviceDb } from '../../core/device-db.ts'
-import type { SessionTexts } from '../../model/session/texts.ts'
-import { work as words } from '../../words/work.ts'
+import { deviceDb } from '../../../core/device-db.ts'
+import type { SessionTexts } from '../../../model/session/texts.ts'
+import { work as words } from '../../../words/work.ts'
 
 /** What a person says about a line, a file, or all of the changes. */
 export interface WorkComment {

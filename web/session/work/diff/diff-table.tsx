@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { Icon } from '../../ui/icons/icon.tsx'
-import { work as words } from '../../words/work.ts'
-import { painted } from '../text/diff.tsx'
-import { type DiffRow, type PairRow, pairsOf, type RowLine } from '../text/diff-rows.ts'
-import { languageOf } from '../text/highlight.ts'
-import { LineChunks } from '../text/line-chunks.tsx'
+import { Icon } from '../../../ui/icons/icon.tsx'
+import { work as words } from '../../../words/work.ts'
+import { painted } from '../../text/diff.tsx'
+import { type DiffRow, type PairRow, pairsOf, type RowLine } from '../../text/diff-rows.ts'
+import { languageOf } from '../../text/highlight.ts'
+import { LineChunks } from '../../text/line-chunks.tsx'
+import { wrapsLines } from '../code-layout.ts'
 import type { WorkComment } from './comments.ts'
-import { wrapsLines } from './look.ts'
 
 /** Where a comment is, or shall be, in a file. */
 export interface LinePlace {

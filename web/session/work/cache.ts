@@ -8,7 +8,7 @@ export interface StatusTold {
 }
 
 /** What this device keeps of a session's folder, to show while the machine is away. */
-export interface KeptWork {
+export interface WorkCache {
   readonly status: StatusTold | undefined
   readonly diffs: ReadonlyMap<string, GitDiff>
   readonly viewed: ReadonlyMap<string, string>
@@ -17,7 +17,7 @@ export interface KeptWork {
 const mostDiffs = 40
 const mostLetters = 400_000
 
-export async function readKept(id: string): Promise<KeptWork> {
+export async function readCache(id: string): Promise<WorkCache> {
   const kept = await deviceDb()
     .then(db => db.read(nameOf(id)))
     .catch(() => undefined)
@@ -29,7 +29,7 @@ export async function readKept(id: string): Promise<KeptWork> {
 }
 
 /** The newest diffs, as far as they fit. */
-export async function keepWork(id: string, { status, diffs, viewed }: KeptWork): Promise<void> {
+export async function writeCache(id: string, { status, diffs, viewed }: WorkCache): Promise<void> {
   let room = mostLetters
   const newest = [...diffs].toReversed().slice(0, mostDiffs)
   const fitting = newest.filter(([, diff]) => {

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import type { SessionFacts } from '../../model/session/facts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icons/icon.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { work as words } from '../../words/work.ts'
-import { TextDiff } from './file-diff.tsx'
-import { fileName } from './rows.tsx'
-import { TroubleNote } from './trouble.tsx'
-import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
+import type { SessionFacts } from '../../../model/session/facts.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Icon } from '../../../ui/icons/icon.tsx'
+import { toast } from '../../../ui/toast.tsx'
+import { work as words } from '../../../words/work.ts'
+import { TextDiff } from '../diff/file-diff.tsx'
+import { fileName } from '../rows.tsx'
+import { TroubleNote } from '../states.tsx'
+import { type Work, type WorkTrouble, workTroubleOf } from '../work.ts'
 
 /**
  * Changes a file on the machine. It is saved over exactly what was read: when the machine has something else by now, nothing is written, and

@@ -1,13 +1,13 @@
 import { downloadZip } from 'client-zip'
-import { openMessage } from '../../../lib/client/index.ts'
-import { sessionId } from '../../../lib/protocol/wire/ids.ts'
-import type { Live } from '../account/live.ts'
-import { home } from '../home.ts'
-import { titleOf } from '../sessions.ts'
-import type { SessionView } from '../store.ts'
+import { openMessage } from '../../../../lib/client/index.ts'
+import { sessionId } from '../../../../lib/protocol/wire/ids.ts'
+import type { Live } from '../../account/live.ts'
+import { home } from '../../home.ts'
+import { titleOf } from '../../sessions.ts'
+import type { SessionView } from '../../store.ts'
+import type { KnownMessage } from '../message.ts'
+import { addMessages, emptyTranscript } from '../transcript.ts'
 import { markdownOf } from './export-markdown.ts'
-import type { KnownMessage } from './message.ts'
-import { addMessages, emptyTranscript } from './transcript.ts'
 
 const pageSize = 500
 

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { GitDiff } from '../../../lib/protocol/sealed/calls/git.ts'
-import { work as words } from '../../words/work.ts'
-import { rowsOf } from '../text/diff-rows.ts'
-import { isLong, readingOf } from '../text/reader.ts'
+import type { GitDiff } from '../../../../lib/protocol/sealed/calls/git.ts'
+import { work as words } from '../../../words/work.ts'
+import { rowsOf } from '../../text/diff-rows.ts'
+import { isLong, readingOf } from '../../text/reader.ts'
+import { hasRoomForTwo, showsSideBySide } from '../code-layout.ts'
+import { TroubleNote } from '../states.tsx'
+import { type WorkTrouble, workTroubleOf } from '../work.ts'
 import { CommentBox, CommentNote } from './comment-box.tsx'
 import type { WorkComments } from './comments.ts'
 import { DiffTable, type LinePlace } from './diff-table.tsx'
 import { BothImages } from './image-diff.tsx'
-import { hasRoomForTwo, showsSideBySide } from './look.ts'
-import { TroubleNote } from './trouble.tsx'
-import { type WorkTrouble, workTroubleOf } from './work.ts'
 
 /** What changed in one file, read once it comes near the screen. */
 export function FileDiffView(props: {

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icons/icon.tsx'
-import { work as words } from '../../words/work.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Icon } from '../../../ui/icons/icon.tsx'
+import { work as words } from '../../../words/work.ts'
 import type { WorkComment } from './comments.ts'
 
 /** Where a comment is written, below what it is about. */
