@@ -7,7 +7,7 @@ import { isNotLeft, ofNoneLeft } from './engine/leftovers.ts'
 import { createPrivately } from './file/private-file.ts'
 import { lastPossibleSeq } from './rows/messages.ts'
 
-/** About a tenth of a millisecond each, between which the loop turns. */
+/** About a tenth of a millisecond each, yielding to the event loop in between. */
 const pagesPerStep = 100
 const rowsPerScrub = 512
 const bytesPerScrub = 1024 * 1024
@@ -17,7 +17,7 @@ export function safekeeping({ database, queue, damage, reserve, log }: Deps): Sa
   const so = { scrubbed: 0, rounds: 0 }
   let next = { table: 0, after: 0 }
 
-  // A table that came to its end leaves the rest of the step to the next one.
+  // A table that ends leaves the rest of the step to the next one.
   function scrub(): void {
     let [rows, bytes] = [0, 0]
     for (const rowsAfter of tables.slice(next.table)) {
@@ -70,7 +70,7 @@ export function safekeeping({ database, queue, damage, reserve, log }: Deps): Sa
   }
 }
 
-/** Columns by which clients tell a newer value of a record from an older one. */
+/** Columns by which clients recognize a newer value of a record. */
 const versions: Readonly<Record<string, readonly string[]>> = {
   account_cells: ['settings_version'],
   session_cells: ['metadata_version', 'agent_state_version'],
@@ -81,8 +81,9 @@ const versions: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * No number or version is given out for the second time. Existing clients know no epochs: a wrapper that had read up to 7 would never
- * hear of another message 6, and one that had written version 7 would wait for ever for a version above it.
+ * No number or version is assigned twice. Existing clients have no epochs: a wrapper that had read up
+ * to 7 would never get another message 6, and one that had written version 7 would wait forever for a
+ * version above it.
  */
 function goOnAbove(database: Database, least: number): void {
   database
@@ -94,10 +95,13 @@ function goOnAbove(database: Database, least: number): void {
   }
 }
 
-/** More than any session grows by between two backups. */
+/** More than any session grows between two backups. */
 const leap = 1_000_000
 
-/** Higher the later it is, so that the same backup, restored again, goes on above what it gave out the last time. */
+/**
+ * Higher the later it is, so that the same backup, restored again, continues above what it assigned
+ * the last time.
+ */
 function ascent(now: number): number {
   return Math.max(0, Math.floor((now - firstRestore) / 1000))
 }

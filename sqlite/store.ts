@@ -43,7 +43,10 @@ export interface SqliteStoreDeps {
   onMigrated?: OpenDatabaseDeps['onMigrated']
 }
 
-/** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
+/**
+ * Opens the store in one SQLite file, which is created if missing. Throws `CannotStart` as `openStore`
+ * says.
+ */
 export async function openSqliteStore(
   file: string,
   { dataDirectory, onBroken, clock, onCommit, onMigrated }: SqliteStoreDeps

@@ -6,8 +6,9 @@ export interface Backoff {
 }
 
 /**
- * Doubles from `firstMs` up to `longestMs` and draws anything between nothing and that (full jitter), so that thousands of clients that lost
- * one server do not come back together. `random` gives numbers from 0 up to, but not including, 1.
+ * Doubles from `firstMs` up to `longestMs` and picks a random wait between zero and that (full
+ * jitter), so that thousands of clients that lost one server do not return together. `random` gives
+ * numbers from 0 up to, but not including, 1.
  */
 export function createBackoff(limits: { firstMs: number; longestMs: number; random?: () => number }): Backoff {
   const { firstMs, longestMs, random = Math.random } = limits

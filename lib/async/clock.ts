@@ -1,6 +1,9 @@
-/** Time as something handed in, so that a test can move it. */
+/** Injected time, so that tests can control it. */
 export interface Clock {
-  /** Milliseconds that only rise, from an arbitrary start; setting the date of the machine does not move them. */
+  /**
+   * Milliseconds that only rise, from an arbitrary start; changing the machine's date does not affect
+   * them.
+   */
   now(): number
   /** Runs once, not before `ms` have passed. The returned function cancels, and does nothing after the run. */
   after(ms: number, run: () => void): () => void

@@ -1,9 +1,9 @@
 /**
- * Makes many requests few: those of one turn of the event loop share one run, those that arrive while a run is under way share the next
- * one, and each run sees only the last of its requests. Two runs never overlap.
+ * Reduces many requests to few runs: requests of one turn of the event loop share one run, those that arrive
+ * during a run share the next one, and each run sees only the last of its requests. Two runs never overlap.
  *
- * The promise settles with the run that served the request. When that fails, everyone who waits for it is told, nobody else, and the
- * next run goes ahead.
+ * The promise settles with the run that served the request. If that fails, all its waiters get the error,
+ * nobody else does, and the next run proceeds.
  */
 export function coalesce<Request>(run: (last: Request) => void | Promise<void>): (request: Request) => Promise<void> {
   let last: Request

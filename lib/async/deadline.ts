@@ -11,8 +11,9 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with DeadlineExceeded after `limitMs`, or with the reason of `signal` when that aborts first. In both
- * cases the signal given to `work` is aborted with the same reason; work that ignores it is left behind, and its outcome is dropped.
+ * Settles like `work`, or rejects with DeadlineExceeded after `limitMs`, or with the reason of
+ * `signal` if that aborts first. In both cases the signal passed to `work` is aborted with the same
+ * reason; work that ignores it continues in the background, and its outcome is dropped.
  */
 export async function withDeadline<T>(
   limitMs: number,

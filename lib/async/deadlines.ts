@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts'
 
-/** Many deadlines of the same length. They fall due in the order in which they began, so one timer serves all. */
+/**
+ * Many deadlines of the same length. They expire in the order in which they started, so one timer
+ * serves all.
+ */
 export class Deadlines {
   private readonly clock: Clock
   private readonly afterMs: number
@@ -12,10 +15,10 @@ export class Deadlines {
     this.afterMs = afterMs
   }
 
-  /** Runs it once, when the time is over and it was not ended before. The same function cannot have two. */
+  /** Runs it once at the deadline unless it ended before. The same function cannot have two. */
   begin(run: () => void): void {
     this.dueAt.set(run, this.clock.now() + this.afterMs)
-    // The timer goes on when nothing waits any more: more often than not the next one comes before it.
+    // The timer keeps running when nothing waits: usually the next one starts before it fires.
     this.cancel ??= this.clock.after(this.afterMs, () => this.look())
   }
 

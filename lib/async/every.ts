@@ -2,13 +2,14 @@ import type { Clock } from './clock.ts'
 
 /** Work that is repeated until it is closed. */
 export interface Repeating {
-  /** No further run begins. Resolves when the one under way is over; never rejects. */
+  /** No further run starts. Resolves when the current one is over; never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Runs `run` every `ms`, for the first time after one wait. A run that returns a promise delays the next wait until that
- * settles, so that two never overlap. What a run throws goes to `onError`, and the next run comes all the same.
+ * Runs `run` every `ms`, for the first time after one wait. If a run returns a promise, the next wait
+ * starts when that settles, so that two never overlap. Errors of a run go to `onError`, and the next
+ * run still happens.
  */
 export function every(clock: Pick<Clock, 'after'>, ms: number, run: () => unknown, onError: (error: unknown) => void): Repeating {
   let isClosed = false

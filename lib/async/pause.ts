@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from './clock.ts'
 
-/** Resolves after `ms`; rejects with the reason of `signal` as soon as that aborts, and then leaves no timer behind. */
+/** Resolves after `ms`; rejects with the reason of `signal` as soon as that aborts, and leaves no timer. */
 export function pause(
   ms: number,
   { signal, clock = systemClock }: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {}

@@ -1,6 +1,7 @@
 /**
- * A bounded queue between producers and one consumer, who reads it with `for await`. After `close` the consumer still gets what is
- * inside, then the end; after `fail`, what is inside, then the error. A consumer that leaves its loop closes the queue and drops the rest.
+ * A bounded queue between producers and one consumer, who reads it with `for await`. After `close` the
+ * consumer still gets the queued items, then the end; after `fail`, the queued items, then the error.
+ * A consumer that leaves its loop closes the queue and drops the rest.
  */
 export class BoundedQueue<Item> implements AsyncIterable<Item> {
   readonly #limit: number
@@ -10,18 +11,18 @@ export class BoundedQueue<Item> implements AsyncIterable<Item> {
   #hasConsumer = false
   #end: { error?: unknown } | undefined
 
-  /** `limit` is how many items may wait inside. */
+  /** `limit` is the number of items that may be queued. */
   constructor(limit: number) {
     if (!(limit >= 1)) throw new RangeError(`a queue needs room for at least one item, not ${limit}`)
     this.#limit = limit
   }
 
-  /** How many items wait inside now. */
+  /** The number of queued items. */
   get length(): number {
     return this.#items.length
   }
 
-  /** False when there is no room, or the queue has ended: the item was not taken. */
+  /** False if the queue is full or has ended: the item was not added. */
   offer(item: Item): boolean {
     if (this.#end || this.#items.length >= this.#limit) return false
     this.#items.push(item)
@@ -29,7 +30,7 @@ export class BoundedQueue<Item> implements AsyncIterable<Item> {
     return true
   }
 
-  /** Waits for room, in the order of the calls. False when the queue ended before there was any. */
+  /** Waits for space, in call order. False if the queue ended first. */
   async put(item: Item): Promise<boolean> {
     if (this.offer(item)) return true
     if (this.#end) return false
@@ -76,7 +77,7 @@ export class BoundedQueue<Item> implements AsyncIterable<Item> {
     })
   }
 
-  // The first end stands: an error that follows a close is the echo of a producer that was stopped.
+  // The first end wins: an error after a close only comes from a producer that was stopped.
   #finish(end: { error?: unknown }): void {
     if (this.#end) return
     this.#end = end

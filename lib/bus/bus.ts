@@ -9,10 +9,10 @@ import type { Amounts } from '../store/usage.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }
 
-/** Who sees an event besides the apps of the account: nobody, or the connections scoped to one row. */
+/** Who gets an event besides the apps of the account: nobody, or the connections scoped to one row. */
 export type Audience = 'apps' | RowRef
 
-/** A change that is stored. `clock` is the account's update seq of its last update. */
+/** A stored change. `clock` is the account's update seq of its last update. */
 export type Change =
   | { type: 'session-opened'; session: SessionRow }
   | { type: 'machine-opened'; machine: MachineRow }
@@ -24,7 +24,7 @@ export type Change =
   | { type: 'messages-added'; session: SessionId; messages: Message[] }
   | { type: 'receipts-marked'; session: SessionId; deliveredSeq: number; readSeq: number }
 
-/** What is true now and nowhere stored. */
+/** Current state that is not stored. */
 export type Signal =
   | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
   | { type: 'usage'; session: SessionId; key: string; at: number; tokens: Amounts; cost: Amounts }
@@ -39,8 +39,8 @@ export type BusEvent =
   | { type: 'signal'; audience: Audience; skip: ConnectionId | undefined; signal: Signal }
   | { type: 'token-revoked'; token: TokenId }
   /**
-   * A connection registered for a method this long ago: registrations of a lower stamp are over, waiting callers ask again.
-   * A stamp is above all that its instance had heard of.
+   * A connection registered for a method at this stamp: registrations with a lower stamp are over, and
+   * waiting callers ask again. A stamp is higher than all that its instance had received.
    */
   | { type: 'callee-here'; method: string; connection: ConnectionId; stamp: number; heldForMs: number }
   | {
@@ -52,28 +52,28 @@ export type BusEvent =
       method: string
       params: RpcParams
     }
-  /** The callee has the call; from now on only its answer or its end is waited for. */
+  /** The callee has the call; from now on only its answer or its end can follow. */
   | { type: 'call-taken'; id: string }
   | { type: 'call-dropped'; id: string }
   | { type: 'call-answered'; id: string; result: { ok: true; value: Sealed } | { ok: false; why: CallFailure } }
 
-/** Everything about one account travels on its topic; each instance has one more to be answered on. */
+/** Everything about one account uses its topic; each instance has another one for replies. */
 export function accountTopic(account: AccountId): Topic {
   return `account:${account}` as Topic
 }
 export function instanceTopic(instance: string): Topic {
   return `instance:${instance}` as Topic
 }
-/** Heard by every instance whether or not it has connections of the account. */
+/** Received by every instance, whether or not it has connections of the account. */
 export const revocationTopic = 'revocations' as Topic
 
-/** At most once; ordered per publisher and topic; the publisher's own instance hears its events too. */
+/** At most once; ordered per publisher and topic; the publisher's own instance gets its events too. */
 export interface Bus {
   /** Never rejects and never waits; connections of this instance have the frame before it returns. */
   publish(topic: Topic, event: BusEvent): void
   /**
-   * Once resolved, nothing published later is missed while the bus is connected. A rejection leaves nothing behind: whoever
-   * asked is sent away to come back, and asks again then.
+   * Once resolved, nothing published later is missed while the bus is connected. A rejection leaves
+   * nothing behind: the connection that asked is told to reconnect, and tries again then.
    */
   subscribe(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>>
   close(): Promise<void>

@@ -1,7 +1,10 @@
 import { CannotStart } from '../exit.ts'
 import type { Bus } from './bus.ts'
 
-/** Opens the bus an option names. `local` serves one instance. Throws CannotStart for a name no driver has. */
+/**
+ * Opens the bus named by an option. `local` serves one instance. Throws CannotStart for a name without
+ * a driver.
+ */
 export async function openBus(url: string, on: { onError: (error: unknown) => void }): Promise<Bus> {
   if (url === 'local') {
     const { openLocalBus } = await import('./local.ts')

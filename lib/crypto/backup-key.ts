@@ -8,15 +8,15 @@ export type BackupKeyReading =
   /** `group` is the first one that has too few or too many letters, when the text has groups at all. */
   | { ok: false; problem: 'wrong-length'; letters: number; group?: number }
 
-/** Ten groups of five letters and one of two, in base32: what a person writes down. */
+/** Ten groups of five letters and one of two, in base32, for a person to write down. */
 export function formatBackupKey(accountSecret: Uint8Array): string {
   expectLength('accountSecret', accountSecret, keyLength)
   return base32(accountSecret).replace(/.{5}(?=.)/g, '$&-')
 }
 
 /**
- * Reads a key as people type it: any case, any separators or none, and 0, 1, 8, 9 (which no key contains) as the letters they look like.
- * Also takes the base64url form, 43 characters.
+ * Parses a key as people type it: any case, any separators or none, and 0, 1, 8, 9 (which no key
+ * contains) as the letters they look like. Also accepts the base64url form, 43 characters.
  */
 export function readBackupKey(text: string): BackupKeyReading {
   const trimmed = text.trim()
@@ -43,7 +43,7 @@ const lookalikes = new Map([
 ])
 const keyLetters = 52
 const groupLetters = 5
-// Whatever is no letter, mark or digit in any script; "ü" must be reported, not dropped.
+// Anything that is not a letter, mark or digit in any script; "ü" must be reported, not dropped.
 const separators = /[^\p{L}\p{M}\p{N}]+/u
 
 function asKeyLetter(typed: string): string {
@@ -51,7 +51,7 @@ function asKeyLetter(typed: string): string {
   return lookalikes.get(upper) ?? upper
 }
 
-// A text cut short or typed in groups must not pass for base64url: that would be another account without a word of warning.
+// A truncated or grouped text must not pass for base64url: that would silently be another account.
 function readBase64Form(text: string): Bytes | undefined {
   const isOneCase = /^(?:[A-Z0-9]+|[a-z0-9]+)$/.test(text)
   const isGrouped = !/[^-]{7}/.test(text)
@@ -91,7 +91,7 @@ function base32(bytes: Uint8Array): string {
   return held === 0 ? text : text + alphabet.charAt((bits << (5 - held)) & 31)
 }
 
-/** Undefined when bits are set behind the last byte: a slip in the last letter. */
+/** Undefined if bits are set after the last byte: a typo in the last letter. */
 function fromBase32(letters: string): Bytes | undefined {
   const bytes = new Uint8Array(Math.floor((letters.length * 5) / 8))
   let bits = 0

@@ -11,8 +11,9 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Either alphabet, with or without padding. Anything else gives undefined: blanks, half a padding, an impossible length, bits set behind
- * the last byte (so that no two texts of one alphabet mean the same bytes).
+ * Either alphabet, with or without padding. Anything else gives undefined: spaces, partial padding, an
+ * impossible length, bits set after the last byte (so that no two texts of one alphabet mean the same
+ * bytes).
  */
 export function fromBase64(text: string): Bytes | undefined {
   if (!shape.test(text)) return undefined
@@ -21,7 +22,7 @@ export function fromBase64(text: string): Bytes | undefined {
   return decodeNatively ? decodeNatively(body) : decodePortably(body)
 }
 
-/** Only the canonical standard form of exactly `length` bytes; decided by its size before any other work. */
+/** Only the canonical standard form of exactly `length` bytes; the size is checked before anything else. */
 export function fromBase64Exact(text: string, length: number): Bytes | undefined {
   if (text.length !== 4 * Math.ceil(length / 3) || text.includes('-') || text.includes('_')) return undefined
   const bytes = fromBase64(text)
@@ -32,7 +33,8 @@ const standardAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 const shape = /^[A-Za-z0-9+/_-]*={0,2}$/
 const invalid = 255
 
-// Node 24 has no Uint8Array.fromBase64 yet, browsers do. Read by name, since the types of ES2024 do not know it.
+// Node 24 has no Uint8Array.fromBase64 yet, browsers do. Accessed by name, since the ES2024 types do not
+// have it.
 const decodeNatively = nativeDecoder()
 const encodeNatively = nativeEncoder()
 
@@ -63,7 +65,7 @@ function nativeEncoder(): ((bytes: Uint8Array) => string | undefined) | undefine
   }
 }
 
-/** Exported for the test that holds it against the native one. */
+/** Exported for the test that compares it with the native one. */
 export function encodePortably(bytes: Uint8Array, alphabet = standardAlphabet): string {
   const codes = new Uint8Array(4 * Math.ceil(bytes.length / 3)).fill('='.charCodeAt(0))
   const code = (bits: number) => alphabet.charCodeAt(bits & 63)
@@ -80,7 +82,7 @@ export function encodePortably(bytes: Uint8Array, alphabet = standardAlphabet): 
   return new TextDecoder().decode(codes)
 }
 
-/** Takes text without padding. Exported for the test that holds it against the native one. */
+/** Accepts text without padding. Exported for the test that compares it with the native one. */
 export function decodePortably(body: string): Bytes | undefined {
   const bytes = new Uint8Array(Math.floor((body.length * 3) / 4))
   let bits = 0

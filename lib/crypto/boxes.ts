@@ -3,8 +3,9 @@ import { concatBytes } from './bytes.ts'
 import { type Bytes, boxNonceLength, expectLength, keyLength, macLength, type RandomBytes } from './engine.ts'
 
 /**
- * ephemeral public key(32) ‖ nonce(24) ‖ box. Anybody can seal, only the recipient opens, and nothing says who sealed.
- * Throws when the recipient's key cannot receive: ask `canReceiveBoxes` about keys that come from outside.
+ * ephemeral public key(32) ‖ nonce(24) ‖ box. Anyone can seal, only the recipient opens, and the
+ * sender is anonymous. Throws if the recipient's key cannot receive: check foreign keys with
+ * `canReceiveBoxes`.
  */
 export function sealBox(bytes: Uint8Array, recipientPublicKey: Uint8Array, random: RandomBytes = engine.randomBytes): Bytes {
   const ephemeralSecretKey = random(keyLength)
@@ -17,13 +18,16 @@ export function openBox(bundle: Uint8Array, recipientSecretKey: Uint8Array): Byt
   expectLength('recipientSecretKey', recipientSecretKey, keyLength)
   if (bundle.length < headLength + macLength) return undefined
   const ephemeralPublicKey = bundle.subarray(0, keyLength)
-  // X25519 ignores the top bit of a key and nobody sends it set: one sealed thing has one form.
+  // X25519 ignores the top bit of a key and nobody sets it: each sealed value has one form.
   if ((bundle[keyLength - 1] ?? 0) & 0x80) return undefined
   const nonce = bundle.subarray(keyLength, headLength)
   return engine.boxOpenEasy(bundle.subarray(headLength), nonce, ephemeralPublicKey, recipientSecretKey)
 }
 
-/** False for keys of the wrong length and for points of small order, with which everybody shares the same secret. */
+/**
+ * False for keys of the wrong length and for points of small order, with which everyone shares the
+ * same secret.
+ */
 export function canReceiveBoxes(publicKey: Uint8Array): boolean {
   if (publicKey.length !== keyLength) return false
   try {

@@ -29,7 +29,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Bytes {
   return whole
 }
 
-/** Takes as long for bytes that differ at once as for equal ones; only the length shows. */
+/** Takes the same time for equal and different bytes; only the length leaks. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   let difference = 0

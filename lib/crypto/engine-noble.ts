@@ -6,7 +6,8 @@ import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
 import { type Bytes, boxNonceLength, type Engine, expectLength, gcmNonceLength, gcmTagLength, keyLength, macLength } from './engine.ts'
 
-// The package's own x25519 brings all of Ed25519 along, to make public keys faster. A browser makes few of them.
+// The package's own x25519 includes all of Ed25519, to make public keys faster. A browser makes few of
+// them.
 const prime = 2n ** 255n - 19n
 const x25519 = montgomery({
   P: prime,
@@ -15,7 +16,7 @@ const x25519 = montgomery({
   adjustScalarBytes: clamped
 })
 
-/** As RFC 7748 has the bytes of a secret key read. */
+/** The bytes of a secret key are clamped as in RFC 7748. */
 function clamped(bytes: Uint8Array): Uint8Array {
   bytes[0] = (bytes[0] ?? 0) & 248
   bytes[31] = ((bytes[31] ?? 0) & 127) | 64
@@ -75,7 +76,8 @@ export const engine: Engine = {
 
 export const ready: Promise<void> = Promise.resolve()
 
-// @noble answers with a view behind 32 bytes of work space, which IndexedDB or a worker would copy along: hence the slices.
+// @noble returns a view after 32 bytes of scratch space, which IndexedDB or a worker would copy too: hence
+// the slices.
 function seal(key: Uint8Array, nonce: Uint8Array, message: Uint8Array): Bytes {
   return xsalsa20poly1305(key, nonce).encrypt(message).slice()
 }

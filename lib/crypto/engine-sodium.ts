@@ -52,7 +52,8 @@ export const engine: Engine = {
     return unlessThrown(() => sodium.crypto_secretbox_open_easy(sealed, nonce, key))
   },
 
-  // Of Node.js itself: libsodium has it only where the processor helps, and in JavaScript it takes ten times as long.
+  // From Node.js itself: libsodium has it only with hardware support, and in JavaScript it takes ten times
+  // as long.
   gcmSeal(message, nonce, key) {
     expectLength('nonce', nonce, gcmNonceLength)
     expectLength('key', key, keyLength)
@@ -97,7 +98,7 @@ export const ready: Promise<void> = sodium.ready
 
 const keys = new WeakMap<Uint8Array, KeyObject>()
 
-// To make one takes as long as to seal a message with it. Whoever holds a key does not change its bytes.
+// Creating one costs as much as sealing a message with it. Holders of a key do not change its bytes.
 function keptKey(key: Uint8Array): KeyObject {
   const known = keys.get(key)
   if (known) return known
@@ -118,7 +119,7 @@ function expectBoxLengths(nonce: Uint8Array, publicKey: Uint8Array, secretKey: U
   expectLength('mySecretKey', secretKey, keyLength)
 }
 
-// Both throw when a MAC does not fit; with the lengths checked before, that is the only reason left.
+// Both throw when a MAC does not match; with the lengths checked before, that is the only reason left.
 function unlessThrown(open: () => Uint8Array): Bytes | undefined {
   try {
     return owned(open())
@@ -131,7 +132,8 @@ function keypair(pair: { publicKey: Uint8Array; privateKey: Uint8Array }) {
   return { publicKey: owned(pair.publicKey), secretKey: owned(pair.privateKey) }
 }
 
-// libsodium copies its results out of the WebAssembly memory, which its types do not say. A view that were still inside would change under us.
+// libsodium copies its results out of the WebAssembly memory, although its types do not say so. A view
+// into it would change later.
 function owned(bytes: Uint8Array): Bytes {
   const { buffer } = bytes
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) return new Uint8Array(buffer)

@@ -1,4 +1,7 @@
-/** Bytes in memory of their own, as every function here returns them; `fetch`, `Blob` and WebSockets accept them as they are. */
+/**
+ * Bytes in memory of their own, as every function here returns them; `fetch`, `Blob` and WebSockets
+ * accept them directly.
+ */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 export type RandomBytes = (length: number) => Bytes
@@ -9,9 +12,10 @@ export interface Keypair {
 }
 
 /**
- * The primitives that the wire needs, those of libsodium and one more, the same in Node and in the browser. Every function is synchronous and is called only
- * after `cryptoReady()`. A key, seed or nonce of the wrong length is a bug of the caller and throws a RangeError; bytes that do
- * not open or verify are an answer (`undefined`, `false`).
+ * The primitives that the wire needs, those of libsodium and one more, the same in Node and in the
+ * browser. Every function is synchronous and is called only after `cryptoReady()`. A key, seed or
+ * nonce of the wrong length is a caller's bug and throws a RangeError; bytes that do not open or
+ * verify are a result (`undefined`, `false`).
  */
 export interface Engine {
   randomBytes: RandomBytes
@@ -35,15 +39,21 @@ export interface Engine {
   gcmOpen(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes | undefined
 }
 
-/** As an `Engine`, for signatures. On its own, because a browser signs so seldom that it loads the half of its curves only then. */
+/**
+ * Like an `Engine`, for signatures. Separate, because a browser signs so rarely that it loads this
+ * half of its curves only then.
+ */
 export interface Signing {
   /** Ed25519 from a seed of 32 bytes; the secret key is seed ‖ public key, 64 bytes. */
   signSeedKeypair(seed: Uint8Array): Keypair
   signDetached(message: Uint8Array, secretKey: Uint8Array): Bytes
-  /** Without the cofactor, like libsodium: the recomputed R has the very bytes of the signature. For what a server believes, see `verifySignature`. */
+  /**
+   * Without the cofactor, like libsodium: the recomputed R equals the bytes of the signature. For what
+   * a server accepts, see `verifySignature`.
+   */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
 
-  /** Ed25519ph of RFC 8032: no such signature is ever one of plain Ed25519, nor the other way round. */
+  /** Ed25519ph of RFC 8032: no such signature is ever valid as plain Ed25519, nor the other way round. */
   signPrehashed(message: Uint8Array, secretKey: Uint8Array): Bytes
   verifyPrehashed(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
 }

@@ -4,12 +4,15 @@ import { type Bytes, boxNonceLength, expectLength, gcmNonceLength, gcmTagLength,
 
 export type Opened = { ok: true; value: unknown } | { ok: false }
 
-/** One key and its format. `seal` takes whatever JSON can say (undefined is sealed as nothing); both texts are standard base64. */
+/**
+ * One key and its format. `seal` accepts any JSON value (undefined is sealed as empty); both texts are
+ * standard base64.
+ */
 export interface Cipher {
   seal(value: unknown): string
-  /** Never throws: a text that was not sealed with this key, or holds no JSON, is `{ ok: false }`. */
+  /** Never throws: a text that was not sealed with this key, or is not JSON, is `{ ok: false }`. */
   open(sealed: string): Opened
-  /** The same, with the work done beside this thread; absent where nothing is won by it. */
+  /** The same, off this thread; absent where that gains nothing. */
   openAside?(sealed: string): Promise<Opened>
 }
 
@@ -68,7 +71,7 @@ function cipher(
   }
 }
 
-/** AES-GCM of the platform, which a page has only in a secure context. */
+/** The platform's AES-GCM, which a page has only in a secure context. */
 function openerAside(key: Uint8Array): Pick<Cipher, 'openAside'> {
   const { subtle } = globalThis.crypto
   if (subtle === undefined) return {}
@@ -94,7 +97,8 @@ function writePlaintext(value: unknown): Bytes {
   return encodeUtf8(json ?? '')
 }
 
-// An RPC handler that returned nothing sends an empty plaintext, which is no JSON; everybody reads it as null.
+// An RPC handler that returned nothing sends an empty plaintext, which is not JSON; all clients read it as
+// null.
 function readPlaintext(plaintext: Uint8Array): Opened {
   if (plaintext.length === 0) return { ok: true, value: null }
   const json = decodeUtf8(plaintext)

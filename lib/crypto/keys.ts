@@ -11,13 +11,16 @@ export function deriveKey(seed: Uint8Array, usage: string, path: readonly string
   return node.slice(0, keyLength)
 }
 
-/** X25519: what data keys are wrapped for. Terminals are given the public half only. */
+/** X25519: data keys are wrapped for it. Terminals get the public half only. */
 export function deriveContentKeypair(accountSecret: Uint8Array): Keypair {
   expectLength('accountSecret', accountSecret, keyLength)
   return engine.boxSeedKeypair(deriveKey(accountSecret, 'Happy EnCoder', ['content']))
 }
 
-/** The secret half alone, at a fraction of the cost: it is all that opens what was wrapped for the account. */
+/**
+ * The secret half alone, at a fraction of the cost: it is enough to open what was wrapped for the
+ * account.
+ */
 export function contentSecretKey(accountSecret: Uint8Array): Bytes {
   expectLength('accountSecret', accountSecret, keyLength)
   return engine.sha512(deriveKey(accountSecret, 'Happy EnCoder', ['content'])).slice(0, keyLength)

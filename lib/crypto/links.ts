@@ -8,12 +8,15 @@ export interface PairingLink {
   publicKey: Bytes
 }
 
-/** What a wrapper shows as a QR code. */
+/** Shown by a wrapper as a QR code. */
 export function formatTerminalLink(publicKey: Uint8Array): string {
   return `happy://terminal?${toBase64Url(publicKey)}`
 }
 
-/** The same for a browser; the key stays behind the `#`, which no server sees. `webUrl` is where the app lives, with or without a slash at its end. */
+/**
+ * The same for a browser; the key is in the fragment, which no server sees. `webUrl` is where the app
+ * is, with or without a trailing slash.
+ */
 export function formatWebTerminalLink(webUrl: string, publicKey: Uint8Array): string {
   return `${webUrl.replace(/\/+$/, '')}/terminal/connect#key=${toBase64Url(publicKey)}`
 }
@@ -23,7 +26,10 @@ export function formatAccountLink(publicKey: Uint8Array): string {
   return `happy:///account?${toBase64Url(publicKey)}`
 }
 
-/** Any of the three, scanned or pasted; undefined for every other text and for keys that cannot receive an answer. */
+/**
+ * Any of the three, scanned or pasted; undefined for every other text and for keys that cannot receive
+ * an answer.
+ */
 export function readPairingLink(text: string): PairingLink | undefined {
   const trimmed = text.trim()
   for (const { type, form } of forms) {
@@ -34,12 +40,12 @@ export function readPairingLink(text: string): PairingLink | undefined {
   return undefined
 }
 
-/** A request of the second kind, as its link names it. */
+/** A request with a check code, as its link names it. */
 export interface RequestLink {
-  /** What the asker shall have: the key to write to, or the whole account. */
+  /** What the asker is to get: the write key, or the whole account. */
   kind: 'terminal' | 'device'
   id: string
-  /** `keyPrint` of the asker's key: the whole key would make a code that no terminal of 24 lines can show. */
+  /** `keyPrint` of the asker's key: the whole key would make a code too large for a terminal of 24 lines. */
   keyPrint: Bytes
   /** 16 bytes that no server sees. */
   linkSecret: Bytes
@@ -47,7 +53,7 @@ export interface RequestLink {
   server: string
 }
 
-/** For our own app; everything stays behind the `#`, which no server sees. */
+/** For our own app; everything is in the fragment, which no server sees. */
 export function formatRequestLink(webUrl: string, { kind, id, keyPrint, linkSecret }: Omit<RequestLink, 'server'>): string {
   const parts = [kind === 'terminal' ? 't' : 'd', id, toBase64Url(keyPrint), toBase64Url(linkSecret)]
   return `${webUrl.replace(/\/+$/, '')}/terminal/connect#v2=${parts.join('.')}`

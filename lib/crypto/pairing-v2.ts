@@ -4,23 +4,30 @@ import { concatBytes, encodeUtf8 } from './bytes.ts'
 import { type Bytes, boxNonceLength, expectLength, keyLength, type RandomBytes } from './engine.ts'
 import { openAnswer, type PairingAnswer } from './pairing-answers.ts'
 
-/** What a link of the second kind shares between the two, and the server never sees: 128 random bits. */
+/**
+ * The secret of a link with a check code, shared by the two and never seen by the server: 128 random
+ * bits.
+ */
 export const linkSecretLength = 16
 
-/** Who asks to be paired: the key the answer is sealed for, and the one with which the device will renew its token. */
+/**
+ * The asker's keys: one that the answer is sealed for, and one with which the device will renew its
+ * token.
+ */
 export interface Asker {
   publicKey: Uint8Array
   deviceKey: Uint8Array
 }
 
-/** By what a link knows the asker's key: the first 128 bits of its SHA-256. */
+/** How a link identifies the asker's key: the first 128 bits of its SHA-256. */
 export function keyPrint(publicKey: Uint8Array): Bytes {
   return engine.sha256(concatBytes(encodeUtf8('afield-pair-key\0'), publicKey)).slice(0, 16)
 }
 
 /**
- * Four digits that both sides work out from the keys of the asker and the secret of the link. The asker shows them, the approver
- * types them: whoever was sent another's link, or whose server swapped a key, sees other digits.
+ * Four digits that both sides compute from the keys of the asker and the secret of the link. The asker
+ * shows them, the approver types them: with a link of someone else, or a server that swapped a key,
+ * the digits differ.
  */
 export function checkCode({ publicKey, deviceKey }: Asker, linkSecret: Uint8Array): string {
   expectLength('linkSecret', linkSecret, linkSecretLength)
@@ -29,7 +36,10 @@ export function checkCode({ publicKey, deviceKey }: Asker, linkSecret: Uint8Arra
   return String(number).padStart(4, '0')
 }
 
-/** Locks an answer once more with the secret of the link, so that nobody who only knows the asker's key, such as the server, can make one. */
+/**
+ * Encrypts an answer once more with the secret of the link, so that nobody who only knows the asker's
+ * key, such as the server, can make one.
+ */
 export function lockAnswer(answer: Uint8Array, linkSecret: Uint8Array, random: RandomBytes = engine.randomBytes): Bytes {
   const nonce = random(boxNonceLength)
   return concatBytes(nonce, engine.secretboxEasy(answer, nonce, lockKey(linkSecret)))
@@ -42,7 +52,10 @@ export function openLockedAnswer(locked: Uint8Array, linkSecret: Uint8Array, ask
   return answer && openAnswer(answer, askerSecretKey)
 }
 
-/** What the asker says of itself, for whoever has its link: the server passes it on, and can neither read nor change it. */
+/**
+ * The asker's description of itself, for the holder of its link: the server passes it on, and can
+ * neither read nor change it.
+ */
 export function sealAbout(about: Uint8Array, linkSecret: Uint8Array, random: RandomBytes = engine.randomBytes): Bytes {
   const nonce = random(boxNonceLength)
   return concatBytes(nonce, engine.secretboxEasy(about, nonce, aboutKey(linkSecret)))
@@ -53,7 +66,7 @@ export function openAbout(sealed: Uint8Array, linkSecret: Uint8Array): Bytes | u
   return engine.secretboxOpenEasy(sealed.subarray(boxNonceLength), sealed.slice(0, boxNonceLength), aboutKey(linkSecret))
 }
 
-/** What the approver signs with the key of the account, and the server checks: this asker, this answer, here. */
+/** What the approver signs with the account key, and the server checks: this asker, this answer, here. */
 export interface Approval {
   /** The id of the request. */
   id: string
@@ -62,7 +75,7 @@ export interface Approval {
   origin: string
 }
 
-/** A token for nobody but the asker: what a proxy or a log has of the reply lets nobody in. */
+/** A token for the asker alone: a reply captured by a proxy or a log is useless. */
 export function sealToken(token: string, askerPublicKey: Uint8Array): Bytes {
   return sealBox(encodeUtf8(token), askerPublicKey)
 }

@@ -30,8 +30,9 @@ export const signing: Signing = {
   }
 }
 
-// ed25519.verify multiplies by the cofactor and so accepts keys and signatures with a torsion part, which libsodium refuses.
-// An account must not exist in one engine only, hence the same equation here: R is the encoding of S·B − k·A.
+// ed25519.verify multiplies by the cofactor and so accepts keys and signatures with a torsion part, which
+// libsodium rejects. An account must exist in both engines or none, hence the same equation here: R is the
+// encoding of S·B − k·A.
 function verifyWithoutCofactor(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array, domain = noDomain): boolean {
   try {
     const { Point } = ed25519

@@ -1,6 +1,9 @@
 import type { AccountId, TokenId } from '../protocol/wire/ids.ts'
 
-/** Whether an account takes sign-ins over challenges that clients choose; `once` becomes `off` with the next one. */
+/**
+ * Whether an account accepts sign-ins with challenges chosen by clients; `once` becomes `off` with the
+ * next one.
+ */
 export type LegacyLogin = 'on' | 'once' | 'off'
 
 export type Role = 'owner' | 'member'
@@ -23,12 +26,18 @@ export interface AccountStore {
   /** Upper-case hex of the Ed25519 key the account signs in with. */
   readAccountKey(account: AccountId): Promise<string | 'missing'>
   readRole(account: AccountId): Promise<Role | 'missing'>
-  /** In the order of their making, at most 10,000. */
+  /** In creation order, at most 10,000. */
   listAccounts(): Promise<UserRow[]>
-  /** Nothing of the account is left, and its tokens are unknown from here on. The owner stays while there are others. */
+  /**
+   * Nothing of the account is left, and its tokens are unknown from then on. The owner stays while
+   * there are others.
+   */
   removeAccount(account: AccountId): Promise<{ tokens: TokenId[] } | 'missing' | 'owner'>
   readLegacyLogin(account: AccountId): Promise<LegacyLogin | 'missing'>
   setLegacyLogin(account: AccountId, may: LegacyLogin): Promise<'set' | 'missing'>
-  /** For whoever restores a backup, which knows nothing of the challenges used since: until then no known account signs in with one. */
+  /**
+   * For restoring a backup, which does not have the challenges used since: until then no known account
+   * can sign in with one.
+   */
   holdLegacyLogins(until: number): Promise<void>
 }

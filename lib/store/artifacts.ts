@@ -10,7 +10,7 @@ export interface ArtifactHead {
   id: ArtifactId
   header: SealedCell
   dataKey: Sealed
-  /** How often it was written since it was made. */
+  /** How often it was written since its creation. */
   seq: number
   createdAt: number
   updatedAt: number
@@ -25,22 +25,22 @@ export interface ArtifactPart {
   value: Sealed
 }
 
-/** The parts that were written, or those whose version is another than expected, as they are now. */
+/** The parts that were written, or those with a version other than expected, with their current value. */
 export type ArtifactWritten =
   | { written: true; header?: SealedCell; body?: SealedCell; clock: number }
   | { written: false; header?: SealedCell; body?: SealedCell }
 
 export interface ArtifactStore {
-  /** Found or made under its own id, both versions beginning at 1; a repeat returns it unchanged. */
+  /** Found or created under its own id, both versions starting at 1; a repeat returns it unchanged. */
   openArtifact(
     account: AccountId,
     draft: { id: ArtifactId; header: Sealed; body: Sealed; dataKey: Sealed; now: number },
     quotas?: Quotas
   ): Promise<{ artifact: ArtifactRow; created: boolean; clock: number }>
-  /** The ones that changed last, newest first. */
+  /** The most recently changed first. */
   listArtifacts(account: AccountId, limit: number): Promise<ArtifactHead[]>
   findArtifact(account: AccountId, artifact: ArtifactId): Promise<ArtifactRow | 'missing'>
-  /** Writes both parts or neither, each only over its expected version. */
+  /** Writes both parts or neither, each only with its expected version. */
   writeArtifact(
     account: AccountId,
     artifact: ArtifactId,

@@ -1,31 +1,37 @@
 import type { AccountId, AttachmentId, SessionId } from '../protocol/wire/ids.ts'
 import type { Quotas } from './quotas.ts'
 
-/** An attachment, whole or on its way. */
+/** An attachment, complete or in progress. */
 export interface Upload {
-  /** In bytes: as announced, and once it is whole as it is. */
+  /** In bytes: as announced, and the actual size once complete. */
   size: number
-  /** How many bytes are stored, from the first on without a gap. */
+  /** How many bytes are stored, from the start without a gap. */
   received: number
-  /** Rises with each beginning from the first byte: what belongs to an earlier attempt is not taken any more. */
+  /** Increments with each restart from the first byte: pieces of an earlier attempt are rejected. */
   attempt: number
-  /** Base64url of the whole; null until it is whole. */
+  /** Base64url of the whole; null until complete. */
   sha256: string | null
 }
 
 export interface AttachmentStore {
-  /** Nothing is stored yet, but its size has to fit; an upload that gets no byte until `endsAt` is forgotten. */
+  /**
+   * Nothing is stored yet, but its size has to fit; an upload that gets no byte until `endsAt` is
+   * removed.
+   */
   openUpload(
     account: AccountId,
     session: SessionId,
     draft: { id: AttachmentId; size: number; now: number; endsAt: number },
     quotas?: Quotas
   ): Promise<'opened' | 'missing'>
-  /** Missing too when the time of an unfinished one is over. */
+  /** Also missing when an unfinished one has expired. */
   findUpload(account: AccountId, session: SessionId, attachment: AttachmentId, now: number): Promise<Upload | 'missing'>
-  /** Forgets what was received and begins a new attempt. A whole one stays as it is. */
+  /** Drops what was received and starts a new attempt. A complete one is unchanged. */
   restartUpload(account: AccountId, session: SessionId, attachment: AttachmentId, now: number): Promise<Upload | 'missing'>
-  /** Stores a piece if it begins at `received`, in the same attempt, and the upload is not whole. At most `mostPieceBytes`. */
+  /**
+   * Stores a piece if it begins at `received`, in the same attempt, and the upload is not complete. At
+   * most `mostPieceBytes`.
+   */
   appendPiece(
     account: AccountId,
     session: SessionId,
@@ -33,18 +39,24 @@ export interface AttachmentStore {
     piece: { attempt: number; at: number; bytes: Uint8Array; now: number; endsAt: number },
     quotas?: Quotas
   ): Promise<(Upload & { taken: boolean }) | 'missing'>
-  /** From now on the attachment is whole, with the size that was received; if `received` and the attempt are still those. */
+  /**
+   * The attachment is complete from now on, with the received size; only if `received` and the attempt
+   * are still the same.
+   */
   completeUpload(
     account: AccountId,
     session: SessionId,
     attachment: AttachmentId,
     whole: { attempt: number; received: number; sha256: string; now: number }
   ): Promise<(Upload & { taken: boolean }) | 'missing'>
-  /** What is stored from `at` on, as far as one piece goes, of a whole attachment or of an upload; empty at its end. */
+  /**
+   * What is stored from `at` on, up to one piece, of a complete attachment or of an upload; empty at
+   * its end.
+   */
   readPiece(account: AccountId, session: SessionId, attachment: AttachmentId, at: number): Promise<Uint8Array | 'missing'>
-  /** What the account's attachments take up, unfinished ones too. */
+  /** The size of the account's attachments, including unfinished ones. */
   readAttachmentBytes(account: AccountId): Promise<number>
 }
 
-/** A row of the database, and what is in memory of an attachment at a time. */
+/** One row of the database, and the most of an attachment that is in memory at a time. */
 export const mostPieceBytes = 256 * 1024

@@ -2,10 +2,10 @@ import type { AccountId, Sealed } from '../protocol/wire/ids.ts'
 import type { Quotas } from './quotas.ts'
 import type { Cell, CellRef, Conflict, Written } from './rows.ts'
 
-/** Sealed values that are written over a version. */
+/** Sealed, versioned values. */
 export interface CellStore {
   readSettings(account: AccountId): Promise<Cell>
-  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
+  /** Writes only with the expected version and increments it; otherwise returns the current value. */
   writeCell(
     account: AccountId,
     cell: CellRef,

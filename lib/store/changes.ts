@@ -3,20 +3,23 @@ import type { ArtifactHead } from './artifacts.ts'
 import type { KvChange } from './kv.ts'
 import type { Cell, MachineRow, RemovableRef, SessionRow } from './rows.ts'
 
-/** How many removals an account remembers; of older ones it knows only that there were some. */
+/** How many removals an account remembers; of older ones it only knows that they existed. */
 export const mostRemovalsKept = 1_000
 
 export interface ChangesAsk {
-  /** The epoch that `since` is of; undefined when nothing is known yet. */
+  /** The epoch that `since` belongs to; undefined when nothing is known yet. */
   epoch: string | undefined
   /** Everything up to this clock is known; 0 for nothing. */
   since: number
-  /** On the second page and later: the clock that the first page said the reading began at. */
+  /** On the second page and later: the clock at which the reading began, as given by the first page. */
   began: number | undefined
   limit: number
 }
 
-/** Rows as they are now, in the order of their clocks. A removal counts before any row of its page: an id may have been used again. */
+/**
+ * Current rows, in the order of their clocks. A removal precedes the rows of its page: an id may have
+ * been used again.
+ */
 export interface ChangedRows {
   sessions: SessionRow[]
   machines: MachineRow[]
@@ -35,7 +38,7 @@ export interface ActiveRows {
 export interface Changes extends ChangedRows {
   complete: true
   epoch: string
-  /** Everything up to here is told; the account's own clock on the last page. */
+  /** Everything up to here is included; the account's own clock on the last page. */
   clock: number
   began: number
   more: boolean
@@ -43,7 +46,7 @@ export interface Changes extends ChangedRows {
   active: ActiveRows | undefined
 }
 
-/** What was asked about cannot be told in full: forget every row and ask from 0. */
+/** The request cannot be answered completely: drop every row and ask from 0. */
 export interface StartOver {
   complete: false
   epoch: string
@@ -52,8 +55,9 @@ export interface StartOver {
 
 export interface ChangeStore {
   /**
-   * The rows that changed after `since`, at most `limit` and a few MiB, but always all of one clock. To start over: when `since` is of
-   * another epoch or above the account's clock, or when removals after it are no longer remembered.
+   * The rows that changed after `since`, at most `limit` and a few MiB, but always all of one clock.
+   * Start over if `since` is of another epoch or above the account's clock, or if removals after it
+   * are no longer remembered.
    */
   changesSince(account: AccountId, ask: ChangesAsk): Promise<Changes | StartOver>
 }

@@ -5,7 +5,7 @@ export interface DeviceRow {
   id: DeviceId
   kind: Exclude<TokenKind, 'named'>
   name: string
-  /** Whether its tokens live a day and it renews them with a key of its own. */
+  /** Whether its tokens are valid for a day and it renews them with its own key. */
   renews: boolean
   createdAt: number
   lastUsedAt: number
@@ -14,10 +14,13 @@ export interface DeviceRow {
 }
 
 export interface DeviceStore {
-  /** The one used last comes first. */
+  /** The most recently used first. */
   listDevices(account: AccountId): Promise<DeviceRow[]>
   renameDevice(account: AccountId, device: DeviceId, name: string): Promise<'renamed' | 'missing'>
-  /** From the moment this resolves its tokens are unknown; its push tokens and the answers it gave that nobody fetched yet are gone too. */
+  /**
+   * From the moment this resolves its tokens are unknown; its push tokens and its unfetched answers
+   * are gone too.
+   */
   removeDevice(account: AccountId, device: DeviceId): Promise<{ tokens: TokenId[] } | 'missing'>
   /** The device that a token belongs to. */
   findDeviceOf(account: AccountId, token: TokenId): Promise<DeviceId | 'none' | 'missing'>

@@ -7,7 +7,7 @@ export interface KvRow {
   version: number
 }
 
-/** A value of null removes the key, whose version goes on rising. */
+/** A value of null removes the key, whose version continues to rise. */
 export interface KvChange {
   key: KvKey
   value: Sealed | null
@@ -17,13 +17,14 @@ export interface KvChange {
 export type KvWritten = { written: true; changes: KvChange[]; clock: number } | { written: false; conflicts: KvChange[] }
 
 export interface KvStore {
-  /** The keys that have a value, in the order asked. */
+  /** The keys that have a value, in the order requested. */
   readKv(account: AccountId, keys: readonly KvKey[]): Promise<KvRow[]>
   /** Keys that begin with the prefix, in the order of their UTF-8 bytes. */
   listKv(account: AccountId, ask: { prefix: string; limit: number }): Promise<KvRow[]>
   /**
-   * All or nothing, moving the clock once. Each change names the version it is made over, -1 for a key nobody has written;
-   * what is written has one more. The keys are all different. A conflict says what is there, version -1 for nothing.
+   * All or nothing, moving the clock once. Each change names the version it replaces, -1 for a key
+   * never written; the new value has one more. The keys are all different. A conflict returns the
+   * current values, version -1 for none.
    */
   mutateKv(account: AccountId, changes: readonly KvChange[], now: number, quotas?: Quotas): Promise<KvWritten>
 }

@@ -14,7 +14,7 @@ export interface MachineStore {
   findMachine(account: AccountId, machine: MachineId): Promise<MachineRow | 'missing'>
 }
 
-/** What names an access key: there is one for a session on a machine. */
+/** What identifies an access key: there is one for a session on a machine. */
 export interface AccessKeyRef {
   session: SessionId
   machine: MachineId
@@ -27,10 +27,10 @@ export interface AccessKeyRow {
   updatedAt: number
 }
 
-/** `missing`: the account has no such session, or no such machine. The key goes with either. */
+/** `missing`: the account has no such session, or no such machine. The key is removed with either. */
 export interface AccessKeyStore {
   findAccessKey(account: AccountId, of: AccessKeyRef): Promise<AccessKeyRow | 'none' | 'missing'>
-  /** Makes the key at version 1. */
+  /** Creates the key at version 1. */
   addAccessKey(
     account: AccountId,
     of: AccessKeyRef,
@@ -38,7 +38,7 @@ export interface AccessKeyStore {
     now: number,
     quotas?: Quotas
   ): Promise<AccessKeyRow | 'taken' | 'missing'>
-  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
+  /** Writes only with the expected version and increments it; otherwise returns the current value. */
   writeAccessKey(
     account: AccountId,
     of: AccessKeyRef,

@@ -7,7 +7,7 @@ export interface Receipts {
   readSeq: number
 }
 
-/** The messages of sessions, and how far they came. */
+/** The messages of sessions, and their receipts. */
 export interface MessageStore {
   /** Stores each draft at most once per localId and numbers the new ones without gaps, in the order given. `full`: no seq below 2^31 - 1 is left. */
   appendMessages(
@@ -23,7 +23,10 @@ export interface MessageStore {
     session: SessionId,
     page: { after: number; limit: number } | { before: number; limit: number }
   ): Promise<Page | 'missing'>
-  /** Each number only rises, to the session's last seq at most; what was read was delivered. `moved`: whether one rose, and with it the clock. */
+  /**
+   * Each number only rises, to the session's last seq at most; a read message counts as delivered.
+   * `moved`: whether one rose, and with it the clock.
+   */
   markReceipts(
     account: AccountId,
     session: SessionId,

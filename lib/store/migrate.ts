@@ -10,13 +10,17 @@ export interface Migration {
 /** A driver's side of it: `version` is the number of the last step applied, 0 for a new database. */
 export interface Schema {
   version(): number | Promise<number>
-  /** Applies these steps and moves the version to the last, all in one transaction: who is cut off in it finds none of them. */
+  /**
+   * Applies these steps and sets the version to the last, all in one transaction: an interrupted one
+   * leaves none of them.
+   */
   apply(steps: readonly Migration[]): void | Promise<void>
 }
 
 /**
- * Applies the steps a database does not have yet, in order. There is no way back. Each is whole by itself, so that a start that
- * is cut off goes on where it was; a new database, which has nothing to lose, gets all of them at once and is synced once.
+ * Applies the steps a database does not have yet, in order. There is no downgrade. Each is atomic, so
+ * that an interrupted start continues where it was; a new database, which has nothing to lose, gets
+ * all of them at once and is synced once.
  */
 export async function migrate(migrations: readonly Migration[], schema: Schema): Promise<void> {
   const applied = await schema.version()
@@ -26,7 +30,7 @@ export async function migrate(migrations: readonly Migration[], schema: Schema):
   }
 }
 
-/** The steps that travel with the program, in order; throws when a number is missing or taken twice. */
+/** The bundled steps, in order; throws when a number is missing or used twice. */
 export function readMigrations(folder: `${string}/`): Migration[] {
   const migrations = listAssets(folder).flatMap(name => readMigration(name.slice(folder.length), name))
   migrations.forEach(({ number, name }, index) => {

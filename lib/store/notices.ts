@@ -20,11 +20,11 @@ export interface PushTokenStore {
   removePushToken(account: AccountId, token: string): Promise<void>
 }
 
-/** A push token, and what the device that registered it says of when it may be notified. */
+/** A push token, with the settings of the device that registered it. */
 export interface ChannelRow extends PushTokenRow {
   device: DeviceId | null
   deviceName: string | null
-  /** Null: it never said, or it is no device of ours. */
+  /** Null: it never chose, or it is not a device of ours. */
   settings: NotificationSettings | null
 }
 
@@ -37,7 +37,7 @@ export interface NoticeDraft {
   body: string
   preview: string | null
   now: number
-  /** Nothing is tried from then on. */
+  /** Nothing is attempted from then on. */
   expiresAt: number
   deliveries: readonly DeliveryDraft[]
 }
@@ -46,25 +46,25 @@ export interface DeliveryDraft {
   /** The id of the push token. */
   channel: string
   channelKind: ChannelKind
-  /** Unguessable; what the receiver acknowledges the arrival with. */
+  /** Unguessable; the receiver acknowledges the arrival with it. */
   receipt: string
   dueAt: number
   isSilent: boolean
-  /** Told together with others of its channel that are due. */
+  /** Sent together with others of its channel that are due. */
   isCollected: boolean
-  /** Not told while somebody looks at an app of the account. */
+  /** Not sent while an app of the account is in use. */
   unlessWatched: boolean
 }
 
-/** A delivery whose time has come, held for whoever claimed it. The preview is there only for devices that ask for previews. */
+/** A due delivery, held for whoever claimed it. The preview is set only for devices that ask for previews. */
 export interface DueDelivery {
-  /** Names it within the store. */
+  /** Identifies it within the store. */
   key: number
   account: AccountId
   token: string
   channel: string
   receipt: string
-  /** `look`: it was accepted, and the provider may know by now what became of it. */
+  /** `look`: it was accepted, and the provider may know the result by now. */
   what: 'show' | 'clear' | 'look'
   ticket: string | null
   attempts: number
@@ -75,7 +75,7 @@ export interface DueDelivery {
   notice: Pick<NoticeDraft, 'id' | 'kind' | 'session' | 'title' | 'body' | 'preview' | 'expiresAt'> & { createdAt: number }
 }
 
-/** What came of an attempt: the last word, or when to try again. */
+/** The result of an attempt: final, or when to retry. */
 export type DeliveryResult =
   | {
       key: number
@@ -104,11 +104,15 @@ export interface NoticeStore {
   readNotificationSettings(account: AccountId, device: DeviceId): Promise<NotificationSettings | null>
   writeNotificationSettings(account: AccountId, device: DeviceId, settings: NotificationSettings): Promise<'written' | 'missing'>
 
-  /** With what is to be delivered, in one transaction. A notice that the account knows by this id is left as it is. */
+  /**
+   * Together with its deliveries, in one transaction. A notice that the account already has under this
+   * id is unchanged.
+   */
   addNotice(account: AccountId, draft: NoticeDraft, quotas?: Quotas): Promise<'added' | 'known'>
   /**
-   * Ends the notices of a session, or the one of this id: what waits is settled, and what was shown on a channel of these
-   * kinds is to be cleared there. One that is not known yet is remembered as settled, since its repeat may come later.
+   * Ends the notices of a session, or the one with this id: waiting ones are settled, and those shown
+   * on a channel of these kinds are to be cleared there. An unknown one is remembered as settled,
+   * since its repeat may come later.
    */
   settleNotices(
     account: AccountId,
@@ -116,10 +120,11 @@ export interface NoticeStore {
     quotas?: Quotas
   ): Promise<{ settled: string[] }>
   /**
-   * What is due on channels of this kind, the longest first, at most `ofAnAccount` of one account, held until `heldUntil`; an
-   * account in `busy` is passed over. What is collected comes as one: the others of its channel that are due end as `collected`.
-   * What was settled ends as `settled`, what
-   * has expired ends as `expired`, and what waits for a channel that is gone as `gone`. A time further ahead than any that is given out comes from a clock that was wrong: it is due.
+   * What is due on channels of this kind, the oldest first, at most `ofAnAccount` of one account, held
+   * until `heldUntil`; accounts in `busy` are skipped. Collected ones come as one: the others of its
+   * channel that are due end as `collected`. Settled ones end as `settled`, expired ones as `expired`,
+   * and those waiting for a removed channel as `gone`. A time further ahead than any that is assigned
+   * comes from a wrong clock: it is due.
    */
   claimDeliveries(ask: {
     kind: ChannelKind
@@ -129,16 +134,19 @@ export interface NoticeStore {
     ofAnAccount: number
     busy: readonly AccountId[]
   }): Promise<DueDelivery[]>
-  /** `gone` removes the push token too. One that was settled meanwhile stays settled, save that it is cleared if it was shown. */
+  /**
+   * `gone` removes the push token too. One that was settled meanwhile stays settled, but is cleared if
+   * it was shown.
+   */
   endDeliveries(results: readonly DeliveryResult[], clears: readonly ChannelKind[]): Promise<void>
   /** When the next is due on channels of this kind. */
   nextDelivery(kind: ChannelKind): Promise<number | undefined>
   /** Counts an arrival once, for the device that registered the channel. */
   acknowledgeDelivery(account: AccountId, device: DeviceId, receipt: string, now: number): Promise<'arrived' | 'missing'>
-  /** What became of notices since then, the newest first. */
+  /** The results of notices since then, newest first. */
   listDeliveries(account: AccountId, since: number, limit: number): Promise<DeliveryRow[]>
-  /** What became of one notice on each channel. */
+  /** The result of one notice on each channel. */
   findDeliveries(account: AccountId, notice: string): Promise<DeliveryRow[]>
-  /** Forgets at most `limit` notices made before then; resolves to how many. */
+  /** Removes at most `limit` notices made before then; resolves to how many. */
   forgetNotices(before: number, limit: number): Promise<number>
 }

@@ -6,18 +6,19 @@ import type { Store, StoreBroken } from './store.ts'
 export interface OpenStoreDeps {
   /** Locked for this process; relative database files are in it. Created when missing. */
   dataDirectory: string
-  /** Called once when the store can promise nothing more; the process must end with exit code 75. */
+  /** Called once when the store can guarantee nothing more; the process must end with exit code 75. */
   onBroken: (reason: StoreBroken) => void
   clock?: () => number
-  /** Told of each commit: how many writes shared it, and how long it took. */
+  /** Called after each commit: how many writes shared it, and how long it took. */
   onCommit?: (turn: { members: number; ms: number }) => void
-  /** Told when an existing database got the schema of this version: the numbers of its steps. */
+  /** Called when an existing database got the schema of this version, with the numbers of its steps. */
   onMigrated?: (steps: { from: number; to: number }) => void
 }
 
 /**
- * Opens the store a URL names: `sqlite:<file>`. Throws `CannotStart` with one sentence when the database is in use,
- * cannot be written, is not ours, or was written by a newer program; such a file is left as it was.
+ * Opens the store named by a URL: `sqlite:<file>`. Throws `CannotStart` with one sentence when the
+ * database is in use, cannot be written, is not ours, or was written by a newer version; such a file
+ * is not changed.
  */
 export async function openStore(
   url: string,
@@ -30,18 +31,21 @@ export async function openStore(
     const { openSqliteStore } = await import('../../sqlite/store.ts')
     return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit, onMigrated })
   }
-  // The rest of an unknown URL is not repeated: it may hold a password.
+  // The rest of an unknown URL is not repeated: it may contain a password.
   throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)
 }
 
-/** Keeps servers away from a database and a data directory while they are replaced. Throws `CannotStart` when one is using either. */
+/**
+ * Locks out servers from a database and a data directory while they are replaced. Throws `CannotStart`
+ * if one is using either.
+ */
 export async function openForRestore(store: string, dataDirectory: string): Promise<RestorePlace> {
   if (!store.startsWith('sqlite:')) throw new CannotStart('A backup is restored into a store of the kind sqlite.')
   const { placeForRestore } = await import('../../sqlite/file/place-for-restore.ts')
   return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
 }
 
-/** The ids of the tokens that ended in a data directory, whatever became of its database. */
+/** The ids of the tokens that ended in a data directory, whatever happened to its database. */
 export async function readEndedTokens(dataDirectory: string): Promise<string[]> {
   const { readEndedTokens: read } = await import('../../sqlite/access/ended-tokens.ts')
   return read(dataDirectory)

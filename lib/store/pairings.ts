@@ -7,10 +7,13 @@ export interface PairingPoll {
   /** base64 of the asker's X25519 public key. */
   publicKey: string
   supportsV2: boolean
-  /** Network prefix of the asker; only the creator's prefix is handed the answer. */
+  /** Network prefix of the asker; only that prefix gets the answer. */
   from: string
   expiresAt: number
-  /** A request is not made when so many wait already from this network; when there are so many in all, the oldest of the network with the most goes. */
+  /**
+   * A request is rejected when this many already wait from this network; when this many wait in all,
+   * the oldest of the network with the most is dropped.
+   */
   most?: { here: number; inAll: number } | undefined
   now: number
   token: (account: AccountId) => TokenDraft
@@ -20,56 +23,63 @@ export type PairingPolled =
   /** Too many wait already. */
   | { state: 'full' }
   | { state: 'delivered'; account: AccountId; response: string; device: DeviceId | undefined }
-  /** `again`, once: who had answered it, when it was delivered before and somebody asks once more. */
+  /** `again`, once: who had answered it, when it was delivered before and is requested again. */
   | { state: 'over'; again: AccountId | undefined }
 export interface PairingAnswer {
   kind: PairingKind
   publicKey: string
   response: string
   account: AccountId
-  /** The device that answers; its answers that nobody fetched go with it. */
+  /** The device that answers; its unfetched answers are removed with it. */
   device?: DeviceId | null
   now: number
 }
 export interface PairingStatus {
-  /** `answered` also once delivered; `over` when it ended without that. */
+  /** `answered` also once delivered; `over` if it ended without that. */
   status: 'unknown' | 'waiting' | 'answered' | 'over'
-  /** As asked for, while waiting; false otherwise. */
+  /** As requested, while waiting; false otherwise. */
   supportsV2: boolean
 }
 
-/** Requests of existing clients to be let into an account. */
+/** Pairing requests of existing clients. */
 export interface PairingStore {
-  /** Creates the request when the key is new. Delivers the answer once, storing its token in the same transaction, then keeps only that it is over. */
+  /**
+   * Creates the request if the key is new. Delivers the answer once, storing its token in the same
+   * transaction, then only records that it is over.
+   */
   pollPairing(ask: PairingPoll): Promise<PairingPolled>
   readPairing(kind: PairingKind, publicKey: string, now: number): Promise<PairingStatus>
-  /** The same account may repeat the same bytes; anything else finds the request answered. */
+  /** The same account may repeat the same bytes; any other answer is rejected as already answered. */
   answerPairing(answer: PairingAnswer): Promise<'answered' | 'answered-before' | 'unknown'>
   /**
-   * Moves the ends of pairing requests of both kinds that wait, when the time they are judged by is moved from `from`. None
-   * waits longer than `mostMs`; of a step larger than that, telling twice moves nothing more.
+   * Moves the expiry of waiting pairing requests of both kinds, when the clock they are judged by is
+   * moved from `from`. None waits longer than `mostMs`; for a step larger than that, a second call
+   * moves nothing more.
    */
   movePairings(step: { from: number; byMs: number; mostMs: number }): Promise<void>
-  /** Forgets requests that ended more than a day ago. */
+  /** Removes requests that ended more than a day ago. */
   sweepPairings(now: number): Promise<void>
 }
 
-/** A request of the second kind. Keys are base64. */
+/** A pairing request with a check code. Keys are base64. */
 export interface PairingRequestDraft {
   id: PairingId
   kind: PairingKind
   name: string
-  /** X25519: what the answer and the token are sealed for. */
+  /** X25519: the answer and the token are sealed for it. */
   publicKey: string
-  /** Ed25519: what the device will renew its token with. */
+  /** Ed25519: the device will renew its token with it. */
   deviceKey: string
-  /** What the asker says of itself, sealed for whoever has its link. */
+  /** The asker's description, sealed for the holder of its link. */
   about?: string | undefined
-  /** SHA-256 of the secret that polls show, base64url. */
+  /** SHA-256 of the secret that polls present, base64url. */
   pollHash: string
-  /** The network it was asked for from. */
+  /** The network it was made from. */
   from: string
-  /** It is not made when so many wait already from this network; when there are so many in all, the oldest of the network with the most goes. */
+  /**
+   * It is rejected when this many already wait from this network; when this many wait in all, the
+   * oldest of the network with the most is dropped.
+   */
   most?: { here: number; inAll: number } | undefined
   endsAt: number
   now: number
@@ -82,9 +92,9 @@ export interface PairingRequestRow {
   deviceKey: string
   from: string
   about: string | null
-  /** `over` when it was refused or its time was up. */
+  /** `over` if it was refused or has expired. */
   state: 'waiting' | 'approved' | 'delivered' | 'over'
-  /** Who let it in. */
+  /** Who approved it. */
   account: AccountId | null
   endsAt: number
 }
@@ -93,10 +103,13 @@ export type RequestPolled =
   | { state: 'waiting' }
   | ({ state: 'delivered' } & Delivery)
   | { state: 'over' }
-  /** Another secret than the asker's. `alarm`, once: who had approved the request that somebody else knows of. */
+  /**
+   * Another secret than the asker's. `alarm`, once: who had approved the request that someone else
+   * knows of.
+   */
   | { state: 'strange'; alarm: AccountId | undefined }
 
-/** What the asker is given: the answer and the token are sealed for it. */
+/** What the asker gets: the answer and the token, sealed for it. */
 export interface Delivery {
   account: AccountId
   response: string
@@ -109,8 +122,8 @@ export interface PairingRequestStore {
   addPairingRequest(draft: PairingRequestDraft): Promise<'added' | 'too-many'>
   readPairingRequest(id: PairingId, now: number): Promise<PairingRequestRow | 'unknown'>
   /**
-   * Delivers an approval, storing its token in the same transaction, and the same again until the request ends: a reply may
-   * be lost. `token` is asked once; it has an end and a device.
+   * Delivers an approval, storing its token in the same transaction, and the same again until the
+   * request expires: a reply may be lost. `token` is called once; it has an expiry and a device.
    */
   pollPairingRequest(ask: {
     id: PairingId
@@ -118,7 +131,7 @@ export interface PairingRequestStore {
     now: number
     token: (account: AccountId, request: PairingRequestRow) => { draft: TokenDraft; sealed: string }
   }): Promise<RequestPolled | 'unknown'>
-  /** The same account may repeat the same bytes; anything else finds the request answered. */
+  /** The same account may repeat the same bytes; any other answer is rejected as already answered. */
   approvePairingRequest(ask: {
     id: PairingId
     account: AccountId
@@ -126,6 +139,6 @@ export interface PairingRequestStore {
     response: string
     now: number
   }): Promise<'approved' | 'answered-before' | 'unknown'>
-  /** Ends a request that waits. */
+  /** Ends a waiting request. */
   rejectPairingRequest(id: PairingId, now: number): Promise<'rejected' | 'answered-before' | 'unknown'>
 }

@@ -3,8 +3,8 @@ import type { RowRef } from './rows.ts'
 
 /** Who is alive, as last seen. */
 export interface PresenceStore {
-  /** Presence; best effort, does not move the clock. A row of another account, or none, is passed over. */
+  /** Presence; best effort, does not move the clock. A missing or foreign row is skipped. */
   markActive(marks: readonly { account: AccountId; row: RowRef; active: boolean; at: number }[]): Promise<void>
-  /** Marks rows without a sign of life since `before` as inactive and returns them. */
+  /** Marks rows without a keepalive since `before` as inactive and returns them. */
   sweepActive(before: number): Promise<{ account: AccountId; row: RowRef; activeAt: number }[]>
 }

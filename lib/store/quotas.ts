@@ -1,18 +1,18 @@
-/** What one account may keep. */
+/** Storage limits of one account. */
 export interface Quotas {
   sessions: number
   /** Of all sessions together. */
   messages: number
-  /** Of the sealed text of all messages, of attachments with unfinished ones, and of artifacts. */
+  /** The sealed text of all messages, attachments including unfinished ones, and artifacts. */
   bytes: number
   /** Of everything else: metadata and states, settings, values under keys, access keys, usage reports, notices and named tokens. */
   stateBytes: number
   machines: number
   artifacts: number
-  /** The one that was not used for longest gives way to another. */
+  /** The least recently used one makes room for another. */
   devices: number
   pushTokens: number
-  /** Keys once written count, also when their value was removed. */
+  /** Keys once written count, even when their value was removed. */
   kvKeys: number
   kvValueBytes: number
   usageReports: number
@@ -49,7 +49,7 @@ export const noQuotas: Quotas = {
   usageReports: all
 }
 
-/** A write the store refused because the account would keep more than it may; nothing of it was kept. */
+/** A write rejected because the account would exceed its quota; nothing of it was stored. */
 export class OverQuota extends Error {
   override readonly name = 'OverQuota'
   readonly quota: keyof Quotas

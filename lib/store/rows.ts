@@ -1,7 +1,7 @@
 import type { AccountId, ArtifactId, DeviceId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { Scope } from '../protocol/wire/scopes.ts'
 
-/** A sealed value with the version that a write over it must name. */
+/** A sealed value with the version that its next write must name. */
 export interface Cell {
   version: number
   value: Sealed | null
@@ -13,7 +13,7 @@ export interface SessionRow {
   agentState: Cell
   dataKey: Sealed | null
   lastSeq: number
-  /** How far its messages came: to the machine, and to the agent. */
+  /** How far its messages got: to the machine, and to the agent. */
   deliveredSeq: number
   readSeq: number
   active: boolean
@@ -35,7 +35,7 @@ export interface MachineRow {
 }
 
 export interface MessageDraft {
-  /** Null only for senders that give no name; such a message is never recognised as a repeat. */
+  /** Null only for senders that give none; such a message is never recognized as a repeat. */
   localId: LocalId | null
   sealed: Sealed
 }
@@ -52,7 +52,10 @@ export type CellRef =
   | { of: 'machine'; id: MachineId; name: 'metadata' | 'daemonState' }
   | { of: 'account'; name: 'settings' }
 
-/** `clock` is the account's update seq after the change; a change that makes several updates ends with the last one. */
+/**
+ * `clock` is the account's update seq after the change; a change with several updates ends with the
+ * last one.
+ */
 export interface Written {
   written: true
   version: number
@@ -62,7 +65,10 @@ export interface Conflict {
   written: false
   current: Cell
 }
-/** `messages` answers the drafts in ascending seq; `added` are those stored by this call, their clocks ending with `clock`. */
+/**
+ * `messages` has the drafts in ascending seq; `added` are those stored by this call, their clocks
+ * ending with `clock`.
+ */
 export interface Appended {
   messages: Message[]
   added: Message[]
@@ -73,14 +79,20 @@ export interface Page {
   more: boolean
 }
 
-/** Who signs in with it: an app, a terminal or a device that was paired; or a program that was given it under a name. */
+/** Its holder: an app, a paired terminal or device; or a program that got it under a name. */
 export type TokenKind = 'account' | 'terminal' | 'device' | 'named'
-/** What signs in: a browser, an app, the wrapper on a computer. Its name and kind are those of its first token. */
+/**
+ * A signed-in client: a browser, an app, the wrapper on a computer. Its name and kind are those of its
+ * first token.
+ */
 export interface DeviceDraft {
   id: DeviceId
-  /** base64 of the Ed25519 key that renews its tokens; null for those that sign in in the way of existing clients. */
+  /** base64 of the Ed25519 key that renews its tokens; null for those with a legacy sign-in. */
   publicKey: string | null
-  /** How many the account may have: when this is one too many, the one that was not used for longest goes, as `removeDevice` does it. */
+  /**
+   * How many the account may have: if this is one too many, the least recently used one is removed, as
+   * `removeDevice` does.
+   */
   most?: number | undefined
 }
 
@@ -91,14 +103,14 @@ export interface TokenDraft {
   kind: TokenKind
   label: string
   scopes: readonly Scope[]
-  /** Made with the token unless there is one with its public key; null for a named token. */
+  /** Created with the token unless its public key is already known; null for a named token. */
   device: DeviceDraft | null
-  /** The network it was asked for from. */
+  /** The network it was requested from. */
   from: string
   createdAt: number
   /** Null: never. */
   expiresAt: number | null
-  /** Each use moves the end to this long after it; null for an end that stays. */
+  /** Each use moves the expiry to this long after it; null for a fixed expiry. */
   idleMs: number | null
 }
 /** A named token, as lists show it. */

@@ -1,24 +1,27 @@
 import { CannotStart } from '../exit.ts'
 
-/** How far long work has come. */
+/** The progress of long work. */
 export interface CopyProgress {
   done: number
   total: number
 }
 
-/** What is known of the rows at rest since the store was opened. */
+/** What is known of stored rows since the store was opened. */
 export interface Soundness {
   /** Rows whose checksum was compared by `scrub`. */
   scrubbed: number
-  /** How often `scrub` has come to the end. */
+  /** How often `scrub` has reached the end. */
   rounds: number
   /** Rows found damaged, by a read or by `scrub`; each is counted once. */
   damaged: number
-  /** True from a write that found the disk full until there is room again; meanwhile only what takes no room is accepted. */
+  /**
+   * True from a write that found the disk full until there is space again; meanwhile only writes that
+   * need no space are accepted.
+   */
   isFull: boolean
-  /** What the log of the database takes up on the disk, as last looked at; 0 where there is none. */
+  /** The size of the WAL on disk, when last checked; 0 if there is none. */
   logBytes: number
-  /** When the log was last seen to move, or to be short. Long ago: another program reads without an end. */
+  /** When the WAL was last checkpointed, or short. Long ago: another program reads endlessly. */
   logMovedAt: number
 }
 
@@ -26,44 +29,63 @@ export interface Inspection {
   accounts: number
   sessions: number
   messages: number
-  /** In words; empty when all is well. */
+  /** In words; empty if all is well. */
   flaws: string[]
 }
 
 /**
- * For a store that keeps its own files: copies of them, and looking after the rows and the disk. One in a database that somebody
- * else looks after leaves it out: the server then compares no checksums, never says that a disk is full, and refuses backups in a sentence.
+ * For a store that manages its own files: copying them, and checking rows and disk. A store in a
+ * database that someone else manages leaves it out: the server then compares no checksums, never
+ * reports a full disk, and rejects backups in a sentence.
  */
 export interface Safekeeping {
-  /** Copies all that is committed into a new, private file, while the store goes on; what is committed meanwhile is in it too. */
+  /**
+   * Copies everything committed into a new, private file, while the store continues; later commits are
+   * in it too.
+   */
   copyTo(file: string, tell: (progress: CopyProgress) => void): Promise<void>
-  /** Compares the next rows that hold what clients sealed with their checksums, about 1 MiB of them; begins anew when it came to the end. */
+  /**
+   * Compares the next rows of sealed data with their checksums, about 1 MiB of them; starts over at
+   * the end.
+   */
   scrub(): Promise<void>
   soundness(): Soundness
-  /** Looks whether a disk that was full has room again, and keeps some of it for the next time; looks at the log too. */
+  /**
+   * Checks whether a full disk has space again, and reserves some of it for the next time; checks the
+   * WAL too.
+   */
   makeRoom(): Promise<void>
-  /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
+  /**
+   * Reads everything and lists what is wrong with it. Blocks its caller for as long as that takes, so
+   * it is for a copy.
+   */
   inspect(): Promise<Inspection>
   /**
-   * Makes a copy that comes from a backup fit to be served: another epoch, numbers and versions above all that clients may have seen
-   * since, without the tokens that ended since, and without logins over challenges that clients chose until then, because those used
-   * since are not known.
+   * Prepares a copy from a backup to be served: another epoch, numbers and versions above all that
+   * clients may have seen since, without the tokens that ended since, and without logins with
+   * challenges that clients chose until then, because those used since are unknown.
    */
   becomeRestored(since: { endedTokens: readonly string[]; holdLoginsUntil: number; now: number }): Promise<{ endedTokens: number }>
 }
 
-/** Throws `CannotStart`, for the person who asked, where the store leaves it out. */
+/** Throws `CannotStart`, for the person who asked, if the store leaves it out. */
 export function safekeepingOf({ safekeeping }: { readonly safekeeping?: Safekeeping | undefined }): Safekeeping {
   if (!safekeeping) throw new CannotStart('This store cannot be copied into a file; back it up with the tools of its database.')
   return safekeeping
 }
 
-/** A place where a backup takes the place of what is there. */
+/** Where a backup replaces the current data. */
 export interface RestorePlace {
   database: string
-  /** An empty directory beside the database, and one beside the small files; the same where these are together. */
+  /**
+   * An empty directory next to the database, and one next to the small files; the same if these are
+   * together.
+   */
   makeFresh(): { database: string; data: string }
-  /** Puts the unpacked files in place and what was there aside, as a whole, also when the power fails; returns where that is. */
+  /**
+   * Puts the unpacked files in place and moves the old ones aside, atomically even across a power cut;
+   * returns where the old ones are.
+   */
   replace(
     unpacked: { fresh: { database: string; data: string }; databaseName: string; names: readonly string[] },
     asideName: string

@@ -11,7 +11,7 @@ export interface SessionStore {
     quotas?: Quotas
   ): Promise<{ session: SessionRow; created: boolean; clock: number }>
   listSessions(account: AccountId, limit: number): Promise<SessionRow[]>
-  /** Those marked as active that showed a sign of life after `since`, the latest first. */
+  /** Active ones with a keepalive after `since`, latest first. */
   listActiveSessions(account: AccountId, ask: { since: number; limit: number }): Promise<SessionRow[]>
   /** By id, descending: those below `before` that changed after `changedSince`. */
   pageSessions(

@@ -5,11 +5,14 @@ import type { Door } from './signup.ts'
 export interface SignIn {
   /** Upper-case hex of the Ed25519 public key. */
   publicKey: string
-  /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
+  /** SHA-256 over key and challenge bytes, base64url; a second use is rejected forever. */
   challengeHash: string
-  /** The challenge is a nonce of this server, a moment old: what holds for those that clients choose does not, and it is forgotten after a day. */
+  /**
+   * The challenge is a recent nonce of this server: rules for client challenges do not apply, and it
+   * is forgotten after a day.
+   */
   fresh?: boolean
-  /** How a key that nobody has signed in with before becomes an account. */
+  /** How a new key gets an account. */
   create: Door
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
@@ -18,17 +21,20 @@ export interface SignIn {
   now: number
 }
 export type SignedIn =
-  /** `device` is the one that was made or found for the token. */
+  /** `device` is the one found or created for the token. */
   | { result: 'signed-in'; account: AccountId; created: boolean; device: { id: DeviceId; isNew: boolean } | undefined }
   | { result: 'challenge-used' }
   | { result: 'unknown-key' }
-  /** The account lets nobody in over challenges that clients choose, or not any more. */
+  /** The account does not, or no longer, accept challenges chosen by clients. */
   | { result: 'legacy-off' }
   /** A backup was restored lately. */
   | { result: 'held' }
 
-/** Who signs in, and the tokens that say so. */
+/** Signing in, and the resulting tokens. */
 export interface SignInStore {
-  /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
+  /**
+   * One transaction: the challenge is used up, the account found or created, the token stored. A
+   * rejection also uses up the challenge.
+   */
   signIn(ask: SignIn): Promise<SignedIn>
 }

@@ -1,21 +1,24 @@
 import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
 
-/** What one account keeps on the server. */
+/** Storage used by one account. */
 export interface AccountStorage {
   sessions: number
   messages: number
   bytes: {
     /** Of their sealed text. */
     messages: number
-    /** Unfinished ones and those that wait to be swept too. */
+    /** Including unfinished ones and those waiting to be swept. */
     attachments: number
     artifacts: number
-    /** What sessions, machines, settings and keys with values hold besides; the one amount here that no quota counts. */
+    /**
+     * The size of sessions, machines, settings and keys with values; the only amount here without a
+     * quota.
+     */
     state: number
   }
 }
 
-/** What one session keeps: its messages, as their sealed text, and its attachments. */
+/** Storage used by one session: its messages, as sealed text, and its attachments. */
 export interface SessionSize {
   id: SessionId
   bytes: number

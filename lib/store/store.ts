@@ -19,37 +19,42 @@ import type { StorageStore } from './storage.ts'
 import type { TokenStore } from './tokens.ts'
 import type { UsageStore } from './usage.ts'
 
-/** A write the store refused because the disk has no room; nothing of it was kept and the store goes on. */
+/** A write rejected because the disk is full; nothing of it was stored and the store continues. */
 export class StoreFull extends Error {
   override readonly name = 'StoreFull'
 }
-/** Another program holds the database for longer than a caller can wait; nothing was kept, and the store goes on. */
+/**
+ * Another program locks the database for longer than a caller can wait; nothing was stored, and the
+ * store continues.
+ */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy'
 }
-/** A stored row is not what was written, because the disk or the memory failed. Only this row is refused. */
+/** A stored row is not what was written, because the disk or the memory failed. Only this row is rejected. */
 export class RowDamaged extends Error {
   override readonly name = 'RowDamaged'
 }
-/** The store can no longer promise anything; the process must end and recover at its next start. */
+/** The store can no longer guarantee anything; the process must end and recover at its next start. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken'
 }
 
 /**
- * What a server keeps, as a core and capabilities of which each has a file. A driver that breaks one of these sentences loses or
- * shows what it must not, and nothing above it would notice:
+ * Everything that a server stores: a core, and capabilities with one file each. A driver that breaks one of
+ * these rules loses data or exposes data it must not, and nothing above it would notice:
  *
- * - Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is readable
- *   before; else a client throws away what it was told is safe.
- * - Rows of another account are never read or changed: to a caller they are missing.
- * - A clock, a seq and a version only rise, and whoever can read one can read all below it; else clients that are told "everything
- *   up to 7" never hear of what becomes 6 later.
- * - With `quotas` a write that would exceed one throws `OverQuota`. It throws `StoreFull`, `StoreBusy`, `RowDamaged` or `StoreBroken`
- *   when it cannot do what was asked, and has kept nothing then; any other error is a bug.
- * - Functions handed in, such as those that make tokens, run inside the transaction and run again when it is tried again: only
- *   what the last run returned is stored, so they must not count or announce anything.
- * - What ends is judged by `time()`, one clock for all instances; what is called `now` is that time when something ends by it.
+ * - Each method is one transaction. A write resolves only when its effect would survive a power cut, and nothing
+ *   of it is readable before; otherwise a client discards what it was told is safe.
+ * - Rows of another account are never read or changed: for a caller they are missing.
+ * - A clock, a seq and a version only rise, and whoever can read one can read everything below it; otherwise a
+ *   client that has everything up to 7 never gets a 6 that appears later.
+ * - With `quotas` a write that would exceed one throws `OverQuota`. A method throws `StoreFull`, `StoreBusy`,
+ *   `RowDamaged` or `StoreBroken` when it cannot do what was asked, and has stored nothing then; any other error
+ *   is a bug.
+ * - Functions passed in, such as those that create tokens, run inside the transaction and run again when it is
+ *   retried: only the result of the last run is stored, so they must not count or announce anything.
+ * - Expiry is judged by `time()`, one clock for all instances; a parameter called `now` is that time if anything
+ *   expires by it.
  */
 export interface Store
   extends AccountStore,
@@ -74,12 +79,12 @@ export interface Store
     StorageStore,
     PushTokenStore,
     NoticeStore {
-  /** The secret of this name that all instances share: the given one, unless there is one already. */
+  /** The secret of this name that all instances share: the given one, unless it already exists. */
   keepSecret(name: string, fresh: Uint8Array): Promise<Uint8Array>
-  /** The clock by which every instance judges how old something is, in milliseconds since 1970. */
+  /** The clock by which every instance judges ages, in milliseconds since 1970. */
   time(): Promise<number>
 
-  /** Only of a store that keeps files of its own. */
+  /** Only if the store manages its own files. */
   readonly safekeeping?: Safekeeping | undefined
 
   close(): Promise<void>

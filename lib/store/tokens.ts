@@ -3,34 +3,37 @@ import type { DeviceRow } from './devices.ts'
 import type { Quotas } from './quotas.ts'
 import type { Bearer, TokenDraft, TokenRow } from './rows.ts'
 
-/** How much goes when the tokens that have expired do: with them devices that nobody used for long, and what those are notified by. */
+/** What is removed when the expired tokens are: with them devices unused for long, and their push tokens. */
 export interface Expired {
   tokens: number
   devices: number
   pushTokens: number
 }
 
-/** A device shows that it is still itself. */
+/** A device proves its identity. */
 export interface Renewal {
   account: AccountId
   /** base64 of its Ed25519 key. */
   deviceKey: string
-  /** SHA-256 of the server's nonce, base64url; a second use is refused. */
+  /** SHA-256 of the server's nonce, base64url; a second use is rejected. */
   nonceHash: string
   token: (device: Pick<DeviceRow, 'id' | 'kind' | 'name'>) => TokenDraft
   now: number
 }
 export type Renewed = { result: 'renewed'; device: DeviceId } | { result: 'nonce-used' } | { result: 'unknown-device' }
 
-/** What says who a caller is. */
+/** Tokens, which authenticate callers. */
 export interface TokenStore {
-  /** Also one whose end has come: that is for the caller to see. */
+  /** Also an expired one: the caller has to check. */
   findBearer(tokenHash: string): Promise<Bearer | 'missing'>
-  /** Gives the device a new token. Its others end within a minute, save the one before while that is younger: two may renew at once. */
+  /**
+   * Gives the device a new token. Its others expire within a minute, except the previous one while
+   * that is younger: two may renew at once.
+   */
   renewToken(ask: Renewal): Promise<Renewed>
-  /** The named ones, the newest first. */
+  /** Named ones, newest first. */
   listTokens(account: AccountId): Promise<TokenRow[]>
-  /** A named token, for a program of the person's own. */
+  /** A named token, for the person's own program. */
   addToken(account: AccountId, draft: TokenDraft, quotas?: Quotas): Promise<void>
   /** From the moment this resolves the token's hash is unknown. */
   revokeToken(account: AccountId, token: TokenId): Promise<'revoked' | 'missing'>
@@ -40,6 +43,6 @@ export interface TokenStore {
   recentRevocations(): Promise<TokenId[]>
   /** What `endExpiredTokens` would remove now. */
   countExpired(now: number): Promise<Expired>
-  /** Forgets the tokens that have expired and returns them. */
+  /** Removes expired tokens and returns them. */
   endExpiredTokens(now: number): Promise<TokenId[]>
 }

@@ -5,7 +5,7 @@ import type { Quotas } from './quotas.ts'
 export type Amounts = Record<string, number>
 
 export interface UsageBucket {
-  /** Where the bucket begins, in milliseconds. */
+  /** The start of the bucket, in milliseconds. */
   at: number
   tokens: Amounts
   cost: Amounts
@@ -19,7 +19,11 @@ export interface UsageStore {
     report: { id: string; key: string; session: SessionId | null; tokens: Amounts; cost: Amounts; now: number },
     quotas?: Quotas
   ): Promise<{ id: string; createdAt: number; updatedAt: number } | 'missing'>
-  /** Sums of the reports made from `from` to `to`, both included, in buckets of that many milliseconds since 1970; the empty ones are left out. Others go on meanwhile, and those that ask for the same account wait. */
+  /**
+   * Sums of the reports made from `from` to `to`, both included, in buckets of that many milliseconds
+   * since 1970; empty ones are left out. Other calls proceed meanwhile, and those for the same account
+   * wait.
+   */
   readUsage(
     account: AccountId,
     ask: { session: SessionId | null; from: number; to: number; bucketMs: number }

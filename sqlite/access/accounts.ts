@@ -9,7 +9,7 @@ import { endOlderTokens } from './renewals.ts'
 import { doors } from './signup.ts'
 import { insertToken } from './tokens.ts'
 
-/** So many used challenges cost an account 64 KB; after them it signs in over challenges of the server. */
+/** This many used challenges cost an account 64 KB; after them it signs in with server nonces. */
 const mostLegacyLogins = 2_000
 
 interface KnownAccount {
@@ -48,7 +48,8 @@ export function accounts({
   const hasAny = () => findAny.get() !== undefined
 
   function signIn(ask: SignIn): SignedIn {
-    // Spent whatever comes of it: what was refused today must not let in whoever heard it once the account is there.
+    // Used up in any case: a challenge rejected today must not let in an eavesdropper once the account
+    // exists.
     if (!spendOnce(ask)) return { result: 'challenge-used' }
     const known = findByKey.get(ask.publicKey)
     const refusal = known && !ask.fresh ? legacyRefusal(known, ask.now) : undefined

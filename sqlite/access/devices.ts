@@ -10,7 +10,7 @@ interface KeptDevice extends Omit<DeviceRow, 'renews'> {
   renews: number
 }
 
-/** What signs in to an account, each with its tokens. */
+/** Signed-in devices of an account, each with its tokens. */
 export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevices' | 'renameDevice' | 'removeDevice' | 'findDeviceOf'> {
   const list = database.prepare<[AccountId], KeptDevice>(
     `SELECT id, kind, name, public_key IS NOT NULL AS renews, created_at AS createdAt, last_used_at AS lastUsedAt, last_used_from AS lastUsedFrom
@@ -37,14 +37,14 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
   }
 }
 
-/** Removes a device with its sign-ins and the answers that nobody fetched, as part of the caller's transaction. */
+/** Removes a device with its sign-ins and unfetched answers, as part of the caller's transaction. */
 export function wholeDeviceRemoval(database: Database): (account: AccountId, device: DeviceId) => { tokens: TokenId[] } | 'missing' {
   const endTokens = database
     .prepare<[AccountId, AccountId, DeviceId], TokenId>(
       `DELETE FROM token WHERE account = ${accountKey} AND device = ${deviceKey} RETURNING id`
     )
     .pluck()
-  // The request is over for everybody: a poll of it finds that it has ended.
+  // The request is over for everyone: a poll finds that it has ended.
   const endAnswers = database.prepare<[AccountId, DeviceId]>(
     `UPDATE pairing SET delivered = 1, account = NULL, response = NULL, answered_by = NULL WHERE answered_by = ${deviceKey}`
   )
@@ -63,15 +63,15 @@ export function wholeDeviceRemoval(database: Database): (account: AccountId, dev
     endAnswers.run(account, device)
     endApprovals.run(account, device)
     endDeliveries.run(account, device)
-    // Its push tokens go with it, as the schema says.
+    // Its push tokens are removed with it by the schema.
     return remove.run(account, device).changes > 0 ? { tokens } : 'missing'
   }
 }
 
-/** The time by which every instance agrees what is recent. */
+/** The clock by which every instance agrees what is recent. */
 export const storeTime = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 
-/** Notes that a token ended, as part of the caller's transaction. */
+/** Records that a token ended, as part of the caller's transaction. */
 export function insertRevocation(database: Database): (token: TokenId) => void {
   const insert = database.prepare<[TokenId]>(`INSERT INTO revocation (token, at) VALUES (?, ${storeTime}) ON CONFLICT DO NOTHING`)
   return token => {

@@ -5,9 +5,9 @@ import type { CommitQueueDeps } from '../engine/commit-queue.ts'
 import { codeOf } from '../file/failure.ts'
 
 /**
- * Writes the id of every token that ends beside the database, before the commit that ends it. An older copy of the
- * database knows nothing of these, and must not bring them back to life when it is restored. A token listed here whose
- * commit then failed does no harm: somebody wanted it gone.
+ * Records the id of every ended token next to the database, before the commit that ends it. An older
+ * copy of the database does not have these, and must not revive them when it is restored. If the
+ * commit then fails, a token listed here does no harm: someone wanted it gone.
  */
 export function noteEndedTokens(database: Database, dataDirectory: string): NonNullable<CommitQueueDeps['beside']> {
   const file = fileIn(dataDirectory)
@@ -17,7 +17,7 @@ export function noteEndedTokens(database: Database, dataDirectory: string): NonN
     ended.push(String(id))
     return null
   })
-  // Whichever statement removes a token, those that go with their account or device included.
+  // Whichever statement removes a token, including those removed with their account or device.
   database.exec('CREATE TEMP TRIGGER token_ended AFTER DELETE ON main.token BEGIN SELECT note_ended_token(old.id); END')
 
   return {
@@ -29,7 +29,7 @@ export function noteEndedTokens(database: Database, dataDirectory: string): NonN
         append(file, owed)
         owed = []
       } catch {
-        // A full disk must not keep anybody from ending a sign-in. These are written with the next.
+        // A full disk must not prevent anyone from ending a sign-in. These are written with the next.
       }
     },
     undone() {
@@ -57,7 +57,7 @@ function fileIn(dataDirectory: string): string {
 function append(file: string, ids: readonly string[]): void {
   const handle = openSync(file, 'a', 0o600)
   try {
-    // A line that was torn by the end of the power is ended first, so that it cannot swallow this one.
+    // A line torn by a power cut is terminated first, so that it cannot swallow this one.
     appendFileSync(handle, `\n${ids.join('\n')}\n`)
     fdatasyncSync(handle)
   } finally {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 
-/** Rows that wait, of which only so many may: what they are among, and from where each came. */
+/** Waiting rows of a limited number: what they are among, and where each came from. */
 interface Waiting {
   table: string
   index: string
@@ -10,18 +10,19 @@ interface Waiting {
   key: string
 }
 
-/** What waits from one place. */
+/** What waits from one origin. */
 interface Place {
   from: string
   count: number
-  /** When its oldest ends. */
+  /** When its oldest expires. */
   endsAt: number
 }
 
 /**
- * Makes room among what waits for one more from there: the oldest goes of whoever has the most, counted by the widest network
- * first. Whoever belongs to the fullest crowd finds room within that alone; returns false when they are its fullest place
- * themselves. So a crowd from many places shuts nobody out who has less there than each of them.
+ * Makes room for one more waiting row from an origin: the oldest row of the origin with the most is
+ * removed, counted by the widest network first. A newcomer from the fullest network finds room only
+ * within that; returns false if it is its fullest origin itself. So a crowd from many origins shuts
+ * out nobody who has fewer there than each of them.
  */
 export function makeRoom(database: Database, { table, index, isWaiting, from, key }: Waiting): (newcomer: string, now: number) => boolean {
   const places = database.prepare<[number], Place>(
@@ -37,7 +38,7 @@ export function makeRoom(database: Database, { table, index, isWaiting, from, ke
   }
 }
 
-/** Undefined when no place is fuller than that of the newcomer. */
+/** Undefined if no origin is fuller than the newcomer's. */
 function fullestBut(newcomer: string, places: Place[]): Place | undefined {
   let crowd = places
   let isOwn = true
@@ -51,7 +52,7 @@ function fullestBut(newcomer: string, places: Place[]): Place | undefined {
   return isOwn ? undefined : crowd[0]
 }
 
-/** The widest first: /16 and /24 of IPv4, /32 and /48 of IPv6, and the place itself. */
+/** The widest first: /16 and /24 of IPv4, /32 and /48 of IPv6, and the origin itself. */
 const networks: ((from: string) => string)[] = [
   from => (from.includes(':') ? from.slice(0, 9) : from.split('.').slice(0, 2).join('.')),
   from => (from.includes(':') ? from.slice(0, 14) : from.split('.').slice(0, 3).join('.')),

@@ -4,7 +4,7 @@ import type { Deps } from '../engine/deps.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 
-/** What the instances of a server share to know its nonces again. */
+/** What the instances of a server share to recognize its nonces. */
 export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
   const add = database.prepare<[string, Uint8Array]>('INSERT INTO server_secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING')
   const read = database.prepare<[string], Buffer>('SELECT value FROM server_secret WHERE name = ?').pluck()
@@ -21,7 +21,7 @@ export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
   }
 }
 
-/** Spends a nonce as part of the caller's transaction; false when it was spent before. */
+/** Uses up a nonce as part of the caller's transaction; false if it was used before. */
 export function spendNonce(database: Database): (hash: string, now: number) => boolean {
   const spend = database.prepare<[Buffer, number]>('INSERT INTO used_nonce (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
   const forget = database.prepare<[number]>('DELETE FROM used_nonce WHERE at < ?')

@@ -19,7 +19,7 @@ interface KeptRequest extends PairingRequestRow {
   device: DeviceId | null
 }
 
-/** Wipes what ended requests would have given, and forgets them after a day, as part of the caller's transaction. */
+/** Wipes the answers of ended requests, and removes them after a day, as part of the caller's transaction. */
 export function sweepRequests(database: Database): (now: number) => void {
   const forget = database.prepare<[number]>('DELETE FROM pairing_request WHERE ends_at <= ?')
   const wipe = database.prepare<[number]>(
@@ -31,7 +31,7 @@ export function sweepRequests(database: Database): (now: number) => void {
   }
 }
 
-/** Requests of the second kind to be let into an account. */
+/** Pairing requests with a check code. */
 export function pairingRequests({ database, queue }: Deps): PairingRequestStore & Pick<AccountStore, 'readAccountKey'> {
   const countWaiting = database
     .prepare<[number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND ends_at > ?")
@@ -112,7 +112,7 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     return { state: 'delivered', ...delivery }
   }
 
-  // A device that was removed meanwhile is not let in again.
+  // A device removed meanwhile gets no token.
   function deliveredBefore({ sealedToken, tokenEndsAt, device }: KeptRequest, account: AccountId, response: string): RequestPolled {
     if (sealedToken === null || tokenEndsAt === null || device === null) return { state: 'over' }
     return { state: 'delivered', account, response, sealedToken, tokenEndsAt, device }

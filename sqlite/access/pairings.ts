@@ -20,7 +20,7 @@ interface PairingRow {
 }
 type PairingState = { is: 'waiting' } | { is: 'answered'; account: AccountId; response: string } | { is: 'delivered' } | { is: 'expired' }
 
-/** Requests of a new device or terminal to be let into an account. */
+/** Pairing requests of new devices and terminals. */
 export function pairings({
   database,
   queue
@@ -57,7 +57,7 @@ export function pairings({
   const forget = database.prepare<[number]>('DELETE FROM pairing WHERE ends_at <= ?')
   const moving = (table: 'pairing' | 'pairing_request', which: string) =>
     database.prepare<[number, number, number]>(`UPDATE ${table} SET ends_at = ends_at + ? WHERE ends_at > ? AND ends_at <= ? AND ${which}`)
-  // The end of one that was delivered is when that was.
+  // A delivered one ends at its delivery.
   const moves = [moving('pairing', 'delivered = 0'), moving('pairing_request', '1')]
   const storeToken = insertToken(database)
   const sweepRequests = requestSweep(database)
@@ -78,7 +78,7 @@ export function pairings({
       case 'waiting':
         return { state: 'waiting' }
       case 'answered':
-        // Whoever saw the code on a screen elsewhere learns nothing, not even that there is an answer.
+        // Someone who saw the code on a screen elsewhere learns nothing, not even that there is an answer.
         if (ask.from !== row.askedFrom) return { state: 'waiting' }
         deliver.run(Math.floor(ask.now), ask.kind, ask.publicKey)
         return {
@@ -139,7 +139,7 @@ export function pairings({
   }
 }
 
-// `endsAt` is when a request expires until it is delivered, and then when that was.
+// `endsAt` is when a request expires until it is delivered, and then the time of delivery.
 function stateOf({ account, response, delivered, endsAt }: PairingRow, now: number): PairingState {
   if (delivered === 1) return { is: 'delivered' }
   if (now >= endsAt) return { is: 'expired' }

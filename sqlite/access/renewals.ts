@@ -8,12 +8,12 @@ import { spendNonce } from './nonces.ts'
 import { insertToken } from './tokens.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
-/** Requests under way, and tabs that have not heard, still come with the token before. */
+/** Requests in flight, and tabs that do not know yet, still use the previous token. */
 const graceMs = 60_000
 
 type Renewing = Pick<DeviceRow, 'id' | 'kind' | 'name'>
 
-/** Devices that renew their tokens with a key of their own. */
+/** Devices that renew their tokens with their own key. */
 export function renewals({ database, queue }: Deps): Pick<Store, 'renewToken'> {
   const find = database.prepare<[AccountId, string], Renewing>(
     `SELECT id, kind, name FROM device WHERE account = ${accountKey} AND public_key = ?`
@@ -36,8 +36,9 @@ export function renewals({ database, queue }: Deps): Pick<Store, 'renewToken'> {
 }
 
 /**
- * Lets the other tokens of a device end soon, as part of the caller's transaction. Two tabs that renew at the same time
- * both go on: the last token before this one is left alone while it is younger than the grace.
+ * Makes the other tokens of a device expire soon, as part of the caller's transaction. Two tabs that
+ * renew at the same time both continue: the previous token stays while it is younger than the grace
+ * period.
  */
 export function endOlderTokens(database: Database): (account: AccountId, device: DeviceId, keep: TokenId, now: number) => void {
   const end = database.prepare<[number, AccountId, DeviceId, TokenId, TokenId, number]>(

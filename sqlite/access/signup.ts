@@ -9,7 +9,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000
 
 type Asked = 'waiting' | 'approved' | 'rejected'
 
-/** People who wait to be let in, and invitations. */
+/** People waiting to be let in, and invitations. */
 export function signup({
   database,
   queue
@@ -84,7 +84,7 @@ export function signup({
   }
 }
 
-/** Takes a new key through its door, as part of the caller's transaction: what lets one key in is used up by it. */
+/** Admits a new key, as part of the caller's transaction: what lets one key in is used up by it. */
 export function doors(database: Database): (ask: Pick<SignIn, 'publicKey' | 'create' | 'now'>, isFirst: boolean) => boolean {
   const takeApproval = database.prepare<[string, number]>("DELETE FROM signup WHERE public_key = ? AND state = 'approved' AND ends_at > ?")
   const takeInvite = database.prepare<[number, string, number]>(

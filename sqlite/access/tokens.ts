@@ -11,16 +11,16 @@ import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const dayMs = 24 * 60 * 60 * 1000
 const recentMs = 10 * 60 * 1000
-/** A device that did not renew its tokens for so long has to sign in anew. */
+/** A device that did not renew its tokens for this long has to sign in again. */
 const deviceIdleMs = 180 * dayMs
 
-/** About what a token takes. */
+/** The approximate size of a token. */
 const tokenBytes = 300
 
-/** The scopes are words with a blank between in the database. */
+/** In the database, scopes are words separated by spaces. */
 type Kept<Row> = Omit<Row, 'scopes'> & { scopes: string }
 
-/** The tokens of an account, known by their hashes alone. */
+/** The tokens of an account, stored only as hashes. */
 export function tokens({
   database,
   queue
@@ -110,7 +110,7 @@ export function tokens({
         const pushTokens = ending.reduce((sum, device) => sum + (countPushTokens.get(device) ?? 0), 0)
         return { tokens: countExpired.get(now) ?? 0, devices: ending.length, pushTokens }
       }),
-    // Asked every other second, and almost never is there anything to write.
+    // Called every two seconds, and almost never has anything to write.
     async endExpiredTokens(now) {
       const isAny = await queue.read(() => firstExpired.get(now) !== undefined)
       return isAny ? queue.write(() => endAllExpired(now)) : []
@@ -118,13 +118,16 @@ export function tokens({
   }
 }
 
-/** The device of a stored token; `isNew` when it was made with it. */
+/** The device of a stored token; `isNew` if it was created with it. */
 export interface StoredDevice {
   id: DeviceId
   isNew: boolean
 }
 
-/** Stores a new token of an account, and its device when there is none yet, as part of the caller's transaction. */
+/**
+ * Stores a new token of an account, and its device if there is none yet, as part of the caller's
+ * transaction.
+ */
 export function insertToken(database: Database): (account: AccountId, draft: TokenDraft) => StoredDevice | undefined {
   const findDevice = database.prepare<[AccountId, string], { key: number; id: DeviceId }>(
     `SELECT key, id FROM device WHERE account = ${accountKey} AND public_key = ?`
@@ -161,7 +164,7 @@ export function insertToken(database: Database): (account: AccountId, draft: Tok
     return { key, id, isNew: true }
   }
 
-  // To existing clients a refused sign-in is the end, while a device that nobody uses misses nothing.
+  // For existing clients a rejected token is final, while an unused device loses nothing.
   function makeRoom(account: AccountId, { id, most = Number.POSITIVE_INFINITY }: DeviceDraft): void {
     if (!Number.isFinite(most)) return
     for (const other of findTooMany.all(account, id, Math.max(most - 1, 0))) removeDevice(account, other)
@@ -177,6 +180,6 @@ export function insertToken(database: Database): (account: AccountId, draft: Tok
 }
 
 function withScopes<Row>({ scopes, ...row }: Kept<Row>) {
-  // Written by this very program, from the closed set.
+  // Written by this program itself, from the closed set.
   return { ...row, scopes: scopes.split(' ').filter(word => word !== '') as Scope[] }
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../engine/deps.ts'
 import { isNotLeft, leftovers } from '../engine/leftovers.ts'
 import { insertRevocation } from './devices.ts'
 
-/** Accounts as a whole, for the owner of the server. */
+/** All accounts, for the owner of the server. */
 export function users({ database, queue }: Deps): Pick<AccountStore, 'readRole' | 'listAccounts' | 'removeAccount'> {
   const readRole = database.prepare<[AccountId], Role>('SELECT role FROM account WHERE id = ?').pluck()
   const list = database.prepare<[], UserRow>(
@@ -44,14 +44,14 @@ export function users({ database, queue }: Deps): Pick<AccountStore, 'readRole' 
     if (readRole.get(account) === 'owner' && hasOthers.get(account)) return 'owner'
     const tokens = findTokens.all(key)
     for (const token of tokens) noteRevoked(token)
-    // Rows point at each other; at the end of the transaction none of them is left.
+    // Rows reference each other; at the end of the transaction none of them is left.
     database.pragma('defer_foreign_keys = ON')
     for (const removal of removals) removal.run(key)
     if (!rest.leave({ kind: 'account', key, account: key, id: '' })) hide(key)
     return { tokens }
   }
 
-  /** Nobody finds it by its name or key any more, and nothing of it is swept as if it lived. */
+  /** It can no longer be found by name or key, and nothing of it is swept as if it were alive. */
   function hide(key: number): void {
     for (const each of sleep) each.run(key)
     forgetName.run(key)

@@ -3,14 +3,14 @@ import { checksumOf } from './checksum.ts'
 
 interface CheckedTable {
   table: string
-  /** The two numbers by which a row has its place. */
+  /** The two numbers that identify a row's position. */
   place: readonly [string, string]
   values: readonly string[]
-  /** Whether the statements that write it store the checksum themselves: a trigger would write a large row twice. */
+  /** Whether its own statements store the checksum: a trigger would write a large row twice. */
   writesItself?: true
 }
 
-/** Everything that clients sealed. */
+/** All sealed data. */
 const tables: readonly CheckedTable[] = [
   { table: 'message', place: ['session', 'seq'], values: ['sealed'], writesItself: true },
   { table: 'attachment_piece', place: ['attachment', 'at'], values: ['bytes'], writesItself: true },
@@ -22,7 +22,7 @@ const tables: readonly CheckedTable[] = [
   { table: 'access_key', place: ['session', 'machine'], values: ['data'] }
 ]
 
-/** A row as it was compared with its checksum. */
+/** A row compared with its checksum. */
 export interface CheckedRow {
   row: number
   /** Which it is, in words. */
@@ -31,12 +31,12 @@ export interface CheckedRow {
   bytes: number
 }
 
-/** The checked rows of one table, those after a row id first. */
+/** The checked rows of one table, after a row id. */
 export type NextRows = (after: number, limit: number) => Iterable<CheckedRow>
 
 /**
- * Keeps a checksum in every row that holds what clients sealed, whichever statement writes it, and hands out the ways to
- * compare them. Rows from before there were checksums have none, and count as sound.
+ * Stores a checksum in every row of sealed data, whichever statement writes it, and returns the ways
+ * to compare them. Rows from before there were checksums have none, and count as intact.
  */
 export function keepChecksums(database: Database): NextRows[] {
   database.function('checksum', { varargs: true, deterministic: true }, (...given: unknown[]) => {

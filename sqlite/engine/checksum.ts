@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** What is read of a message to know whether it is the one that was stored. */
+/** What is read of a message to verify that it is the one stored. */
 export interface Checked {
   seq: number
   sealed: string
@@ -9,9 +9,9 @@ export interface Checked {
 }
 
 /**
- * CRC-32 finds every flip of up to 32 bits in a row, which is what disks and memory do; who changes rows on purpose is
- * found by the clients, to whom they are sealed. It begins with where the row belongs, such as session and seq, so a row
- * in the wrong place fails too.
+ * CRC-32 finds every error burst of up to 32 bits, which is what disks and memory cause; deliberate
+ * changes are found by the clients, since rows are sealed for them. It starts with the row's position,
+ * such as session and seq, so a row in the wrong place fails too.
  */
 export function checksumOf(place: number, at: number, ...values: readonly (string | Uint8Array | null)[]): number {
   let crc = (Math.imul(place, 0x9e3779b1) ^ at) >>> 0

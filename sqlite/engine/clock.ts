@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { AccountId } from '../../lib/protocol/wire/ids.ts'
 
 export interface AccountClock {
-  /** Moves the account's update seq and returns where it is now. Part of the caller's transaction. */
+  /** Advances the account's update seq and returns it. Part of the caller's transaction. */
   move(account: AccountId, by: number): number
   read(account: AccountId): number
 }

@@ -12,12 +12,12 @@ const busyPauseMs = 20
 const busyPatienceMs = 2_000
 
 /**
- * Work that members of one kind leave for later in their turn and do together, such as a counter they all move. It is
- * done before any other member runs, and before the commit.
+ * Work that members of one kind defer within their turn and do together, such as a counter they all
+ * move. It runs before any other member, and before the commit.
  */
 export interface Tail {
   finish(): void
-  /** What was left is undone with its transaction: nothing of it counts. */
+  /** Deferred work was rolled back with its transaction. */
   forget(): void
 }
 
@@ -33,22 +33,25 @@ type Answer = () => void
 
 export interface CommitQueueDeps {
   database: Database
-  /** Called once, with what happened, when nothing can be promised any more. */
+  /** Called once, with the cause, when nothing can be guaranteed any more. */
   onBroken: (reason: StoreBroken) => void
-  /** Told of each commit, from its begin to its end. What it throws changes nothing that was committed. */
+  /** Called after each commit, with its start and end. Its errors change nothing that was committed. */
   onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
-  /** Room that is given up when the disk is full; until it is back, writes that take room are refused. */
+  /**
+   * Reserved space, released when the disk is full; until it is back, writes that need space are
+   * rejected.
+   */
   reserve?: Pick<Reserve, 'release' | 'isReleased'> | undefined
-  /** While it is too long, writes that take room are refused. */
+  /** While the WAL is too long, writes that need space are rejected. */
   log?: Pick<Log, 'isTooLong'> | undefined
-  /** Hears of the turn at its two ends, for what has to be on disk beside the database by then. */
+  /** Called at the start and end of a turn, for what has to be on disk next to the database by then. */
   beside?: { beforeCommit(): void; undone(): void } | undefined
 }
 
 /**
- * Every write passes here, in order of arrival. All that arrive in one turn of the event loop share one transaction and
- * one sync; each is answered only after it. A member is synchronous, touches nothing but the database, and may be run
- * twice: what it did the first time has then been undone.
+ * Every write passes through here, in order of arrival. All that arrive in one turn of the event loop
+ * share one transaction and one sync; each is answered only after it. A member is synchronous, touches
+ * nothing but the database, and may be run twice: its first effects have then been rolled back.
  */
 export class CommitQueue {
   readonly #database: Database
@@ -85,9 +88,10 @@ export class CommitQueue {
   }
 
   /**
-   * Resolves with what `run` returned once that is on disk; rejects with what it threw, with `StoreFull` or with
-   * `StoreBroken`. `bytes` is about how much it stores; `isLong` says that it may take some milliseconds, so that few of its kind
-   * share a turn; `tail` is what it leaves to be done with others of its kind.
+   * Resolves with what `run` returned once that is on disk; rejects with what it threw, with
+   * `StoreFull` or with `StoreBroken`. `bytes` is roughly how much it stores; `isLong` says that it
+   * may take some milliseconds, so that only a few such share a turn; `tail` is what it defers to be
+   * done with others of its kind.
    */
   write<T>(run: () => T, { bytes = 0, isLong = false, tail }: { bytes?: number; isLong?: boolean; tail?: Tail } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -113,7 +117,7 @@ export class CommitQueue {
     }
   }
 
-  /** Commits what is waiting; from then on everything is refused. */
+  /** Commits what is waiting; from then on everything is rejected. */
   async end(): Promise<void> {
     if (this.#isScheduled) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
     this.#refusal ??= new StoreBroken('The store is closed.')
@@ -153,8 +157,9 @@ export class CommitQueue {
     return this.#waiting.splice(0, count)
   }
 
-  // Guarding a member costs a copy of every page it touches, and almost none fails. So they run unguarded first; if one
-  // fails, the whole turn is undone and run again with each in its own savepoint, where it fails alone.
+  // A savepoint for a member costs a copy of every page it touches, and members almost never fail. So they
+  // run without one first; if one fails, the whole turn is rolled back and run again with each in its own
+  // savepoint, where it fails alone.
   #runTurn(members: Member[]): Answer[] | 'busy' {
     if (this.#refusal) return rejectAll(members, this.#refusal)
     try {
@@ -193,7 +198,7 @@ export class CommitQueue {
     }
   }
 
-  // Who watches has no say in what was committed: the callers still get their answers.
+  // Commit listeners cannot affect what was committed: the callers still get their answers.
   #tell(turn: { members: number; ms: number }): void {
     try {
       this.#onCommit?.(turn)
@@ -239,8 +244,8 @@ export class CommitQueue {
     return reason
   }
 
-  // Only a program from outside, such as a copy being taken, can hold the database. Waiting for it inside SQLite would
-  // stop the event loop, so the turn waits here.
+  // Only another program, such as a copy being made, can lock the database. Waiting for it inside SQLite
+  // would block the event loop, so the turn waits here.
   #hasPatience(): boolean {
     this.#busySince ??= performance.now()
     return performance.now() - this.#busySince < busyPatienceMs

@@ -2,7 +2,7 @@ import { RowDamaged } from '../../lib/store/store.ts'
 
 /** Remembers which rows were found damaged, so that each counts once however often it is read. */
 export interface Damage {
-  /** `row` names it among all others, such as `message 3 of 7`. */
+  /** `row` identifies it among all others, such as `message 3 of 7`. */
   note(row: string): RowDamaged
   count(): number
 }

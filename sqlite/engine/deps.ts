@@ -4,7 +4,7 @@ import type { Reserve } from '../file/reserve.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Damage } from './damage.ts'
 
-/** What each subject of the store is made from. */
+/** The dependencies of each part of the store. */
 export interface Deps {
   database: Database
   queue: CommitQueue

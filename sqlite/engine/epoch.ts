@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 
-/** Which life of the database this is. */
+/** The epoch of the database. */
 export function readEpoch(database: Database): () => string {
   const read = database.prepare<[], string>('SELECT id FROM epoch WHERE only = 1').pluck()
   return () => {
@@ -10,7 +10,10 @@ export function readEpoch(database: Database): () => string {
   }
 }
 
-/** Begins another one and returns its id. Whoever puts an older copy in place of a database calls this before it is served. */
+/**
+ * Starts another one and returns its id. Called when an older copy replaces a database, before it is
+ * served.
+ */
 export function renewEpoch(database: Database): string {
   const renew = database.prepare<[], string>('UPDATE epoch SET id = lower(hex(randomblob(12))) WHERE only = 1 RETURNING id').pluck()
   const epoch = renew.get()

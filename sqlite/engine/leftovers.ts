@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
-/** How long a piece may take, so that whoever writes in the same turn hardly waits. */
+/** How long a piece may take, so that writes in the same turn hardly wait. */
 export const pieceMs = 5
-/** Rows looked at between two looks at the clock, and about how much of them. */
+/** Rows processed between two checks of the clock, and roughly their size. */
 const rowsAtOnce = 100
 const bytesAtOnce = 256 * 1024
 
@@ -15,16 +15,22 @@ export interface Removed {
   id: string
 }
 
-/** Removes the next rows of a table; true when none is left. */
+/** Removes the next rows of a table; true if none is left. */
 type Step = (removed: Removed) => boolean
 
-/** What is left of removed accounts, sessions and machines, which goes a little at a time, so that nobody waits for the end of a huge one. */
+/**
+ * Remains of removed accounts, sessions and machines, which are deleted in small pieces, so that
+ * nobody waits for a huge one.
+ */
 export interface Leftovers {
   /** Tables of which one account may have millions of rows, or huge ones. */
   readonly large: readonly string[]
-  /** Removes the first of what it has, and notes it when there is more; true when nothing is left. As part of the caller's transaction. */
+  /**
+   * Removes its first rows, and records it if there are more; true if nothing is left. As part of the
+   * caller's transaction.
+   */
   leave(removed: Removed): boolean
-  /** Removes the next of what is left, as part of the caller's transaction; false when nothing was. */
+  /** Removes the next remains, as part of the caller's transaction; false if there were none. */
   sweep(): boolean
 }
 
@@ -42,7 +48,7 @@ export function leftovers(database: Database): Leftovers {
     machine: [removal(database, { ...accessKeys, where: 'account = :account AND machine = :key' })]
   }
 
-  /** One table after another: what refers to a row is gone before it. */
+  /** One table after another: references to a row are removed before it. */
   function removeSome(removed: Removed, ms: number): boolean {
     const until = performance.now() + ms
     for (const step of steps[removed.kind]) {
@@ -69,7 +75,7 @@ export function leftovers(database: Database): Leftovers {
 
 interface Table {
   table: string
-  /** About how large a row is. SQLite finds the length of a text without reading the text. */
+  /** The approximate size of a row. SQLite finds the length of a text without reading it. */
   bytes: string
 }
 
@@ -79,7 +85,7 @@ const tablesOfSession: readonly Table[] = [
   { table: 'usage_report', bytes: 'octet_length(tokens) + octet_length(cost)' },
   accessKeys
 ]
-/** What refers to another comes before it. */
+/** Rows that reference another come before it. */
 const tablesOfAccount: readonly Table[] = [
   ...tablesOfSession,
   { table: 'attachment_piece', bytes: 'octet_length(bytes)' },
@@ -116,7 +122,7 @@ function firstOf(sizes: Iterable<number>): { count: number; isAll: boolean } {
   return { count, isAll: count < rowsAtOnce }
 }
 
-/** The sweep of attachments whose time is over takes them, one at a time. */
+/** Removed by the sweep of expired attachments, one at a time. */
 function leaveAttachments(database: Database): Step {
   const leave = database.prepare<Removed>(
     `UPDATE attachment SET session = 0, ends_at = 0
@@ -133,12 +139,12 @@ function removeAccount(database: Database): Step {
   }
 }
 
-/** A key for a new row of the table, which nothing that is left belongs to. */
+/** A key for a new row of the table that no remains belong to. */
 export function freeKey(kind: 'session' | 'machine'): string {
   return `1 + max(ifnull((SELECT max(key) FROM ${kind}), 0), ifnull((SELECT max(key) FROM leftover WHERE kind = '${kind}'), 0))`
 }
 
-/** Of rows of the account table: that it is there, and not only what is left of it. */
+/** For account rows: that it exists, and is not just remains. */
 export const isNotLeft = `key NOT IN (SELECT key FROM leftover WHERE kind = 'account')`
-/** Of rows of an account: that theirs is. */
+/** For rows of an account: that theirs does. */
 export const ofNoneLeft = `account NOT IN (SELECT key FROM leftover WHERE kind = 'account')`

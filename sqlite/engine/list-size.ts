@@ -1,7 +1,7 @@
-/** A list ends early past so much text, so that a few huge rows cannot fill the memory. */
+/** A list ends early past this much text, so that a few huge rows cannot fill the memory. */
 export const mostListBytes = 16 * 1024 * 1024
 
-/** The first rows, up to the one with which their text is more than a list may have. */
+/** The first rows, up to the one whose text exceeds the limit of a list. */
 export function within<Row extends object>(rows: Iterable<Row>): Row[] {
   const taken: Row[] = []
   let bytes = 0

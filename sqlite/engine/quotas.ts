@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3'
 import type { AccountId } from '../../lib/protocol/wire/ids.ts'
 import { OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 
-/** Whether an account has that many rows already: a walk over an index that ends there, for tables that seldom grow. */
+/**
+ * Whether an account already has this many rows: an index scan that stops there, for tables that
+ * seldom grow.
+ */
 export function rowQuota(
   database: Database,
   table: 'session' | 'machine' | 'artifact' | 'kv' | 'usage_report'
@@ -13,7 +16,7 @@ export function rowQuota(
   return (account, most) => Number.isFinite(most) && (most <= 0 || last.get(account, most - 1) !== undefined)
 }
 
-/** Throws when an account would hold more bytes than it may, of messages, attachments and artifacts together. */
+/** Throws if an account would exceed its bytes of messages, attachments and artifacts together. */
 export function byteQuota(database: Database): (account: AccountId, added: number, most: Pick<Quotas, 'bytes'>) => void {
   const held = database.prepare<[AccountId], number>('SELECT bytes + attachment_bytes + artifact_bytes FROM account WHERE id = ?').pluck()
   return (account, added, { bytes: most }) => {
@@ -21,7 +24,10 @@ export function byteQuota(database: Database): (account: AccountId, added: numbe
   }
 }
 
-/** A write as part of a member, which throws, and so undoes it, when the account would then hold more state than it may, and more than before. */
+/**
+ * A write as part of a member, which throws, and so is rolled back, if the account would then have
+ * more state than allowed, and more than before.
+ */
 export type StateWrite = <T>(account: AccountId, quotas: Pick<Quotas, 'stateBytes'>, write: () => T) => T
 
 export function stateQuota(database: Database): StateWrite {

@@ -3,12 +3,12 @@ export const afterAllText: Buffer = Buffer.of(0)
 
 const last = 0x10ffff
 
-/** The least text above all that begin with the prefix, in the order of UTF-8 bytes, which is that of code points. */
+/** The smallest text above all that begin with the prefix, in UTF-8 byte order, which is code point order. */
 export function endOfPrefix(prefix: string): string | Buffer {
   const points = Array.from(prefix, character => character.codePointAt(0) ?? 0)
   while (points.at(-1) === last) points.pop()
   const point = points.pop()
   if (point === undefined) return afterAllText
-  // Half characters are no text.
+  // Lone surrogates are not text.
   return String.fromCodePoint(...points, point === 0xd7ff ? 0xe000 : point + 1)
 }

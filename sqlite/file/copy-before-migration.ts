@@ -4,8 +4,8 @@ import type { Database } from 'better-sqlite3'
 import { createPrivately } from './private-file.ts'
 
 /**
- * Copies a database whose schema is about to change to `before-schema-<number>.db` beside it, and removes older such
- * copies. A copy that was cut off has no such name; it is made anew.
+ * Copies a database whose schema is about to change to `before-schema-<number>.db` next to it, and
+ * removes older such copies. An interrupted copy does not have such a name; it is made again.
  */
 export function keepBeforeMigration(database: Database, file: string, newest: number): void {
   const version = Number(database.pragma('user_version', { simple: true }))

@@ -12,28 +12,32 @@ import { createPrivately } from './private-file.ts'
 import { settle } from './replace.ts'
 import { isUnborn } from './unfinished-creation.ts'
 
-/** "Afld" in the header of every database of ours; what does not carry it is somebody else's. */
+/** "Afld" in the header of every database of ours; one without it is foreign. */
 const applicationId = 0x41666c64
 const oldestSqlite = '3.51.3'
 const pageSize = 4096
 
 export interface OpenedDatabase {
   database: Database.Database
-  /** Moves the log into the file, closes it and frees the directory. */
+  /** Checkpoints the WAL into the file, closes it and unlocks the directory. */
   close(): void
 }
 export interface OpenDatabaseDeps {
   dataDirectory: string
   migrations: readonly Migration[]
   clock: () => number
-  /** The number by which the system knows a directory's kind of file system; asked of the system unless a test says it. */
+  /**
+   * The number that identifies a directory's file system type; read from the system unless a test
+   * provides it.
+   */
   fileSystemOf?: (directory: string) => number
   onMigrated?: ((steps: { from: number; to: number }) => void) | undefined
 }
 
 /**
- * Opens or creates the database and brings its schema up to date. The directories of the data and of the file are locked.
- * Throws `CannotStart` and leaves the file as it was when it is not a database this program may write.
+ * Opens or creates the database and brings its schema up to date. The directories of the data and of
+ * the file are locked. Throws `CannotStart` and leaves the file unchanged if this program may not
+ * write the database.
  */
 export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promise<OpenedDatabase> {
   const locks: Lock[] = []
@@ -72,10 +76,11 @@ function closeAll(database: Database.Database | undefined, locks: readonly Lock[
 }
 
 function prepareConnection(database: Database.Database): void {
-  // The page size of a new file is settled by the first write, which switching to WAL is.
+  // The page size of a new file is fixed by the first write, which switching to WAL is.
   database.pragma(`page_size = ${pageSize}`)
   database.pragma('journal_mode = WAL')
-  // better-sqlite3 is built to fall back to NORMAL in WAL mode, which loses acknowledged rows with the power.
+  // better-sqlite3 is built to fall back to NORMAL in WAL mode, which loses acknowledged rows in a power
+  // cut.
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma('temp_store = MEMORY')
@@ -83,11 +88,12 @@ function prepareConnection(database: Database.Database): void {
   database.pragma(`journal_size_limit = ${64 * 1024 * 1024}`)
 }
 
-// Looks through a connection that cannot write, so that not a byte of a file that is not ours changes.
+// Checks through a read-only connection, so that not a byte of a foreign file changes.
 function refuseForeign(file: string, newest: number): void {
   const stats = statSync(file)
   if (!stats.isFile()) throw new CannotStart(`${file} is not a file; name another for the database.`)
-  // The first start may have been cut off in its first write; a database of ours has such a journal at no other time.
+  // The first start may have been interrupted in its first write; a database of ours has such a journal at
+  // no other time.
   if (stats.size === 0 || isUnborn(file)) return
   const database = new Database(file, withAddon({ readonly: true, timeout: 50 }))
   try {
@@ -122,7 +128,7 @@ function schemaOf(database: Database.Database, clock: () => number): Schema {
   }
 }
 
-/** What the promises of the store rest on, as the connection itself reports it. */
+/** The settings that the store's guarantees depend on, as the connection reports them. */
 export interface Footing {
   sqliteVersion: string
   journalMode: string
@@ -143,7 +149,7 @@ function readFooting(database: Database.Database, now: number): Footing {
   }
 }
 
-/** One sentence about the first thing missing; undefined when the store can keep its promises. */
+/** One sentence about the first violation; undefined if the store can keep its guarantees. */
 export function flawIn(footing: Footing): string | undefined {
   if (isOlder(footing.sqliteVersion, oldestSqlite))
     return `SQLite ${footing.sqliteVersion} can corrupt its log; ${oldestSqlite} or newer is needed`

@@ -10,8 +10,8 @@ export interface Lock {
 }
 
 /**
- * Makes this process the only server in a directory. The lock is an open transaction on a file of its own, so the
- * system itself frees it however the process ends. Throws `CannotStart` when another server has it.
+ * Makes this process the only server in a directory. The lock is an open transaction on its own file,
+ * so the system frees it however the process ends. Throws `CannotStart` if another server has it.
  */
 export function lockDirectory(directory: string): Lock {
   const file = join(directory, 'afield.lock')

@@ -2,18 +2,18 @@ import { statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 
 const pageBytes = 4096
-/** What the log may hold that could not be moved into the database, because somebody still reads what was there before it. */
+/** What the WAL may hold that could not be checkpointed, because someone still reads older data. */
 const mostBytes = 256 * 1024 * 1024
 
-/** The log of the database, which grows for as long as another program reads without an end. */
+/** The WAL of the database, which grows while another program reads endlessly. */
 export interface Log {
-  /** Sees how far the log was moved into the database, and moves what can be when there is much. */
+  /** Checks how far the WAL was checkpointed, and checkpoints more if it is long. */
   look(): void
-  /** On disk, as of the last look. */
+  /** On disk, when last checked. */
   bytes(): number
-  /** When the log was last seen to move, or to be short. */
+  /** When the WAL was last checkpointed, or short. */
   movedAt(): number
-  /** From then on writes that take room are refused, until it is shorter. */
+  /** From then on writes that need space are rejected, until it is shorter. */
   isTooLong(): boolean
 }
 

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { CannotStart } from '../../lib/exit.ts'
 
-/** By the numbers of Linux. Their locks and syncs are not those of a disk, and a write-ahead log needs both. */
+/** Linux numbers. Locks and syncs on these are not those of a local disk, and a WAL needs both. */
 const nameByKind = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -18,6 +18,6 @@ export function refuseNetworkDisk(directory: string, kindOf: (directory: string)
 }
 
 function systemKind(directory: string): number {
-  // Other systems number them in other ways.
+  // Other systems use other numbers.
   return process.platform === 'linux' ? statfsSync(directory).type : 0
 }

@@ -1,7 +1,7 @@
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { codeOf } from './failure.ts'
 
-/** Says in one sentence why a database could not be opened; an error nobody foresaw is thrown as it is. */
+/** Explains in one sentence why a database could not be opened; an unexpected error is rethrown. */
 export function cannotOpen(file: string, error: unknown): unknown {
   const code = codeOf(error)
   const because = { cause: error }

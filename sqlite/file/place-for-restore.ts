@@ -6,7 +6,7 @@ import { refuseNetworkDisk } from './network-disk.ts'
 import { cannotOpen } from './open-error.ts'
 import { freshPrefix, type Places, replace, settle } from './replace.ts'
 
-/** Locks the place of a restore, and completes one there that was cut off. */
+/** Locks the location of a restore, and completes an interrupted one there. */
 export function placeForRestore(places: Places): RestorePlace {
   const beside = dirname(places.database)
   const locks: Lock[] = []

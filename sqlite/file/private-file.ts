@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs'
 import { codeOf } from './failure.ts'
 
 /**
- * Creates an empty file only this user can read. One that exists is not even opened: closing it again would free
- * every lock this process has on it.
+ * Creates an empty file only this user can read. An existing one is not even opened: closing it would
+ * free every lock this process has on it.
  */
 export function createPrivately(file: string): void {
   try {

@@ -15,7 +15,10 @@ import { basename, dirname, join } from 'node:path'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { codeOf } from './failure.ts'
 
-/** The database file, and the directory of the small files that belong to it. They may be on different disks. */
+/**
+ * The database file, and the directory of the small files that belong to it. They may be on different
+ * disks.
+ */
 export interface Places {
   database: string
   data: string
@@ -23,22 +26,25 @@ export interface Places {
 
 type Side = keyof Places
 
-/** One file that takes its place; paths are relative to the directory of its side, so that these may be mounted elsewhere. */
+/**
+ * One file that is put in place; paths are relative to the directory of its side, so that these may be
+ * mounted elsewhere.
+ */
 interface Entry {
   of: Side
   fresh: string
   place: string
-  /** What makes room first, in this order. */
+  /** What is moved away first, in this order. */
   old: { from: string; to: string }[]
 }
 
 interface Plan {
-  /** Unfinished directories, which go when the plan is carried out. */
+  /** Unfinished directories, removed when the plan is complete. */
   fresh: { of: Side; directory: string }[]
   entries: Entry[]
 }
 
-/** What was unpacked: directories beside the places, and the names in them. */
+/** What was unpacked: directories next to the targets, and the names in them. */
 export interface Unpacked {
   fresh: Record<Side, string>
   /** Its name in `fresh.database`. */
@@ -48,10 +54,10 @@ export interface Unpacked {
 }
 
 /**
- * Puts unpacked files in the place of what is there, which is moved into a new directory of the given name beside it. Both
- * directories must be locked. What is to be done is noted on disk first: when the power fails in between, `settle` completes
- * it. Throws `CannotStart` when it cannot be done; then everything is where it was, or the sentence says so.
- * Returns the directories of what was moved.
+ * Puts unpacked files in the place of the current ones, which are moved into a new directory of the
+ * given name next to it. Both directories must be locked. The plan is written to disk first: if the
+ * power fails in between, `settle` completes it. Throws `CannotStart` if it fails; then everything is
+ * where it was, or the sentence says so. Returns the directories of what was moved.
  */
 export function replace(places: Places, unpacked: Unpacked, asideName: string): string[] {
   const plan = planFor(places, unpacked, asideName)
@@ -78,12 +84,15 @@ export function replace(places: Places, unpacked: Unpacked, asideName: string): 
   return asides
 }
 
-/** Where a backup is unpacked begins with this, so that what a killed restore left can be told from files of others. */
+/**
+ * Prefix of the directories for unpacking a backup, so that leftovers of a killed restore can be
+ * recognized.
+ */
 export const freshPrefix = 'afield-restore-'
 
 /**
- * Completes a replacement that was cut off, or undoes it when its files are gone, and removes what was only unpacked. Both
- * directories must be locked.
+ * Completes an interrupted replacement, or rolls it back if its files are gone, and removes what was
+ * only unpacked. Both directories must be locked.
  */
 export function settle(places: Places): void {
   completeNoted(places)
@@ -130,7 +139,8 @@ function planFor(places: Places, { fresh, databaseName, names }: Unpacked, aside
   }
 }
 
-// Each step is done or not, and can be seen to be: whoever comes after a crash goes on with the first that is not.
+// Each step is done or not, and this can be checked: after a crash, the next process continues with the
+// first that is not.
 function carryOut(places: Places, { entries }: Plan): void {
   for (const entry of entries) {
     const [fresh, place] = [inPlace(places, entry, entry.fresh), inPlace(places, entry, entry.place)]
@@ -144,7 +154,8 @@ function carryOut(places: Places, { entries }: Plan): void {
 function takeBack(places: Places, { entries }: Plan): void {
   for (const entry of entries) {
     const isMoved = entry.old.some(({ to }) => existsSync(inPlace(places, entry, to)))
-    // Only what came from the backup makes room: what nothing was moved for, or what was moved and is there again.
+    // Only files from the backup are removed: those for which nothing was moved, or whose original is
+    // back.
     if (isMoved || entry.old.length === 0) move(inPlace(places, entry, entry.place), inPlace(places, entry, entry.fresh))
     for (const { from, to } of entry.old.toReversed()) {
       const aside = inPlace(places, entry, to)
@@ -164,7 +175,7 @@ function removeEmpty(directory: string): void {
   if (existsSync(directory) && readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
-/** The plan is carried out or taken back, whole: what is on disk of it may go. */
+/** The plan is complete or rolled back: its files on disk may be removed. */
 function conclude(places: Places, plan: Plan): void {
   const directories = [...new Set([dirname(places.database), places.data])]
   for (const directory of directories) syncDirectory(directory)
@@ -191,7 +202,7 @@ function note(places: Places, plan: Plan): void {
 function readNote(places: Places): Plan | undefined {
   const file = noteOf(places)
   if (!existsSync(file)) return undefined
-  // Written by `note` and renamed when it was whole; the directory is its owner's alone.
+  // Written by `note` and renamed when complete; the directory is private to its owner.
   return JSON.parse(readFileSync(file, 'utf8')) as Plan
 }
 

@@ -4,17 +4,20 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const reserveBytes = 16 * 1024 * 1024
-/** So much more has to be free before the reserve is made again, or the next write would take it back. */
+/** This much more must be free before the reserve is made again, or the next write would use it up. */
 const marginBytes = 4 * 1024 * 1024
 
-/** Room on the disk that is kept for when there is none: removing what nobody needs takes some too. */
+/** Disk space reserved for when there is none: removing data needs some too. */
 export interface Reserve {
-  /** Gives the room up. From then on what grows is refused, until `regain` has it back. */
+  /** Releases the space. From then on writes that grow are rejected, until `regain` has it back. */
   release(): void
   isReleased(): boolean
-  /** Whether a write found no room and none was seen since; also on a disk too small for a reserve. */
+  /**
+   * Whether a write failed on a full disk and no space was seen since; also on a disk too small for a
+   * reserve.
+   */
   isFull(): boolean
-  /** Takes the room, the first time too, when the disk has it. */
+  /** Allocates the space, the first time too, if the disk has it. */
   regain(): Promise<void>
 }
 
@@ -53,7 +56,7 @@ export function openReserve(directory: string): Reserve {
   }
 }
 
-// Random, because some file systems keep nothing for a file of zeros.
+// Random, because some file systems allocate nothing for a file of zeros.
 async function make(file: string): Promise<boolean> {
   try {
     const handle = await open(file, 'w', 0o600)

@@ -3,8 +3,9 @@ import { closeSync, openSync, readSync } from 'node:fs'
 const journalMagic = Buffer.from('d9d505f920a163d7', 'hex')
 
 /**
- * Whether a database was being created when its program ended: the rollback journal beside it says that there were no
- * pages before. Undoing that creation leaves an empty file, so nothing of anybody's can be lost.
+ * Whether a database was being created when its program ended: the rollback journal next to it says
+ * that there were no pages before. Rolling back that creation leaves an empty file, so no data can be
+ * lost.
  */
 export function isUnborn(file: string): boolean {
   const header = Buffer.alloc(20)

@@ -12,7 +12,7 @@ interface Place {
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
-/** Sealed keys, one for a session on a machine. */
+/** Sealed keys, one per session and machine. */
 export function accessKeys({ database, queue }: Deps): AccessKeyStore {
   const findPlace = database.prepare<[AccountId, SessionId, AccountId, MachineId], Place>(
     `SELECT session.key AS session, machine.key AS machine FROM session, machine

@@ -24,7 +24,7 @@ interface FlatArtifact extends FlatHead {
   bodyVersion: number
   body: Sealed
 }
-/** Where a row has its place. */
+/** The position of a row. */
 interface Place {
   owner: number
   key: number

@@ -21,7 +21,10 @@ interface Piece {
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const sessionKey = `(SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`
 
-/** Sealed files of sessions. Pieces are appended and never changed, so that whoever reads one is never in the way of another. */
+/**
+ * Sealed files of sessions. Pieces are appended and never changed, so that readers never conflict with
+ * each other.
+ */
 export function attachments({ database, queue, damage }: Deps): AttachmentStore & Pick<RemovalStore, 'sweepLeftovers'> {
   const open = database.prepare<[AttachmentId, number, number, number, AccountId, SessionId]>(
     `INSERT INTO attachment (account, session, id, size, created_at, ends_at)

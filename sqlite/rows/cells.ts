@@ -8,7 +8,7 @@ import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { stateQuota } from '../engine/quotas.ts'
 
-/** How one kind of cell is read, written over an expected version, and its row marked as changed. */
+/** How one kind of cell is read, written with an expected version, and its row marked as changed. */
 interface CellStatements {
   read: Statement<[AccountId, string], Cell>
   write: Statement<[Sealed | null, AccountId, string, number]>
@@ -18,7 +18,7 @@ interface CellStatements {
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const emptyCell: Cell = { version: 0, value: null }
 
-/** Sealed values that change only over the version their writer has seen. */
+/** Sealed values that can be written only with the current version. */
 export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | 'writeCell'> {
   const touchRow = (table: 'session' | 'machine') =>
     database.prepare<[number, number, AccountId, string]>(

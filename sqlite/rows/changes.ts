@@ -11,16 +11,19 @@ import { findSession } from './sessions.ts'
 
 /** A page ends past this size, so that a few huge rows cannot fill the memory. */
 const mostPageBytes = 4 * 1024 * 1024
-/** Sessions, and machines, that are told to be active; an account that has more hears of those seen last. */
+/** Sessions, and machines, reported as active; for an account with more, only those seen last. */
 const mostActive = 1_000
 
-/** A change: where it is, and how what it says gets into a page. */
+/** A change: where it is, and how it is added to a page. */
 interface Mark {
   clock: number
-  /** Returns about how many bytes it added. */
+  /** Returns roughly how many bytes it added. */
   addTo(page: ChangedRows): number
 }
-/** The marks of one kind after a clock, in order: `limit` if there are that many, with all of their last clock. */
+/**
+ * The marks of one kind after a clock, in order: `limit` if there are that many, with all of their
+ * last clock.
+ */
 type Source = (account: AccountId, since: number, limit: number) => Mark[]
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -38,7 +41,7 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSi
   function changesSince(account: AccountId, ask: ChangesAsk): Changes | StartOver {
     const { clock, forgotten } = bounds.get(account) ?? { clock: 0, forgotten: 0 }
     const { since, began = since === 0 ? clock : since } = ask
-    // Whoever began with nothing has no row that was removed before.
+    // A reader that starts from nothing has no removed rows.
     const removedSince = Math.max(since, began)
     const isContinued = ask.epoch === epoch() && removedSince <= clock && removedSince >= forgotten
     if (since > 0 && !isContinued) return { complete: false, epoch: epoch(), clock }
@@ -63,7 +66,7 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSi
   }
 }
 
-/** Adds marks in their order until the page is full, never apart what has the same clock; `end` is the last clock of it. */
+/** Adds marks in order until the page is full, never splitting one clock; `end` is the last clock of it. */
 function fill(page: ChangedRows, marks: Mark[], limit: number): { more: boolean; end: number } {
   let rows = 0
   let bytes = 0
@@ -79,7 +82,7 @@ function fill(page: ChangedRows, marks: Mark[], limit: number): { more: boolean;
 
 interface Place {
   table: string
-  /** What names a row of the account. */
+  /** What identifies a row of the account. */
   key: string
   clock?: string
 }
@@ -150,7 +153,7 @@ function kvSource(database: Database): Source {
     if (marks.length < limit || !last) return marks
     const { clock } = last
     const whole = keysAt.all(account, clock).map(key => ({ clock, addTo: (page: ChangedRows) => add(account, key, page) }))
-    // The one after shows that there are more, and never gets into the page.
+    // The extra one shows that there are more, and is never added to the page.
     return [...marks.filter(mark => mark.clock < clock), ...whole, ...some(account, clock, 1)]
   }
 }

@@ -54,7 +54,7 @@ export function kv({ database, queue }: Deps): KvStore {
   }
 }
 
-/** A key that was removed is found too, with its value gone. */
+/** A removed key is found too, with a null value. */
 export function findKv(database: Database): (account: AccountId, key: KvKey) => KvChange | undefined {
   const find = database.prepare<[AccountId, KvKey], KvChange>(`${select} AND name = ?`)
   return (account, key) => find.get(account, key)

@@ -18,10 +18,13 @@ interface SessionHead {
   account: number
   session: number
   lastSeq: number
-  /** Numbers that the next message leaves out, because they may have been given out before a backup was restored. */
+  /**
+   * Numbers that the next message skips, because they may have been assigned before a backup was
+   * restored.
+   */
   gapAhead: number
 }
-/** What an account counts. */
+/** Counters of an account. */
 interface Counters {
   clock: number
   messages: number
@@ -79,7 +82,8 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     return messageOf(message)
   }
 
-  // Telling the repeats apart costs a search for each, so it waits until the end of the numbers, or a quota, is near.
+  // Detecting repeats costs a search for each, so it is only done near the end of the numbers, or of a
+  // quota.
   function hasRoom(head: SessionHead, drafts: readonly MessageDraft[]): boolean {
     const room = lastPossibleSeq - head.lastSeq - head.gapAhead
     return drafts.length <= room || newOnes(head, drafts).length <= room
@@ -106,8 +110,9 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     return firstPage(rows, page.limit, head.session)
   }
 
-  // Leaving the loop closes the iterator, and with it the statement. A page ends before a damaged message, and one that
-  // would begin with it is refused: what comes after it is never shown as if nothing were missing.
+  // Leaving the loop closes the iterator, and with it the statement. A page ends before a damaged message,
+  // and one that would begin with it is rejected: later messages are never shown as if nothing were
+  // missing.
   function firstPage(rows: Iterable<StoredMessage>, limit: number, session: number): Page {
     const messages: Message[] = []
     let bytes = 0
@@ -133,19 +138,20 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
 
 interface SessionHeads extends Tail {
   find(account: AccountId, session: SessionId): SessionHead | undefined
-  /** As `find`, with what appends of this turn have moved already. */
+  /** Like `find`, including counters moved by appends of this turn. */
   open(account: AccountId, session: SessionId): OpenHead | undefined
-  /** Moves the last seq of an opened session and the counters of its account by what was added; returns the clock. */
+  /** Advances the last seq of an opened session and the counters of its account; returns the clock. */
   move(account: AccountId, session: SessionId, added: { messages: number; bytes: number }, now: number): number
 }
 
 /**
- * The counters that appends move. Those of one turn look them up once and write them once, however many messages come:
- * a busy session costs its inserts and little else.
+ * The counters that appends move. Those of one turn read them once and write them once, however many
+ * messages come: a busy session costs its inserts and little else.
  */
 function sessionHeads(database: Database): SessionHeads {
-  // One table searched by a whole unique key is planned once. A join is planned again at each call, because the driver
-  // clears the bindings that the planner had looked at; that costs ten times as much as the search.
+  // A search of one table by a whole unique key is planned once. A join is planned again at each call,
+  // because the driver clears the bindings that the planner used; that costs ten times as much as the
+  // search.
   const find = database.prepare<[AccountId, SessionId], SessionHead>(
     'SELECT account, key AS session, last_seq AS lastSeq, gap_ahead AS gapAhead FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
   )

@@ -14,12 +14,12 @@ import type { Deps } from '../engine/deps.ts'
 import { stateQuota } from '../engine/quotas.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
-/** Nothing is ever put off for longer than a day and an hour. */
+/** Nothing is ever deferred for longer than a day and an hour. */
 const furthestAheadMs = 25 * 60 * 60 * 1000
-/** Of those that are due, so that a long queue of one account costs the others little. */
+/** The number due, so that a long queue of one account costs the others little. */
 const mostLookedAt = 500
 
-/** What phones are told, and what became of it. */
+/** Notifications to phones, and their results. */
 export function notices({ database, queue }: Deps): NoticeStore {
   const channels = openChannels(database)
   const add = openAdding(database)
@@ -80,7 +80,8 @@ function openChannels(database: Deps['database']) {
   }
 }
 
-// Parsed when they came in; once more here, so that settings of a later version that went back are the defaults.
+// Parsed on arrival; again here, so that settings of a later version that was rolled back become the
+// defaults.
 function settingsOf(text: string | null): NotificationSettings | null {
   if (text === null) return null
   const read = notificationSettings.safeParse(JSON.parse(text))
@@ -199,7 +200,7 @@ function openClaims(database: Deps['database']) {
      WHERE place <= ? ORDER BY due_at, delivery.key LIMIT ?`
   )
   const hold = database.prepare<[number, number]>('UPDATE delivery SET due_at = ?, attempts = attempts + 1 WHERE key = ?')
-  // One digest tells of all that were collected for its channel.
+  // One digest covers all that were collected for its channel.
   const collect = database
     .prepare<[number, number, number, number], number>(
       `UPDATE delivery SET due_at = NULL, outcome = 'collected'
@@ -208,7 +209,7 @@ function openClaims(database: Deps['database']) {
     )
     .pluck()
   const stop = database.prepare<[string, number]>('UPDATE delivery SET due_at = NULL, outcome = ? WHERE key = ?')
-  // What was accepted stays so, when nobody can be asked any more what became of it.
+  // Accepted ones stay so, if their result can no longer be looked up.
   const stopLooking = database.prepare<[number]>('UPDATE delivery SET due_at = NULL WHERE key = ?')
 
   return ({ kind, now, heldUntil, limit, ofAnAccount, busy }: Parameters<NoticeStore['claimDeliveries']>[0]): DueDelivery[] => {
@@ -254,7 +255,7 @@ function dueDelivery(row: KeptDelivery, token: string, what: DueDelivery['what']
 }
 
 function openEnds(database: Deps['database']) {
-  // What was settled meanwhile is not due any more.
+  // One settled meanwhile is no longer due.
   const again = database.prepare<[string | null, number, number]>(
     'UPDATE delivery SET reason = ?, due_at = ? WHERE key = ? AND due_at IS NOT NULL'
   )

@@ -6,7 +6,7 @@ import type { Deps } from '../engine/deps.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
-/** Where pushes for an account go. The same token may be on several accounts, each knowing only its own. */
+/** Where pushes for an account go. The same token may be on several accounts, each seeing only its own. */
 export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken' | 'listPushTokens' | 'removePushToken'> {
   const add = database.prepare<[AccountId, string, string, DeviceId | null, number, number]>(
     `INSERT INTO push_token (account, token, id, device, created_at, updated_at)
@@ -18,7 +18,8 @@ export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken
   )
   const remove = database.prepare<[AccountId, string]>(`DELETE FROM push_token WHERE account = ${accountKey} AND token = ?`)
 
-  // Existing apps register at every start and for ever when they are refused, so the one registered longest ago makes room.
+  // Existing apps register at every start, and retry forever when rejected, so the one registered longest
+  // ago makes room.
   const keepNewest = database.prepare<[AccountId, AccountId, number]>(
     `DELETE FROM push_token WHERE account = ${accountKey} AND token IN (
        SELECT token FROM push_token WHERE account = ${accountKey} ORDER BY updated_at DESC, token LIMIT -1 OFFSET ?)`

@@ -5,7 +5,7 @@ import type { Deps } from '../engine/deps.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
-/** How far the messages of a session came. */
+/** The receipts of a session. */
 export function receipts({ database, queue }: Deps): Pick<MessageStore, 'markReceipts'> {
   const find = database.prepare<[AccountId, SessionId], Receipts & { lastSeq: number }>(
     `SELECT last_seq AS lastSeq, delivered_seq AS deliveredSeq, read_seq AS readSeq FROM session WHERE account = ${accountKey} AND id = ?`

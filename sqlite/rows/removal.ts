@@ -31,7 +31,8 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
   const removeCells = database.prepare<[number, number]>('DELETE FROM session_cells WHERE account = ? AND session = ?')
   const removeSession = database.prepare<[number, number]>('DELETE FROM session WHERE account = ? AND key = ?')
   const removeMachine = database.prepare<[number, number]>('DELETE FROM machine WHERE account = ? AND key = ?')
-  // Every hour reads the narrow rows of all sessions: an index on what each message moves would cost more.
+  // An hourly scan of the narrow rows of all sessions: an index on what each message moves would cost
+  // more.
   const old = database.prepare<[number, number, number], { account: AccountId; session: SessionId }>(
     `SELECT (SELECT id FROM account WHERE key = session.account) AS account, id AS session FROM session
      WHERE active = 0 AND updated_at < ? AND active_at < ? AND ${ofNoneLeft} LIMIT ?`
@@ -84,7 +85,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
   }
 }
 
-/** Leaves a tombstone, and forgets the oldest when there are too many. */
+/** Adds a tombstone, and removes the oldest if there are too many. */
 function rememberRemovals(database: Database): (account: AccountId, row: RemovableRef, clock: number) => void {
   const add = database.prepare<[AccountId, number, string, string]>(
     `INSERT INTO removed (account, clock, kind, id) VALUES (${accountKey}, ?, ?, ?)`

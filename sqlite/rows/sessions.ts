@@ -38,7 +38,7 @@ export function sessions({
 }: Deps): Pick<Store, 'openSession' | 'listSessions' | 'listActiveSessions' | 'pageSessions' | 'findSession'> {
   const findById = findSession(database)
   const findByTag = database.prepare<[AccountId, string], FlatSession>(findBy('tag'))
-  // The newest are chosen from the narrow rows before any sealed text is read.
+  // The newest are selected from the narrow rows before any sealed text is read.
   const list = database.prepare<[AccountId, number], FlatSession>(
     `SELECT ${columns} FROM (SELECT * FROM session WHERE ${inAccount} ORDER BY updated_at DESC, key DESC LIMIT ?) AS session
      JOIN session_cells ON session = key ORDER BY updated_at DESC, key DESC`

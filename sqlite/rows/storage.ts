@@ -11,13 +11,13 @@ interface Stored {
   state: number
 }
 
-/** How much an account keeps, by the counters that every write moves. */
+/** The storage of an account, from counters that every write moves. */
 export function storage({ database, queue }: Deps): StorageStore {
   const measure = database.prepare<[AccountId], Stored>(
     `SELECT messages, bytes AS messageBytes, attachment_bytes AS attachmentBytes, artifact_bytes AS artifactBytes, state_bytes AS state,
        (SELECT count(*) FROM session WHERE session.account = account.key) AS sessions FROM account WHERE id = ?`
   )
-  // The counters of the sessions themselves: no message is looked at.
+  // The sessions' own counters: no message is read.
   const sizes = database.prepare<[AccountId], SessionSize>(
     `SELECT session.id, session.bytes + ifnull((SELECT sum(received) FROM attachment
        WHERE attachment.account = session.account AND attachment.session = session.key), 0) AS bytes

@@ -30,7 +30,7 @@ const noSession = 0
 /** Summed in one go: some milliseconds, however many names each has. */
 const reportsAtOnce = 200
 
-/** What agents say they used. */
+/** Usage reported by agents. */
 export function usage({ database, queue }: Deps): UsageStore {
   const findSession = database
     .prepare<[AccountId, SessionId], number>(`SELECT key FROM session WHERE account = ${accountKey} AND id = ?`)
@@ -43,7 +43,7 @@ export function usage({ database, queue }: Deps): UsageStore {
      ON CONFLICT (account, session, name) DO UPDATE SET updated_at = excluded.updated_at, tokens = excluded.tokens, cost = excluded.cost
      RETURNING id, created_at AS createdAt, updated_at AS updatedAt`
   )
-  // Those of a removed session count no more, also while they are still there.
+  // Those of a removed session no longer count, even while they are still there.
   const next = database.prepare<[AccountId, number, number, number, number | null, number | null], Amount>(
     `SELECT rowid AS row, tokens, cost, created_at AS createdAt FROM usage_report
      WHERE account = ${accountKey} AND (created_at, rowid) > (?, ?) AND created_at <= ? AND (? IS NULL OR session = ?)
@@ -72,7 +72,7 @@ export function usage({ database, queue }: Deps): UsageStore {
     if (sessionKey === undefined) return 'missing'
     const only = session === null ? null : sessionKey
     const sums = new Sums(bucketMs)
-    // A report that is replaced meanwhile stays where it is in this order, so each counts once.
+    // A report that is replaced meanwhile keeps its place in this order, so each counts once.
     let after: Pick<Amount, 'createdAt' | 'row'> = { createdAt: from, row: Number.MIN_SAFE_INTEGER }
     for (;;) {
       const rows = await queue.read(() => next.all(account, after.createdAt, after.row, to, only, only))
@@ -87,7 +87,7 @@ export function usage({ database, queue }: Deps): UsageStore {
   return {
     putUsageReport: (account, report, quotas = noQuotas) =>
       queue.write(() => within(account, quotas, () => putReport(account, report, quotas)), { bytes: report.key.length }),
-    // One at a time of each account, so that many at once are no longer way to keep others waiting.
+    // One at a time per account, so that many at once do not delay others.
     readUsage(account, ask) {
       const before = reading.get(account) ?? Promise.resolve()
       const sums = before.then(() => read(account, ask))
@@ -102,7 +102,7 @@ export function usage({ database, queue }: Deps): UsageStore {
   }
 }
 
-/** By the time each bucket begins. */
+/** By the start of each bucket. */
 class Sums {
   private readonly bucketMs: number
   private readonly sums = new Map<number, Sum>()
@@ -112,7 +112,7 @@ class Sums {
     this.bucketMs = bucketMs
   }
 
-  /** So many names of so many buckets that it ends early, as other lists do. */
+  /** With this many names and buckets it ends early, as other lists do. */
   get isFull(): boolean {
     return this.bytes > mostListBytes
   }
@@ -144,5 +144,5 @@ class Sums {
   }
 }
 
-/** About what an amount takes in an answer besides its name. */
+/** The approximate size of an amount in an answer, besides its name. */
 const bytesOfAmount = 20

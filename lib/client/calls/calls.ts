@@ -30,9 +30,11 @@ import { nonceOf } from '../sealed/nonces.ts'
 import { createLatest } from './latest.ts'
 
 /**
- * `not-connected`: this client has no link, nothing was sent. `away`: nobody answers for this session or machine now, nothing was done.
- * `no-answer`: it was sent, whether it took effect is unknown. `failed`: the other side says `message`. `unreadable`: the answer cannot be
- * opened or has a strange shape. `astray`: it was sealed as the answer to something else, or says no more what it answers.
+ * `not-connected`: this client has no link, nothing was sent. `away`: nobody answers for this session
+ * or machine now, nothing was done. `no-answer`: it was sent, and whether it took effect is unknown.
+ * `failed`: the other side returned the error `message`. `unreadable`: the answer cannot be decrypted
+ * or has an unknown shape. `astray`: it was sealed as the answer to another call, or no longer says
+ * which call it answers.
  */
 export type CallFailureReason = 'not-connected' | 'away' | 'no-answer' | 'failed' | 'unreadable' | 'astray'
 
@@ -48,7 +50,10 @@ export class CallFailed extends Error {
 
 type Line = Pick<LiveSocket, 'request'>
 
-/** Calls a method of a session. The server waits up to 15 s for a wrapper on its way back, and 30 s for its answer. Rejects with `CallFailed`. */
+/**
+ * Calls a method of a session. The server waits up to 15 s for a wrapper that is reconnecting, and 30
+ * s for its answer. Rejects with `CallFailed`.
+ */
 export async function callSession<Name extends SessionCall>(
   socket: Line,
   cipher: PeerCipher,
@@ -60,7 +65,7 @@ export async function callSession<Name extends SessionCall>(
   return readResult(sessionCalls[method].result, await callMethod(socket, cipher, session, method, params)) as ResultOfCall<Name>
 }
 
-/** Rejects with `CallFailed` what is no such result. */
+/** Rejects with `CallFailed` if the result does not fit. */
 export function readResult<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -68,8 +73,8 @@ export function readResult<Schema extends z.ZodType>(schema: Schema, value: unkn
 }
 
 /**
- * Any method of a session or machine, its result not looked at beyond `{ error }`; null when the handler returned nothing. The call says
- * what it is for, and its answer has to say the same.
+ * Calls any method of a session or machine, without checking its result beyond `{ error }`; null when
+ * the handler returned nothing. The call says what it is for, and its answer has to say the same.
  */
 export async function callMethod(socket: Line, cipher: PeerCipher, target: string, method: string, params: CallParams): Promise<unknown> {
   const name = nameCall(target, method)
@@ -82,7 +87,10 @@ export async function callMethod(socket: Line, cipher: PeerCipher, target: strin
   return readAnswer(cipher, ack.result, name)
 }
 
-/** As `callMethod`, for who has no socket, such as a service worker. Rejects with `CallFailed`, or with `Refused` when the server did not take the call. */
+/**
+ * Like `callMethod`, for callers without a socket, such as a service worker. Rejects with
+ * `CallFailed`, or with `Refused` when the server rejected the call.
+ */
 export async function postCall(
   rest: Pick<Rest, 'call'>,
   cipher: PeerCipher,
@@ -99,7 +107,7 @@ export async function postCall(
   return readAnswer(cipher, result, name)
 }
 
-/** A caller is one process, or one page: no other has its numbers, also where a backup was restored. */
+/** A caller is one process or page: no other has its numbers, even after a backup was restored. */
 function nameCall(target: string, method: string): Omit<SealedFor, 'type'> {
   sender ??= newId()
   calls += 1
@@ -120,7 +128,7 @@ function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof 
 
 /** Longer than the server waits for both a handler and its answer. */
 const answerWithinMs = 50_000
-/** The server says these before it has passed a call on. */
+/** The server answers these before it has forwarded a call. */
 const undoneFailures = new Set<string>([
   callFailures['not-available'],
   callFailures['same-connection'],
@@ -142,14 +150,14 @@ export type SessionHandlers = {
 }
 
 /**
- * `by`: the device that called, as the server knows it: another device cannot take its place, the server could. `answered` resolves once
- * the answer was sent: what closes the line waits for it.
+ * `by`: the device that called, as identified by the server: another device cannot impersonate it, but
+ * the server could. `answered` resolves once the answer was sent: closing the connection waits for it.
  */
 export type CallFacts = [by?: DeviceId | undefined, answered?: Promise<void> | undefined]
 
 interface Handler {
   (params: unknown, ...call: CallFacts): unknown
-  /** False for what was not sealed as a call of it, although it has no name. */
+  /** False if it was not sealed as a call of this method, although it has no name. */
   mayBe?: (params: unknown) => boolean
 }
 
@@ -163,33 +171,40 @@ export interface ServeOptions {
   socket: Pick<LiveSocket, 'answer'>
   cipher: Cipher
   /**
-   * False for a nonce seen before: the server, or who stole a token, replays an old call [R7]. The same call has the same nonce however
-   * its base64 is written. Unless told, remembers nonces as long as it serves.
+   * False for a nonce seen before: the server, or someone with a stolen token, replays an old call
+   * [R7]. The same call has the same nonce in every base64 encoding. By default, remembers nonces
+   * while it serves.
    */
   isFresh?: ((nonce: string) => boolean | Promise<boolean>) | undefined
-  /** False when one of this number or a later one was taken for the same choice of the same caller. Unless told, remembers as `isFresh`. */
+  /**
+   * False if this number or a later one was already accepted for the same choice of the same caller.
+   * By default, remembers like `isFresh`.
+   */
   isLatest?: ((choice: string, number: number) => boolean) | undefined
-  /** Whether an app of ours has called: from then on a method that only ours know is not called without a name. */
+  /**
+   * Whether an app of ours has called: from then on a method that only ours know is not accepted
+   * without a name.
+   */
   pin?: Pin | undefined
-  /** A call was refused that no client would have made so: something between changed it, or made it again. */
+  /** A call was rejected that no client would have sent: someone in between changed or replayed it. */
   onForged?: ((forgery: Forgery) => void) | undefined
 }
 
 /**
- * `astray`: it was sealed as another call than it came as. `repeated`: it was made before. `nameless`: our apps would have named it.
- * `late`: its caller has chosen otherwise since.
+ * `astray`: it was sealed as another call. `repeated`: it was made before. `nameless`: our apps would
+ * have named it. `late`: its caller has made a later choice since.
  */
 export interface Forgery {
   readonly why: 'astray' | 'repeated' | 'nameless' | 'late'
   readonly method: string
 }
 
-/** Answers the calls of one session. What a handler throws goes to the caller as its message. */
+/** Answers the calls of one session. Errors thrown by a handler go to the caller as their message. */
 export function serveSession({ session, handlers, ...options }: ServeOptions & { session: string; handlers: SessionHandlers }): Serving {
   return serveCalls({ ...options, target: session, handlers: checkParams(sessionCalls, handlers) })
 }
 
-/** Handlers for calls whose parameters come unchecked, from those of a table. */
+/** Converts handlers from a table into ones for unchecked parameters. */
 export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
   table: Table,
   handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, ...call: CallFacts) => unknown) | undefined }
@@ -198,8 +213,8 @@ export function checkParams<Table extends Record<string, { params: z.ZodType }>>
   for (const [name, { params: schema }] of Object.entries(table)) {
     const handler = handlers[name]
     if (!handler) continue
-    // Existing apps call some methods with no parameters at all. The table says which schema is of which handler; a walk over it
-    // loses that.
+    // Existing apps call some methods without any parameters. The table says which schema belongs to which
+    // handler; iterating over it loses that.
     checked[name] = (params, ...call) => handler(schema.parse(params ?? {}) as never, ...call)
     checked[name].mayBe = params => mayBeCall(schema, params)
   }
@@ -207,8 +222,8 @@ export function checkParams<Table extends Record<string, { params: z.ZodType }>>
 }
 
 /**
- * False for what cannot have been sealed as a call of a method that needs no parameters: any sealed text would do as one, so a nameless
- * one must not say more than the method knows.
+ * False for text that cannot have been sealed as a call of a method without parameters: any sealed
+ * text would do as one, so a nameless one may contain nothing that the method does not know.
  */
 function mayBeCall(schema: z.ZodType, params: unknown): boolean {
   const fields = 'shape' in schema && typeof schema.shape === 'object' && schema.shape
@@ -270,7 +285,7 @@ const refusals: Record<Forgery['why'], string> = {
   late: 'The same device chose otherwise since'
 }
 
-/** Of a start that failed, existing apps read the second form; of other calls the first. */
+/** Existing apps read the second form for a failed start, and the first for other calls. */
 function failure(why: string) {
   return { error: why, type: 'error', errorMessage: why }
 }

@@ -1,8 +1,11 @@
 import type { ChangedFile, Repository } from '../../protocol/sealed/calls/git.ts'
 
-/** A file as `git status` tells it, with what is needed to count and mark it. Paths begin at the top of the repository. */
+/**
+ * A file as listed by `git status`, with what is needed to count and mark it. Paths are relative to
+ * the top of the repository.
+ */
 export interface StatusFile extends Pick<ChangedFile, 'path' | 'from' | 'letter' | 'isStaged' | 'isUnstaged'> {
-  /** What the last commit and the index have of it; undefined for what git does not know. */
+  /** What the last commit and the index have; undefined for untracked files. */
   readonly head?: string
   readonly index?: string
 }
@@ -11,7 +14,7 @@ export interface StatusTold extends Pick<Repository, 'branch' | 'head' | 'upstre
   readonly files: readonly StatusFile[]
 }
 
-/** Reads `git status --porcelain=v2 -z --branch`. What was cut off at the end is left out. */
+/** Parses `git status --porcelain=v2 -z --branch`. A truncated last entry is left out. */
 export function readStatus(output: string): StatusTold {
   const told = { branch: null as string | null, head: null as string | null, upstream: null as string | null, ahead: 0, behind: 0 }
   const files: StatusFile[] = []
@@ -70,7 +73,7 @@ function isRename(record: string): boolean {
   return xy.includes('R')
 }
 
-// A path may have spaces of its own.
+// A path may contain spaces.
 function afterFields(record: string, fields: number): string {
   let at = 0
   for (let field = 0; field < fields; field++) {
@@ -88,7 +91,7 @@ export interface LineCount {
   readonly from?: string
 }
 
-/** Reads `git diff --numstat -z`, by the path each file has now. */
+/** Parses `git diff --numstat -z`, keyed by each file's current path. */
 export function readCounts(output: string): Map<string, LineCount> {
   const counts = new Map<string, LineCount>()
   const records = output.split('\0').slice(0, -1)
@@ -107,7 +110,7 @@ export function readCounts(output: string): Map<string, LineCount> {
   return counts
 }
 
-/** Reads `git diff-tree --raw -z`: what happened to each file, by the path it has afterwards. */
+/** Parses `git diff-tree --raw -z`: the change of each file, keyed by its new path. */
 export function readRaw(output: string): { path: string; from?: string; letter: ChangedFile['letter'] }[] {
   const files: { path: string; from?: string; letter: ChangedFile['letter'] }[] = []
   const records = output.split('\0').slice(0, -1)

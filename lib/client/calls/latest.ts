@@ -1,11 +1,11 @@
-/** Of each choice of each caller, the number of the call that was taken last. */
+/** For each choice of each caller, the number of the last accepted call. */
 export interface Latest {
   readonly entries: Iterable<readonly [choice: string, number: number]>
-  /** False when that one or a later one was taken. */
+  /** False if this one or a later one was already accepted. */
   take(choice: string, number: number): boolean
 }
 
-// The one that was made longest ago is forgotten first.
+// The oldest one is forgotten first.
 const most = 1_000
 
 export function createLatest(known: Latest['entries'] = []): Latest {

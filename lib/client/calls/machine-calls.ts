@@ -27,7 +27,7 @@ export type MachineHandlers = {
   ) => ResultOfMachineCall<Name> | Promise<ResultOfMachineCall<Name>>
 }
 
-/** Answers the calls of one machine. What a handler throws goes to the caller as its message. */
+/** Answers the calls of one machine. Errors thrown by a handler go to the caller as their message. */
 export function serveMachine({
   machine,
   handlers,

@@ -23,35 +23,42 @@ export type { AccountSession, SettingsCell } from './rows.ts'
 
 export type AccountChange =
   /**
-   * Everything that was missed was read; the rows that changed by it were told one by one before. `isWhole`: no session of the account is
-   * unknown; else those that have not moved for long are still being read, and this follows once more.
+   * Everything missed was read; the changed rows were passed on one by one before. `isWhole`: every
+   * session of the account is known; otherwise those unchanged for long are still being read, and this
+   * follows once more.
    */
   | { type: 'listed'; isWhole: boolean }
-  /** Some of those that have not moved for long; they were told one by one just before. */
+  /** Some of those unchanged for long; they were passed on one by one just before. */
   | { type: 'older'; sessions: readonly SessionId[] }
-  /** The server was put back to an older state: what was kept of messages and versions is of another life. The rows as they are now follow. */
+  /**
+   * The server was restored to an older state: cached messages and versions belong to another epoch.
+   * The current rows follow.
+   */
   | { type: 'started-over' }
   | RowChange
 
 export type AccountFeedState =
   | { type: 'catching-up' }
   | { type: 'live' }
-  /** No link. The rows are how things stood. */
+  /** No link. The rows show the last known state. */
   | { type: 'away' }
-  /** Final: the token is no longer good. */
+  /** Final: the token is invalid. */
   | { type: 'ended'; refusal: Refused }
   | { type: 'closed' }
 
-/** Rows as the server has them: sealed. A cell never goes back to an older version. */
+/** Encrypted rows as the server has them. A cell never goes back to an older version. */
 export interface AccountFeed {
   readonly sessions: ReadonlyMap<SessionId, AccountSession>
   readonly machines: ReadonlyMap<MachineId, MachineRecord>
   /** Undefined until first read. */
   readonly settings: SettingsCell | undefined
   readonly state: AccountFeedState
-  /** Reads what changed, as every connect does; of a server that does not tell, all lists. */
+  /** Reads what changed, as every connect does; from a server without that route, all lists. */
   refresh(): void
-  /** What this client itself wrote or opened, whose update the server does not send back to it. Older versions change nothing. */
+  /**
+   * What this client itself wrote or opened, since the server does not send it back. Older versions
+   * change nothing.
+   */
   take(row: { session: SessionRecord } | { machine: MachineRecord } | { settings: SettingsCell }): void
   close(): void
 }
@@ -66,7 +73,7 @@ export interface AccountFeedOptions {
   random?: (() => number) | undefined
 }
 
-/** The sessions, machines and settings of the account, kept current over lost frames and cuts. */
+/** The sessions, machines and settings of the account, kept current across lost frames and disconnects. */
 export function openAccountFeed(options: AccountFeedOptions): AccountFeed {
   return new Account(options)
 }
@@ -80,12 +87,12 @@ class Account implements AccountFeed {
   readonly #persistence: Persistence
   readonly #reader: ChangeReader
   readonly #unlisten: (() => void)[]
-  /** While lists or changes are read. */
+  /** While lists or changes are being read. */
   #meanwhile: Meanwhile | undefined
   #mustRead = false
-  /** Sessions that were removed while older ones are read; undefined when none are. */
+  /** Sessions removed while older ones are being read; undefined at other times. */
   #removedMeanwhile: Set<string> | undefined
-  /** Rows that reading did not bring: asking again would not either. */
+  /** Rows that reading did not return: reading again would not either. */
   readonly #strangers = new Set<string>()
 
   constructor(options: AccountFeedOptions) {
@@ -103,7 +110,7 @@ class Account implements AccountFeed {
       }),
       socket.onState(state => {
         if (state.type !== 'live') return this.#settle()
-        // What hangs on the line that was lost is asked again over the new one.
+        // Requests hanging on the lost connection are made again over the new one.
         this.#persistence.restart()
         this.#strangers.clear()
         this.#reader.reconnected()
@@ -198,7 +205,7 @@ class Account implements AccountFeed {
     if (sessions.length >= mostListedSessions && !this.#removedMeanwhile) this.#readOlder().catch(error => this.#fail(error))
   }
 
-  /** In the background: the newest are what somebody looks for first. */
+  /** In the background: people look for the newest first. */
   async #readOlder(): Promise<void> {
     const removed = new Set<string>()
     this.#removedMeanwhile = removed

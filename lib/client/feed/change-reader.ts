@@ -5,23 +5,29 @@ import type { Rest } from '../link/rest.ts'
 
 export type ChangedRows = Extract<ChangesReply, { complete: true }>
 
-/** What is done with what is read. */
+/** Receives what was read. */
 export interface ChangeSink {
   /** Some of what changed, in order; rows as they are now. */
   take(page: ChangedRows): void
-  /** The server was put back to an older state: what it had and what was seen of it are two lives. `readAll` follows. */
+  /**
+   * The server was restored to an older state: what was seen before belongs to another epoch.
+   * `readAll` follows.
+   */
   startOver(): void
-  /** Nothing is known yet, or this server tells no changes: reads whatever matters. */
+  /** Nothing is known yet, or this server does not list changes: reads everything needed. */
   readAll(): Promise<void>
 }
 
-/** Up to where everything is known. */
+/** The clock up to which everything is known. */
 interface Place {
   epoch: string
   clock: number
 }
 
-/** Reads everything the first time, and from then on what changed. Of a server of Happy's, which tells no changes, everything each time. */
+/**
+ * Reads everything the first time, and only changes from then on. From a Happy server, which does not
+ * list changes, everything each time.
+ */
 export class ChangeReader {
   readonly #rest: Pick<Rest, 'call'>
   readonly #persistence: Persistence
@@ -33,21 +39,21 @@ export class ChangeReader {
     this.#persistence = persistence
   }
 
-  /** Another server may answer at the same address now. */
+  /** Another server may now answer at the same address. */
   reconnected(): void {
     this.#tellsChanges = true
   }
 
-  /** One at a time. Rejects like `Persistence.attempt`. */
+  /** One call at a time. Rejects like `Persistence.attempt`. */
   async read(sink: ChangeSink): Promise<void> {
     if (this.#place && (await this.#readOn(this.#place, sink))) return
-    // Asked before everything is read, so that what changes meanwhile is told the next time.
+    // Read before everything else, so that concurrent changes come with the next read.
     const first = await this.#ask({ since: 0, limit: 1 })
     await sink.readAll()
     this.#place = first?.complete ? { epoch: first.epoch, clock: first.began } : undefined
   }
 
-  /** False when everything has to be read. */
+  /** False if everything has to be read. */
   async #readOn({ epoch, clock: began }: Place, sink: ChangeSink): Promise<boolean> {
     for (let since = began; ; ) {
       const page = await this.#ask({ since, began, epoch, limit: mostRows })
@@ -62,7 +68,7 @@ export class ChangeReader {
     }
   }
 
-  /** Undefined when the server does not know the route. */
+  /** Undefined if the server does not have the route. */
   async #ask(query: { since: number; began?: number; epoch?: string; limit: number }): Promise<ChangesReply | undefined> {
     if (!this.#tellsChanges) return undefined
     try {

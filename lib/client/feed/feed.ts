@@ -8,21 +8,21 @@ import type { LiveSocket } from '../link/socket.ts'
 export type FeedState =
   /** Reading what was missed; nothing new is lost meanwhile. */
   | { type: 'catching-up' }
-  /** Everything the server has was handed over, and what comes next arrives by itself. */
+  /** Everything on the server was delivered, and new messages arrive live. */
   | { type: 'live' }
-  /** No link. What was handed over is how things stood. */
+  /** No link. What was delivered is the last known state. */
   | { type: 'away' }
-  /** Final: the session is gone (404) or the token is no longer good (401). */
+  /** Final: the session is gone (404) or the token is invalid (401). */
   | { type: 'ended'; refusal: Refused }
   | { type: 'closed' }
 
 export interface Feed {
-  /** The seq up to which everything was handed over; undefined before the first page of `after: 'end'`. */
+  /** The seq up to which everything was delivered; undefined before the first page of `after: 'end'`. */
   readonly cursor: number | undefined
   readonly state: FeedState
   /**
-   * What the outbox had stored, as its `onStored` tells it: the server does not send it back to the connection that posted it. Handed
-   * to `onMessages` like everything else, in order and once.
+   * What the outbox stored, from its `onStored`: the server does not send it back to the connection
+   * that posted it. Delivered to `onMessages` like everything else, in order and once.
    */
   take(messages: readonly MessageRecord[]): void
   /** Older messages for scrolling back, ascending; does not move the cursor. Rejects like `rest.call`. */
@@ -36,25 +36,34 @@ export interface FeedOptions {
   rest: Pick<Rest, 'call'>
   socket: Pick<LiveSocket, 'state' | 'onState' | 'onUpdate'>
   session: string
-  /** The last seq already known (0: from the beginning), or 'end': hand over the newest page and go on from there. */
+  /**
+   * The last known seq (0: from the beginning), or 'end': deliver the newest page and continue from
+   * there.
+   */
   after: number | 'end'
-  /** Messages per read, 1 to 500; 100 unless told. */
+  /** Messages per read, 1 to 500; 100 by default. */
   pageSize?: number | undefined
-  /** Ascending seqs, never empty, each message once: a seq handed over is above all before it, and nothing below it appears later. */
+  /**
+   * Ascending seqs, never empty, each message once: a delivered seq is higher than all before it, and
+   * nothing below it appears later.
+   */
   onMessages(messages: readonly MessageRecord[]): void
   onState?: ((state: FeedState) => void) | undefined
   clock?: Clock | undefined
   random?: (() => number) | undefined
 }
 
-/** The messages of one session in order, without gap and without repeat, over lost frames, cuts and restarts [W2 S1 S2 O4]. */
+/**
+ * The messages of one session in order, without gaps or repeats, across lost frames, disconnects and
+ * restarts [W2 S1 S2 O4].
+ */
 export function openFeed(options: FeedOptions): Feed {
   return new SessionFeed(options)
 }
 
 const aboveEverySeq = 2_147_483_647
 const usualPageSize = 100
-/** Frames that wait for a read to close the gap before them. What does not fit is read instead. */
+/** Frames waiting for a read to close the gap before them. What does not fit is read instead. */
 const mostEarlyFrames = 1_000
 
 class SessionFeed implements Feed {
@@ -69,7 +78,7 @@ class SessionFeed implements Feed {
   readonly #unlisten: (() => void)[]
   #waiting: PromiseWithResolvers<void> | undefined
   #isReading = false
-  /** Something may be missing that no frame will bring: read once more before calling it live. */
+  /** Something may be missing that no frame will bring: read again before reporting live. */
   #mustRead = true
 
   constructor(options: FeedOptions) {
@@ -126,7 +135,7 @@ class SessionFeed implements Feed {
     else this.#mustRead = true
   }
 
-  /** Hands over the unbroken run that begins behind the cursor, and forgets what lies below it. */
+  /** Delivers the contiguous run after the cursor, and drops what is below it. */
   #handOverEarly(): void {
     if (this.cursor === undefined) return
     const run: MessageRecord[] = []
@@ -142,7 +151,7 @@ class SessionFeed implements Feed {
     this.#options.onMessages(run)
   }
 
-  /** A new connection: frames were missed, and a read that is under way may hang on the line that was lost. */
+  /** A new connection: frames were missed, and a current read may hang on the lost one. */
   #readAgain(): void {
     this.#mustRead = true
     this.#persistence.restart()
@@ -163,7 +172,7 @@ class SessionFeed implements Feed {
     )
   }
 
-  /** Until a last page was asked for after the last doubt. */
+  /** Until a last page was requested after the last doubt. */
   async #readAll(): Promise<void> {
     let hasMore = true
     while (hasMore || this.#mustRead) hasMore = await this.#persistence.attempt(signal => this.#readPage(signal))
@@ -176,7 +185,7 @@ class SessionFeed implements Feed {
     const hasMore = await (this.cursor === undefined ? this.#readNewest(signal) : this.#readAfter(this.cursor, signal))
     this.#handOverEarly()
     if (hasMore) return true
-    // What was announced before the last page was asked for is in it, or was never stored.
+    // What was announced before the last page was requested is in it, or was never stored.
     for (const seq of announced) this.#earlyBySeq.delete(seq)
     if (this.#earlyBySeq.size > 0) this.#mustRead = true
     return false
@@ -191,9 +200,9 @@ class SessionFeed implements Feed {
 
   async #readAfter(cursor: number, signal: AbortSignal): Promise<boolean> {
     const page = await this.#ask({ after_seq: cursor, limit: this.#pageSize }, signal)
-    // Frames may have gone ahead while the page was on its way.
+    // Frames may have advanced the cursor while the page was in flight.
     this.#handOver(page.messages.filter(message => message.seq > (this.cursor ?? 0)))
-    // A page without progress would be asked for again for ever.
+    // A page without progress would be requested forever.
     return page.hasMore && page.messages.some(message => message.seq > cursor)
   }
 

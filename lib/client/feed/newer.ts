@@ -1,7 +1,7 @@
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../../protocol/wire/records.ts'
 
-// Of two states of the same thing the later one, whichever was heard first.
+// The later of two states of the same thing, whichever arrived first.
 
 interface SealedCell {
   value: Sealed | null
@@ -17,7 +17,7 @@ export function newerMetadata(one: Metadata, other: Metadata | undefined): Metad
   return { metadata, metadataVersion }
 }
 
-/** A server of Happy's keeps no receipts. */
+/** A Happy server stores no receipts. */
 export function furthest(one: Receipts, other: Receipts | undefined): Receipts {
   return {
     deliveredSeq: Math.max(one.deliveredSeq ?? 0, other?.deliveredSeq ?? 0),

@@ -5,7 +5,7 @@ import type { Rest } from '../link/rest.ts'
 
 const pageSize = 200
 
-/** Every session of the account, page by page. Of a server that has no pages, none. */
+/** Every session of the account, page by page. None if the server has no pages. */
 export async function* readOlderSessions(rest: Pick<Rest, 'call'>, persistence: Persistence): AsyncGenerator<SessionRecord[]> {
   for (let cursor: string | undefined; ; ) {
     const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) }

@@ -14,7 +14,7 @@ import {
   newerMetadata
 } from './newer.ts'
 
-/** `seq` rises with each new message; `thinking` is what its wrapper last said while alive. */
+/** `seq` rises with each new message; `thinking` is the wrapper's last reported state while alive. */
 export interface AccountSession extends SessionRecord {
   thinking: boolean
 }
@@ -26,7 +26,7 @@ export interface SettingsCell {
 
 export type RowChange =
   | { type: 'session'; session: AccountSession }
-  /** `at` and `by`, a device, when that was heard as it happened. */
+  /** `at`, and `by` (a device), if it was received live. */
   | { type: 'session-removed'; id: SessionId; at?: number; by?: DeviceId | undefined }
   | { type: 'machine'; machine: MachineRecord }
   | { type: 'machine-removed'; id: MachineId }
@@ -38,9 +38,9 @@ export interface Lists {
   settings: SettingsCell
 }
 
-/** What was heard while lists or changes were read. */
+/** Received while lists or changes were being read. */
 export class Meanwhile {
-  /** Whose presence was heard: what is read may be older. */
+  /** Rows whose presence was received: what is read may be older. */
   readonly seen = new Set<string>()
   readonly added = new Set<string>()
   readonly removed = new Set<string>()
@@ -69,7 +69,7 @@ export class Meanwhile {
   }
 }
 
-/** An update of what is held here. Artifacts and keys are not. */
+/** An update of a row held here. Artifacts and keys are not. */
 export type RowUpdate = Exclude<UpdateBody, { artifactId: unknown } | { changes: unknown }>
 
 export function isRowUpdate(body: UpdateBody): body is RowUpdate {
@@ -82,15 +82,18 @@ export function idOf(body: RowUpdate): string {
   return 'machineId' in body ? body.machineId : body.id
 }
 
-/** How many sessions the server lists; those beyond are not gone. */
+/** How many sessions the server lists; those beyond are not removed. */
 export const mostListedSessions = 150
 
-/** The rows of an account, brought up to date from lists and updates in any order: nothing goes back to an older version. */
+/**
+ * The rows of an account, kept current from lists and updates in any order: nothing goes back to an
+ * older version.
+ */
 export class AccountRows {
   readonly sessions = new Map<SessionId, AccountSession>()
   readonly machines = new Map<MachineId, MachineRecord>()
   settings: SettingsCell | undefined
-  /** Rows that were forgotten without a word, until the next lists tell what became of them. */
+  /** Rows dropped silently, until the next lists show what became of them. */
   readonly #forgotten = { sessions: new Set<SessionId>(), machines: new Set<MachineId>() }
   readonly #tell: (change: RowChange) => void
 
@@ -98,7 +101,7 @@ export class AccountRows {
     this.#tell = tell
   }
 
-  /** False when it is about a session or machine that is not known here. `at` is when it happened. */
+  /** False if it is about a session or machine that is unknown here. `at` is when it happened. */
   apply(body: RowUpdate, at?: number): boolean {
     switch (body.t) {
       case 'new-session':
@@ -156,7 +159,7 @@ export class AccountRows {
     }
   }
 
-  /** Takes in lists read from the server, which may be older than what was heard since the read began. */
+  /** Merges lists read from the server, which may be older than what was received since the read began. */
   takeLists(lists: Lists, { added, removed, early }: Meanwhile): void {
     const isListed = ({ id }: { id: string }) => !removed.has(id)
     for (const session of lists.sessions.filter(isListed)) this.mergeSession(session)
@@ -167,7 +170,7 @@ export class AccountRows {
     for (const body of early) this.apply(body)
   }
 
-  /** Takes in what changed since an earlier read, which may be older than what was heard since. */
+  /** Merges changes since an earlier read, which may be older than what was received since. */
   takeChanges({ removed, sessions, machines, settings, active }: ChangedRows, meanwhile: Meanwhile): void {
     const wasAdded = ({ id }: { id: string }) => meanwhile.added.has(id)
     const isThere = ({ id }: { id: string }) => !meanwhile.removed.has(id)
@@ -183,7 +186,7 @@ export class AccountRows {
     for (const body of meanwhile.early) this.apply(body)
   }
 
-  /** Everything known is of no use any more. Nobody is told until lists were taken in. */
+  /** Everything known is obsolete. Listeners are not notified until lists were merged. */
   forget(): void {
     for (const id of this.sessions.keys()) this.#forgotten.sessions.add(id)
     for (const id of this.machines.keys()) this.#forgotten.machines.add(id)
@@ -245,7 +248,7 @@ export class AccountRows {
     machines.clear()
   }
 
-  /** Presence moves no clock: whoever is not named here is not active. */
+  /** Presence does not move the clock: a row that is not listed here is not active. */
   #takePresence({ sessions, machines }: ChangedRows['active'] & {}, { seen, added }: Meanwhile): void {
     const activeAt = new Map<string, number>([...sessions, ...machines].map(row => [row.id, row.activeAt]))
     const now = <Row extends SessionRecord | MachineRecord>(row: Row): Row => {
@@ -293,7 +296,7 @@ export class AccountRows {
   }
 }
 
-/** Rows are flat: fields of text, numbers and truth values. */
+/** Rows are flat: text, numbers and booleans. */
 function isSame<Row extends object>(one: Row | undefined, other: Row): boolean {
   return one !== undefined && Object.entries(other).every(([name, value]) => Reflect.get(one, name) === value)
 }

@@ -10,16 +10,19 @@ export interface SessionWatchOptions {
   rest: Pick<Rest, 'call'>
   socket: Pick<LiveSocket, 'state' | 'onState'>
   session: string
-  /** The session as it is. `isBack`: the server was put back to an older state, so that its numbers and versions may be lower than before. */
+  /**
+   * The current session. `isBack`: the server was restored to an older state, so that its numbers and
+   * versions may be lower than before.
+   */
   onRow(row: SessionRecord, about: { isBack: boolean }): void
   onRemoved(): void
-  /** Final: the token is no longer good. */
+  /** Final: the token is invalid. */
   onRefused?: ((refusal: Refused) => void) | undefined
   clock?: Clock | undefined
   random?: (() => number) | undefined
 }
 
-/** Tells what changed in a session's own row while there was no link, at each connect. What comes live is for others to hear. */
+/** Reports at each connect what changed in a session's own row while offline. Live updates are for others. */
 export function watchSession(options: SessionWatchOptions): { close(): void } {
   const { rest, socket, session, onRow, onRemoved, onRefused, clock, random } = options
   const end = new AbortController()

@@ -8,7 +8,10 @@ import {
 } from '../../protocol/sealed/decisions/questions.ts'
 import type { AgentState, CompletedRequest, PermissionRequest } from '../../protocol/sealed/session.ts'
 
-/** The questions that older wrappers of ours kept apart, among the requests, where they are asked and answered today. */
+/**
+ * Questions that older wrappers of ours kept separately, listed with the requests, where they are
+ * asked and answered today.
+ */
 export function currentAgentState(state: AgentState): AgentState {
   const { communications, completedCommunications, ...current } = state
   if (!communications && !completedCommunications) return state
@@ -21,12 +24,15 @@ export function currentAgentState(state: AgentState): AgentState {
   }
 }
 
-/** As such a wrapper calls its question, which takes the answer by a method of its own; undefined for any other. */
+/**
+ * The name such a wrapper gives its question, which is answered with a method of its own; undefined
+ * for any other.
+ */
 export function olderKindOf(request: PermissionRequest): string | undefined {
   return typeof request['olderKind'] === 'string' ? request['olderKind'] : undefined
 }
 
-/** An answer in its words. */
+/** An answer in its format. */
 export function olderParams(
   { id, type, shown, olderKind }: { id: string; type: 'form' | 'link'; shown: string | undefined; olderKind?: string | undefined },
   answers: Readonly<Record<string, QuestionAnswer>> | undefined,
@@ -42,7 +48,7 @@ export function olderParams(
   }
 }
 
-// Any other would read as a permission.
+// Any other would be read as a permission.
 function canBeShown({ form, url }: Communication): boolean {
   return url !== undefined || (form?.questions ?? []).length > 0
 }

@@ -1,7 +1,7 @@
 import type { MessageBody, SessionEvent, StepContent, Usage } from '../../protocol/sealed/messages.ts'
 import { envelopeOf } from '../sealed/messages.ts'
 
-/** One thing that a message tells, in the form of today, whichever family of messages it came in. */
+/** One statement of a message, in today's form, whichever message family it came in. */
 export interface CurrentEvent {
   readonly role: 'user' | 'agent'
   /** Of an envelope. */
@@ -14,19 +14,19 @@ export interface CurrentEvent {
   readonly ev: SessionEvent | LimitReached | ControlMoved
 }
 
-/** Only older messages tell it so: ours tell it in the session's metadata. */
+/** Only older messages have it here: ours have it in the session's metadata. */
 interface LimitReached {
   readonly t: 'limit'
   readonly endsAt: number | undefined
 }
 
-/** The same of the agent state. */
+/** The same for the agent state. */
 interface ControlMoved {
   readonly t: 'control'
   readonly to: 'terminal' | 'app'
 }
 
-/** What an agent or its wrapper told in a message, in the order in which it is told. */
+/** What an agent or its wrapper said in a message, in order. */
 export function eventsOf(body: Exclude<MessageBody, { role: 'user' }>): CurrentEvent[] {
   if (body.role === 'agent') return eventsOfOlder(body.content)
   const envelope = envelopeOf(body)
@@ -36,7 +36,7 @@ export function eventsOf(body: Exclude<MessageBody, { role: 'user' }>): CurrentE
 type OlderContent = Extract<MessageBody, { role: 'agent' }>['content']
 type Fields = Readonly<Record<string, unknown>>
 
-/** The four older families of agent messages, read leniently: what is not understood is left out. */
+/** The four older families of agent messages, parsed leniently: unknown ones are left out. */
 function eventsOfOlder(content: OlderContent): CurrentEvent[] {
   const data: Fields = content.data
   switch (content.type) {
@@ -65,7 +65,7 @@ function ofEvent(data: Fields): CurrentEvent[] {
   }
 }
 
-// Seconds or milliseconds since 1970, by what is plausible.
+// Seconds or milliseconds since 1970, whichever is plausible.
 function limitEnd(endsAt: unknown): number | undefined {
   if (typeof endsAt !== 'number' || !Number.isFinite(endsAt)) return undefined
   return endsAt < 1e11 ? endsAt * 1000 : endsAt
@@ -110,7 +110,7 @@ function ofUserBlock(block: Fields): CurrentEvent[] {
   }
 }
 
-/** Codex and ACP lines share their words. */
+/** Codex and ACP lines use the same messages. */
 function ofAgentLine(data: Fields): CurrentEvent[] {
   const call = textOf(data['callId'])
   switch (data['type']) {

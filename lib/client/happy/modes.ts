@@ -1,21 +1,22 @@
 import type { SessionMetadata } from '../../protocol/sealed/session.ts'
 import { flavorOf, isOfHappy } from './wrappers.ts'
 
-/** What a new session can be asked for, in the codes that helpers of ours take for any agent. */
+/** What can be requested for a new session, in the codes that our daemons accept for any agent. */
 export type StartMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions'
 
-/** The modes of an agent that Happy's wrapper drives itself. */
+/** The modes of an agent that is driven by Happy's wrapper. */
 export interface HappyModes {
   readonly flavor: string
-  /** From the one that asks most to the one that never asks. */
+  /** Ordered from the one that asks most to the one that never asks. */
   readonly codes: readonly string[]
-  /** The one that was picked last, else the one it began with. */
+  /** The one picked last, else the initial one. */
   readonly mode: string | undefined
 }
 
 /**
- * That wrapper tells of no modes: what it obeys is written in it. One that a person picks is kept in the metadata, where all apps see it, and
- * goes with every message. Undefined for an agent that tells its own.
+ * That wrapper does not report modes: the ones it obeys are hard-coded in it. A picked mode is stored
+ * in the metadata, where all apps see it, and sent with every message. Undefined for an agent that
+ * reports its own.
  */
 export function modesOfHappy(metadata: SessionMetadata): HappyModes | undefined {
   const flavor = flavorOf(metadata)
@@ -25,20 +26,23 @@ export function modesOfHappy(metadata: SessionMetadata): HappyModes | undefined 
   return { flavor, codes, mode: metadata.permissionMode ?? first }
 }
 
-/** What a message says so that an agent of Happy's works in the mode that was picked; undefined when none was, or the agent tells its own. */
+/**
+ * What a message contains so that an agent of Happy's works in the picked mode; undefined if none was
+ * picked, or the agent reports its own.
+ */
 export function saidMode(metadata: SessionMetadata | undefined): string | undefined {
   if (!metadata?.permissionMode || modesOfHappy(metadata) === undefined) return undefined
   const { permissionMode: mode } = metadata
-  // That wrapper lets nobody go from "never asks" to "default"; of this one it makes the same for Claude.
+  // That wrapper does not switch from "never asks" to "default"; for Claude this mode has the same effect.
   return flavorOf(metadata) === 'claude' && mode === 'default' ? 'read-only' : mode
 }
 
-/** It was put into the mode that never asks, which is kept with the session and not by its agent. */
+/** It was switched to the mode that never asks, which is stored with the session and not by its agent. */
 export function hasFullAuto(metadata: SessionMetadata): boolean {
   return modesOfHappy(metadata) !== undefined && ['bypassPermissions', 'yolo'].includes(metadata.permissionMode ?? '')
 }
 
-/** The agent's own name for a mode; undefined when it has none like it. */
+/** The agent's own name for a mode; undefined if it has no equivalent. */
 export function happyModeOf(agent: string, mode: StartMode): string | undefined {
   const codes = codesOf(agent)
   if (codes === undefined) return mode === 'default' ? mode : undefined
@@ -48,7 +52,7 @@ export function happyModeOf(agent: string, mode: StartMode): string | undefined 
 
 const likeCodex = { default: 'default', acceptEdits: 'auto', plan: 'read-only', bypassPermissions: 'yolo' } as const
 
-/** Where two of them are the same to an agent, one stands for both. */
+/** Where two of them are the same to an agent, one represents both. */
 function codesOf(flavor: string): readonly string[] | undefined {
   switch (flavor) {
     case 'claude':

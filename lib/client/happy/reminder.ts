@@ -2,7 +2,7 @@ import { toBase64 } from '../../crypto/index.ts'
 import type { SessionMetadata } from '../../protocol/sealed/session.ts'
 import type { AccountVault } from '../sealed/vault.ts'
 
-/** A session as its app knows it. */
+/** A session as known to the app. */
 interface KnownSession {
   readonly metadata: SessionMetadata
   readonly metadataVersion: number
@@ -11,7 +11,7 @@ interface KnownSession {
   readonly dataEncryptionKey: string | null
 }
 
-/** As helpers read it; one that does not fit Happy's passes over. */
+/** As daemons parse it; one that does not fit is skipped by Happy's. */
 export interface Reminder {
   readonly fallback?: {
     readonly metadata: SessionMetadata
@@ -22,13 +22,14 @@ export interface Reminder {
     readonly encryptionKey: string
     readonly encryptionVariant: 'dataKey'
   }
-  /** Why there is none, for the sentence in which the helper refuses. */
+  /** Why there is none, for the daemon's error message. */
   readonly fallbackReason?: string
 }
 
 /**
- * What a helper is told of a session that it is to begin again: it forgets those of long ago, and Happy's keeps none of another
- * installation. The key goes to no machine but the one that the session is from, which had it before.
+ * What a daemon is sent about a session that it is to resume: it forgets old ones, and Happy's knows
+ * none of another installation. The key goes only to the machine that the session is from, which had
+ * it before.
  */
 export function reminderFor(vault: Pick<AccountVault, 'rawKey'>, session: KnownSession, machine: string): Reminder {
   const { metadata, metadataVersion, agentStateVersion, seq, dataEncryptionKey } = session

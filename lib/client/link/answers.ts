@@ -3,21 +3,25 @@ import { rpcRegistered, rpcRequest } from '../../protocol/wire/events.ts'
 import type { DeviceId } from '../../protocol/wire/ids.ts'
 
 /**
- * Called with the sealed parameters of a call, and the device that called as the server knows it; resolves to its sealed result. It must not
- * reject: see `serveCalls`. `answered` resolves once the result was sent.
+ * Called with the sealed parameters of a call, and the calling device as identified by the server;
+ * resolves to its sealed result. It must not reject: see `serveCalls`. `answered` resolves once the
+ * result was sent.
  */
 export type CallHandler = (sealedParams: string, by?: DeviceId, answered?: Promise<void>) => Promise<string>
 
 export interface Answering {
-  /** Resolves when the server sends calls of the method here for the first time. After that a reconnect registers by itself. */
+  /**
+   * Resolves when the server routes calls of the method here for the first time. After that a
+   * reconnect registers automatically.
+   */
   readonly registered: Promise<void>
   stop(): void
 }
 
-/** The methods this client answers, told to the server at each connect until it has confirmed them. */
+/** The methods this client answers, sent to the server at each connect until it has confirmed them. */
 export interface AnswerDesk {
   answer(method: string, handler: CallHandler): Answering
-  /** The connection is live: registers everything over it. */
+  /** The connection is live: registers everything on it. */
   connected(): void
   disconnected(): void
   /** Frames `rpc-registered` and `rpc-request`. */
@@ -31,7 +35,7 @@ interface Entry {
   confirm(): void
 }
 
-/** `tell` sends an event over the connection of now. */
+/** `tell` sends an event over the current connection. */
 export function createAnswerDesk(
   tell: (event: 'rpc-register' | 'rpc-unregister', method: string) => void,
   clock: Clock = systemClock
@@ -82,7 +86,8 @@ export function createAnswerDesk(
     heardRequest(frame, acknowledge) {
       const { method = '', params, by } = rpcRequest.safeParse(frame).data ?? {}
       const entry = entryByMethod.get(method)
-      // An answer that is no text ends the call at once; without one the caller would wait for the time limit.
+      // An answer that is not text ends the call at once; without one the caller would wait for the
+      // timeout.
       if (!entry || typeof params !== 'string') return acknowledge(null)
       const { promise: answered, resolve } = Promise.withResolvers<void>()
       const answer = (result: string | null) => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Ephemeral, ephemeral } from '../../protocol/wire/ephemerals.ts'
 import { type Update, update, updateBody } from '../../protocol/wire/updates.ts'
 
-/** `strange` is a frame of a kind that nobody knows yet, which every client drops in silence. */
+/** `strange` is a frame of an unknown kind, which every client silently drops. */
 export type Frame<Known> = { type: 'known'; frame: Known } | { type: 'strange' } | { type: 'bad' }
 
 export function readUpdate(frame: unknown): Frame<Update> {

@@ -5,26 +5,29 @@ import type { TokenSource } from './rest.ts'
 /** What a connection sees and may answer: the whole account, one session or one machine. */
 export type ConnectionScope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
 
-/** Whether a person looks at the app, and whether it wants text that still grows. */
+/** Whether a person looks at the app, and whether it wants growing text. */
 export interface AppState {
   state: 'active' | 'background'
   partials: boolean
-  /** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
+  /**
+   * How long an `active` app counts as in use after a person touched it; without it, until it reports
+   * otherwise.
+   */
   watchedForMs?: number | undefined
 }
 
-/** How a connection says whose it is, each time it is made. */
+/** How a connection authenticates, each time it is made. */
 export interface Introduction {
-  /** Rejects when there is no token to be had. */
+  /** Rejects if there is no token. */
   handshake(): Promise<Handshake>
-  /** After a refusal: whether there is another token than the one that was said last. */
+  /** After a rejection: whether there is another token than the last one sent. */
   renew(): Promise<boolean>
 }
 
 export interface IntroductionOptions {
   token: string | TokenSource
   scope: ConnectionScope
-  /** Asked at each connect. While it runs, tell changes with `send('app-state', …)`. */
+  /** Read at each connect. While connected, send changes with `send('app-state', …)`. */
   appState?: (() => AppState) | undefined
 }
 
@@ -35,7 +38,7 @@ export function createIntroduction({ token, scope, appState }: IntroductionOptio
       said = typeof token === 'string' ? token : await token.token()
       return { token: said, signals: true, echo: false, ...(appState && told(appState())), ...scoped(scope) }
     },
-    // The clock of the device may be far off: a token that it takes for good may have ended.
+    // The device's clock may be far off: a token that it considers valid may have expired.
     renew: async () => typeof token !== 'string' && (await token.renew(said)) !== said
   }
 }

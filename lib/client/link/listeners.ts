@@ -1,8 +1,8 @@
-/** Those who want to hear of one kind of thing, called in the order in which they came. */
+/** Listeners for one kind of event, called in the order in which they were added. */
 export class Listeners<Thing> {
   readonly #listeners = new Set<{ call: (thing: Thing) => void }>()
 
-  /** The returned function takes the listener away again, also in the midst of telling. */
+  /** The returned function removes the listener, also during a notification. */
   add(call: (thing: Thing) => void): () => void {
     const listener = { call }
     this.#listeners.add(listener)

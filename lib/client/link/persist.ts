@@ -4,28 +4,35 @@ import { pause } from '../../async/pause.ts'
 import { mayRetry, type Refused, type Unreachable } from './refusals.ts'
 
 export interface PersistOptions {
-  /** Ends the attempts; `attempt` then rejects with its reason. */
+  /** Stops the attempts; `attempt` then rejects with its reason. */
   signal: AbortSignal
   clock?: Clock | undefined
   random?: (() => number) | undefined
-  /** Of a wait; half a minute unless told. */
+  /** The longest wait; half a minute by default. */
   longestMs?: number | undefined
   /** Before each wait. */
   onWait?: ((error: Refused | Unreachable, waitMs: number) => void) | undefined
 }
 
 export interface Persistence {
-  /** Tries until it succeeds, waiting longer each time; rejects with whatever waiting does not help against. One at a time. */
+  /**
+   * Retries until it succeeds, waiting longer each time; rejects with errors that waiting does not
+   * fix. One call at a time.
+   */
   attempt<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>
-  /** Ends the wait of now, if there is one. */
+  /** Ends the current wait, if any. */
   hurry(): void
-  /** Ends also the attempt that is under way, for a line that is likely dead, and begins the next one at once. */
+  /**
+   * Also aborts the current attempt, for a connection that is probably dead, and starts the next one
+   * at once.
+   */
   restart(): void
 }
 
 /**
- * A browser keeps connections for its next requests. Those that died while the line was lost swallow a request without a word, so the first
- * ones get less time: each that is given up takes one such connection with it.
+ * A browser reuses connections for later requests. Those that died while the network was lost swallow
+ * requests silently, so the first requests get less time: each one aborted removes one such
+ * connection.
  */
 const afterRestartMs = [2_000, 3_000, 6_000]
 

@@ -1,9 +1,9 @@
-/** The server understood and said no. `code` is its `error` text, such as `Session not found`. */
+/** The server understood and rejected it. `code` is its `error` text, such as `Session not found`. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly status: number
   readonly code: string
-  /** Milliseconds the server asks to wait, when it says so. */
+  /** Milliseconds that the server asks to wait, if it does. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, code: string, retryAfterMs?: number) {
@@ -15,14 +15,14 @@ export class Refused extends Error {
 }
 
 /**
- * There was no answer, or none of this server: the same request may succeed later. `status` is there for 5xx. Whether the request
- * took effect is unknown.
+ * There was no answer, or none from this server: the same request may succeed later. `status` is set
+ * for 5xx. Whether the request took effect is unknown.
  */
 export class Unreachable extends Error {
   override name = 'Unreachable'
   readonly reason: 'network' | 'timeout' | 'server-error' | 'strange-answer' | 'not-connected'
   readonly status: number | undefined
-  /** With a `status`: what the server said. */
+  /** With a `status`: the server's answer. */
   readonly code: string | undefined
   readonly retryAfterMs: number | undefined
 
@@ -51,7 +51,7 @@ const says = {
   'not-connected': 'There is no connection to the server.'
 } as const satisfies Record<Unreachable['reason'], string>
 
-/** True when waiting may help: no answer, a server in trouble, or one that asks for patience (408, 425, 429). */
+/** True if waiting may help: no answer, a failing server, or one that asks to wait (408, 425, 429). */
 export function mayRetry(error: unknown): error is Refused | Unreachable {
   return error instanceof Unreachable || (error instanceof Refused && patientStatuses.has(error.status))
 }

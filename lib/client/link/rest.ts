@@ -3,13 +3,13 @@ import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
 import { type JsonRouteName, type ReplyOf, type RouteName, routes } from '../../protocol/wire/routes.ts'
 import { Refused, Unreachable } from './refusals.ts'
 
-/** As much of `fetch` as is used here; the global one and undici's both fit. */
+/** The part of `fetch` used here; the global one and undici's both fit. */
 export type Fetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal }
 ) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>
 
-/** Parts that the route does not need may be left out. Query values are written as text. */
+/** Parts that the route does not need may be omitted. Query values are written as text. */
 export type RequestOf<Name extends RouteName> = Part<'params', z.input<(typeof routes)[Name]['params']>> &
   Part<'body', z.input<(typeof routes)[Name]['body']>> & {
     query?: { [Field in keyof z.input<(typeof routes)[Name]['query']>]?: string | number }
@@ -19,33 +19,36 @@ type Part<Key extends string, Value> = [Record<string, never>] extends [Value] ?
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** 30 s unless told. */
+  /** 30 s by default. */
   timeoutMs?: number | undefined
 }
 
 export interface Rest {
   readonly server: string
   /**
-   * One request of the route table, its reply checked by the schema of the route.
-   * Rejects with `Refused`, with `Unreachable`, or with the reason of `signal`.
+   * One request of the route table, its reply validated with the schema of the route. Rejects with
+   * `Refused`, with `Unreachable`, or with the reason of `signal`.
    */
   call<Name extends JsonRouteName>(name: Name, request: RequestOf<Name>, options?: CallOptions): Promise<ReplyOf<Name>>
 }
 
 export interface RestOptions {
-  /** Such as `https://home.example.org`, with or without a slash at its end. */
+  /** Such as `https://home.example.org`, with or without a trailing slash. */
   server: string
-  /** Needed for every route but those of login and pairing. */
+  /** Required by every route except login and pairing. */
   token?: string | TokenSource | undefined
   fetch: Fetch
-  /** The live connection of this client, so that its own posts do not come back to it: `() => socket.connectionId`. */
+  /**
+   * The live connection of this client, so that its own posts are not sent back to it: `() =>
+   * socket.connectionId`.
+   */
   connectionId?: (() => string | undefined) | undefined
 }
 
-/** A token that is renewed where needed, see `keepToken`. */
+/** A token that is renewed when necessary, see `keepToken`. */
 export interface TokenSource {
   token(): Promise<string>
-  /** A good one in place of the one that was refused just now; the same when there is none. */
+  /** A valid one in place of the one just rejected; the same if there is none. */
   renew(refused: string): Promise<string>
 }
 
@@ -73,7 +76,7 @@ export function createRest({ server, token, fetch, connectionId }: RestOptions):
 
 const usualTimeoutMs = 30_000
 
-// The clock of the device may be far off: what it takes for good may have ended.
+// The device's clock may be far off: what it considers valid may have expired.
 async function askRenewing(source: TokenSource, askWith: (token: string) => Promise<Answer>): Promise<Answer> {
   const token = await source.token()
   const answer = await askWith(token)
@@ -112,7 +115,7 @@ function headersOf({ token, connection, hasBody }: { token: string | undefined; 
   return headers
 }
 
-/** Gives every way of getting no answer its name; only the caller's own abort passes through. */
+/** Names every way of getting no answer; only the caller's own abort passes through. */
 async function exchange(
   work: (signal: AbortSignal) => Promise<Answer>,
   { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number }
@@ -144,8 +147,8 @@ function readReply(schema: z.ZodType, { status, text, retryAfterMs }: Answer): u
   return reply.data
 }
 
-// A hotel's login page or a proxy that lost its server answers for others. Only a refusal in our own words may end anything; a proxy that
-// takes no body of this size and one that asks for patience mean what they say.
+// A hotel's login page, or a proxy that lost its server, may answer instead. Only an error in our own
+// format is final; but a proxy that rejects a body of this size, or asks to wait, is taken at its word.
 function refusalOf(status: number, json: unknown, retryAfterMs: number | undefined): Refused | Unreachable {
   const said = errorBody.safeParse(json)
   if (said.success) return new Refused(status, said.data.error, retryAfterMs)

@@ -1,26 +1,32 @@
 import type { Clock } from '../../async/clock.ts'
 import { pingIntervalMs } from '../../protocol/wire/handshake.ts'
 
-/** The server speaks up at every interval: when nothing came for longer, the line may hang without anybody closing it. */
+/**
+ * The server sends something at every interval: if nothing came for longer, the connection may hang
+ * without anybody closing it.
+ */
 const quietForMs = pingIntervalMs + 5_000
 const signOfLifeWithinMs = 5_000
-/** Often, as a timer stands still as well while its device sleeps: whoever wakes is not to seem away for what was left of a long one. */
+/**
+ * Often, since a timer also stops while its device sleeps: after waking, the device must not seem
+ * offline for the rest of a long one.
+ */
 const lookEveryMs = 2_000
 
-/** Listens to one live line. */
+/** Monitors one live connection. */
 export interface SilenceWatch {
-  /** Something came over the line. */
+  /** Something arrived on the connection. */
   heard(): void
-  /** When that was, by the clock on the wall: ms since 1970. */
+  /** When that was, by the wall clock: ms since 1970. */
   readonly heardAt: number
-  /** True after a silence that no living line keeps, such as a phone's sleep. */
+  /** True after a silence longer than any live connection has, such as a phone's sleep. */
   isTooLong(): boolean
-  /** Asks for a sign of life now; `onDead` follows when none comes within 5 s. */
+  /** Sends a probe now; `onDead` follows if nothing comes within 5 s. */
   probe(): void
   stop(): void
 }
 
-/** `ask` makes the server say something. `onDead` is called at most once. */
+/** `ask` makes the server send something. `onDead` is called at most once. */
 export function watchSilence({ clock, ask, onDead }: { clock: Clock; ask(): void; onDead(): void }): SilenceWatch {
   let signs = 0
   let heardAt = { steady: clock.now(), wall: Date.now() }
@@ -28,9 +34,10 @@ export function watchSilence({ clock, ask, onDead }: { clock: Clock; ask(): void
   let isProbing = false
   let cancelNext = () => {}
 
-  // The steady clock of many devices stands still while they sleep, the wall clock may be set: the longer of both counts.
+  // The monotonic clock of many devices stops during sleep, and the wall clock may be changed: the longer
+  // of both counts.
   const silentForMs = () => Math.max(clock.now() - heardAt.steady, Date.now() - heardAt.wall)
-  // Nothing of a line that was alive before such a sleep is worth a question.
+  // A connection from before such a sleep is not worth probing.
   const hasSlept = () => Date.now() - heardAt.wall - (clock.now() - heardAt.steady) >= quietForMs
   const isTooLong = () => silentForMs() >= quietForMs
   const stop = () => {

@@ -18,7 +18,7 @@ export type SocketState =
   | { type: 'live'; connectionId: string }
   /** `nextTryAt` is wall-clock time in milliseconds, for the screen. */
   | { type: 'down'; reason: string; nextTryAt: number }
-  /** The token is no longer good. Nothing is tried again until `reconnectNow`. */
+  /** The token is invalid. Nothing is retried until `reconnectNow`. */
   | { type: 'refused'; reason: string }
   | { type: 'closed' }
 
@@ -27,34 +27,44 @@ export type { ConnectionScope } from './introduction.ts'
 
 export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
 
-/** One connection to the server that comes back by itself. Listeners are called in the order of arrival and return their own removal. */
+/**
+ * One connection to the server that reconnects automatically. Listeners are called in the order of
+ * arrival and return a function that removes them.
+ */
 export interface LiveSocket {
   readonly state: SocketState
   /** Undefined while not live. */
   readonly connectionId: string | undefined
-  /** When the last line was heard of last, in ms since 1970; undefined before the first. */
+  /** When something last arrived, in ms since 1970; undefined before the first time. */
   readonly heardAt: number | undefined
-  /** Frames that fitted no schema and were dropped; kinds nobody knows yet are not counted. */
+  /** Frames that fitted no schema and were dropped; unknown kinds are not counted. */
   readonly droppedFrames: number
 
-  /** Called at every change, not with the state of now. */
+  /** Called at every change, not with the current state. */
   onState(listener: (state: SocketState) => void): () => void
   onUpdate(listener: (update: Update) => void): () => void
   onEphemeral(listener: (ephemeral: Ephemeral) => void): () => void
 
-  /** Sends an event and waits for its acknowledgement (30 s unless told). Rejects with `Unreachable`, at once when not live. */
+  /**
+   * Sends an event and waits for its acknowledgement (30 s by default). Rejects with `Unreachable`, at
+   * once if not live.
+   */
   request<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { timeoutMs?: number }): Promise<AckOf<Name>>
-  /** False when not live, and with `volatile` also when the line is busy: then nothing was sent and nothing will be. */
+  /**
+   * False if not live, and with `volatile` also if the connection is busy: then nothing was sent and
+   * nothing will be.
+   */
   send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { volatile?: boolean }): boolean
-  /** Answers calls of `<session or machine id>:<method>` from now on, over every reconnect. */
+  /** Answers calls of `<session or machine id>:<method>` from now on, across reconnects. */
   answer(method: string, handler: CallHandler): Answering
 
   /**
-   * For `online`, `visibilitychange` and "Try now": while down it tries at once. While live it asks the server for a sign of life and
-   * starts over when none comes within 5 s; at once after a silence that no living line keeps, such as a phone's sleep.
+   * For `online`, `visibilitychange` and "Try now": while down it tries at once. While live it probes
+   * the server and starts over if nothing comes within 5 s; at once after a silence longer than any
+   * live connection has, such as a phone's sleep.
    */
   reconnectNow(): void
-  /** For `offline`: the line is gone, although nobody can close it any more. */
+  /** For `offline`: the network is gone, although the connection was not closed. */
   networkLost(): void
   close(): void
 }
@@ -67,7 +77,7 @@ export interface SocketOptions extends IntroductionOptions {
   random?: (() => number) | undefined
 }
 
-/** Opens at once. Throws only for a `server` that is no URL; how it goes on is told by `state`. */
+/** Opens at once. Throws only for a `server` that is not a URL; `state` reports everything after that. */
 export function openSocket(options: SocketOptions): LiveSocket {
   return new Connection(options)
 }
@@ -75,7 +85,10 @@ export function openSocket(options: SocketOptions): LiveSocket {
 const firstRetryMs = 500
 const longestRetryMs = 30_000
 const connectWithinMs = 20_000
-/** A connection that lasted this long counts as a success; one that falls again at once does not, or a troubled server is hammered. */
+/**
+ * A connection that lasted this long counts as a success; one that fails at once does not, or a
+ * struggling server would be hammered.
+ */
 const settledAfterMs = 10_000
 /** `online`, `pageshow` and `visibilitychange` come together: they start one attempt, not three. */
 const freshAttemptMs = 1_000
@@ -94,7 +107,7 @@ class Connection implements LiveSocket {
   readonly #ephemerals = new Listeners<Ephemeral>()
   #line: SocketioLine
   #startedAt = 0
-  /** Of the live line. */
+  /** Of the live connection. */
   #silence: SilenceWatch | undefined
   #cancelTimer = () => {}
 
@@ -159,7 +172,7 @@ class Connection implements LiveSocket {
         this.#start()
         return
       case 'connecting':
-        // An attempt begun before the network came back may hang on a dead route.
+        // An attempt begun before the network returned may hang on a dead route.
         if (this.#clock.now() - this.#startedAt >= freshAttemptMs) this.#start()
         return
       case 'live':
@@ -192,7 +205,7 @@ class Connection implements LiveSocket {
     this.#enter({ type: 'connecting' })
   }
 
-  /** Each attempt has a connection of its own, so nothing late from an earlier one is taken for news. */
+  /** Each attempt has its own connection, so nothing late from an earlier one is mistaken for new. */
   #connect(): SocketioLine {
     const { origin, pathname } = new URL(this.#options.server)
     this.#startedAt = this.#clock.now()
@@ -206,7 +219,7 @@ class Connection implements LiveSocket {
         else this.#fail(reason)
       }
     })
-    // Covers also a server that opens the line and then never accepts.
+    // Also covers a server that opens the connection and then never accepts.
     this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
     return line
   }
@@ -258,7 +271,7 @@ class Connection implements LiveSocket {
     this.#cancelTimer()
     this.#startedAt = this.#clock.now()
     this.#answers.connected()
-    // Any packet is a sign of life, also the answer that comes too late for the request.
+    // Any packet proves that the connection is alive, even an answer too late for its request.
     const ask = () => void line.request('ping', {}, connectWithinMs).catch(() => {})
     this.#silence = watchSilence({ clock: this.#clock, ask, onDead: () => this.#start() })
     this.#enter({ type: 'live', connectionId })

@@ -1,10 +1,10 @@
-/** As much of `WebSocket` as is used here; those of browsers, of Node.js and of `ws` all fit. */
+/** The part of `WebSocket` used here; those of browsers, of Node.js and of `ws` all fit. */
 export type WebSocketClass = new (
   url: string
 ) => {
   /** 1 while open. */
   readonly readyState: number
-  /** Bytes that still wait for the network. */
+  /** Bytes not yet sent to the network. */
   readonly bufferedAmount: number
   addEventListener(event: 'open' | 'error' | 'close', listener: () => void): void
   addEventListener(event: 'message', listener: (event: { data: unknown }) => void): void
@@ -12,17 +12,17 @@ export type WebSocketClass = new (
   close(): void
 }
 
-/** What one connection tells. Nothing more comes after `onEnd`, or once it was closed from here. */
+/** The events of one connection. Nothing follows `onEnd`, or a close from here. */
 export interface LineListeners {
-  /** The server is there and waits to be told who calls: see `introduce`. */
+  /** The server is there and waits for authentication: see `introduce`. */
   onOpen(): void
   /** The server accepted; `id` names this connection. */
   onConnect(id: string): void
-  /** Something came, whatever it holds. */
+  /** Anything arrived, whatever its content. */
   onPacket(): void
-  /** `acknowledge` is there when the server waits for an answer. */
+  /** `acknowledge` is set when the server expects an answer. */
   onEvent(event: string, payload: unknown, acknowledge: ((result: unknown) => void) | undefined): void
-  /** `isRefusal`: the server said no, which is more than a lost line. */
+  /** `isRefusal`: the server rejected it, rather than the connection being lost. */
   onEnd(reason: string, isRefusal: boolean): void
 }
 
@@ -33,8 +33,9 @@ interface Waiting {
 }
 
 /**
- * One connection: Socket.IO 5 over Engine.IO 4 over one WebSocket, as far as events of JSON go. `socket.ts` starts over, waits and listens for
- * silence. In Node.js and in the browser it is this one, so what holds for the phone holds for the wrapper.
+ * One connection: Socket.IO 5 over Engine.IO 4 over one WebSocket, as far as JSON events need it.
+ * `socket.ts` reconnects, waits and watches for silence. Node.js and browsers use the same code, so
+ * what holds for the phone holds for the wrapper.
  */
 export class SocketioLine {
   isConnected = false
@@ -46,7 +47,7 @@ export class SocketioLine {
   #isOpen = false
   #isOver = false
 
-  /** `address` with the path of the socket. Throws for what is no URL. */
+  /** `address` with the path of the socket. Throws if it is not a URL. */
   constructor(address: string, WebSocket: WebSocketClass, listeners: LineListeners) {
     this.#listeners = listeners
     this.#socket = new WebSocket(`${address.replace(/^http/, 'ws')}/?EIO=4&transport=websocket`)
@@ -54,7 +55,7 @@ export class SocketioLine {
       this.#isOpen = true
     })
     this.#socket.addEventListener('message', ({ data }) => this.#hear(data))
-    // The end follows it. Outside of browsers an error that nobody listens to ends the program.
+    // The end follows it. Outside browsers an unhandled error event ends the program.
     this.#socket.addEventListener('error', () => {})
     this.#socket.addEventListener('close', () => this.#end(this.#isOpen ? 'transport close' : 'websocket error'))
   }
@@ -63,17 +64,17 @@ export class SocketioLine {
     this.#say(`40${JSON.stringify(handshake)}`)
   }
 
-  /** Earlier words still wait for the network. */
+  /** Earlier data is not sent yet. */
   get isBusy(): boolean {
     return this.#socket.bufferedAmount > 0
   }
 
-  /** Nothing while not connected. */
+  /** Does nothing while not connected. */
   emit(event: string, payload: unknown): void {
     if (this.isConnected) this.#say(`42${JSON.stringify([event, payload])}`)
   }
 
-  /** Resolves to what the server answers. Rejects when it does not in time, and as soon as the line ends. */
+  /** Resolves to the server's answer. Rejects on a timeout, and as soon as the connection ends. */
   request(event: string, payload: unknown, withinMs: number): Promise<unknown> {
     if (!this.isConnected) return Promise.reject(new Error('The line has ended.'))
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -87,7 +88,7 @@ export class SocketioLine {
     return promise
   }
 
-  /** Requests that wait end; nothing else is told. */
+  /** Ends pending requests and nothing else. */
   close(): void {
     if (this.isConnected) this.#say('41')
     this.#leave()
@@ -140,7 +141,7 @@ export class SocketioLine {
     if (this.#leave()) this.#listeners.onEnd(reason, isRefusal)
   }
 
-  /** False when it was over already. */
+  /** False if it was already over. */
   #leave(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -172,7 +173,7 @@ const engineTypes: Record<string, Packet> = {
 }
 const unreadable = ended('parse error')
 
-// Two protocols, one in the other. What an event holds is checked by those who listen to it.
+// Two nested protocols. The content of an event is checked by its listeners.
 function readPacket(packet: unknown): Packet {
   const [, engineType = '', type, id = '', json = ''] = /^(\d)([0-4])?(\d*)(.*)$/s.exec(String(packet)) ?? []
   if (engineType !== '4') return engineTypes[engineType] ?? unreadable

@@ -5,7 +5,7 @@ import { type AttachmentId, attachmentId, type SessionId } from '../../protocol/
 import { mayRetry, Refused, Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 
-/** As much of `fetch` as is used here; the global one and undici's both fit. */
+/** The part of `fetch` used here; the global one and undici's both fit. */
 export type ByteFetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer>; signal?: AbortSignal }
@@ -22,31 +22,38 @@ export interface AttachmentLink {
 }
 
 export interface TransferOptions {
-  /** How much is there, of how much; told after each part. */
+  /** How much is uploaded, of how much; reported after each part. */
   onProgress?: ((bytes: number, total: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
 export interface UploadOptions extends TransferOptions {
-  /** The ref of an upload of the same bytes that an earlier process began: it goes on where that was, as long as the server has it. */
+  /**
+   * The ref of an upload of the same bytes that an earlier process began: it resumes there, if the
+   * server still has it.
+   */
   begun?: string | undefined
-  /** Under which ref it goes up; told before the first byte. */
+  /** The ref it is uploaded under; reported before the first byte. */
   onBegun?: ((ref: string) => void | Promise<void>) | undefined
 }
 
-/** Proxies cut requests that take long, so what a slow connection sends at once is little. */
+/** Proxies cut long requests, so a slow connection sends little at once. */
 const largestPart = 256 * 1024
 const firstPart = 64 * 1024
 const smallestPart = 8 * 1024
-/** A part that took longer than this was large for its connection; one that took less may have been larger. */
+/**
+ * A part that took longer than this was too large for its connection; after a faster one, the next may
+ * be larger.
+ */
 const slowMs = 4000
 const quickMs = 1000
-/** Without a byte of progress. */
+/** Without any progress. */
 const mostAttempts = 8
 
 /**
- * Uploads sealed bytes as an attachment and returns its ref. Goes on where it was when the connection is cut. Rejects with
- * `Refused`, with `Unreachable` when many attempts in a row brought nothing, or with the reason of `signal`.
+ * Uploads sealed bytes as an attachment and returns its ref. Resumes after a disconnect. Rejects with
+ * `Refused`, with `Unreachable` when many attempts in a row made no progress, or with the reason of
+ * `signal`.
  */
 export async function uploadAttachment(
   link: AttachmentLink,
@@ -87,7 +94,7 @@ async function requestUpload(rest: Rest, session: SessionId, size: number, signa
   return ref
 }
 
-/** Undefined when the server has forgotten it, or it was of other bytes. */
+/** Undefined if the server has dropped it, or it was for other bytes. */
 async function findUpload(rest: Rest, session: SessionId, ref: string, size: number, signal: AbortSignal | undefined) {
   try {
     const known = await rest.call('readUpload', { params: { id: session, file: fileOf(ref) } }, { signal })
@@ -98,7 +105,10 @@ async function findUpload(rest: Rest, session: SessionId, ref: string, size: num
   }
 }
 
-/** Downloads an attachment by its ref, still sealed. Goes on where it was when the connection is cut; rejects as `uploadAttachment` does. */
+/**
+ * Downloads an attachment by its ref, still sealed. Resumes after a disconnect; rejects as
+ * `uploadAttachment` does.
+ */
 export async function downloadAttachment(
   link: AttachmentLink,
   ref: string,
@@ -113,7 +123,7 @@ export async function downloadAttachment(
       const range: Record<string, string> = length === 0 ? {} : { range: `bytes=${length}-` }
       const headers = { authorization: `Bearer ${link.token}`, ...range }
       const response = await reach(() => link.fetch(url, { method: 'GET', headers, ...(signal && { signal }) }), signal)
-      // Its last bytes had come before the cut.
+      // Its last bytes had arrived before the disconnect.
       if (response.status === 416 && length > 0) return concatBytes(...chunks)
       if (response.status >= 300) throw await refusalOf(response)
       for await (const chunk of chunksOf(response.body, signal)) {
@@ -129,7 +139,7 @@ export async function downloadAttachment(
   }
 }
 
-/** Returns how far the upload is now. */
+/** Returns the new size of the upload. */
 async function sendPart(
   { rest, token, fetch }: AttachmentLink,
   { id, file }: { id: SessionId; file: AttachmentId },
@@ -138,14 +148,14 @@ async function sendPart(
   const url = `${rest.server}/v1/sessions/${id}/attachments/${file}/upload?at=${at}`
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
   const response = await reach(() => fetch(url, { method: 'PUT', headers, body: bytes, ...(signal && { signal }) }), signal)
-  // Somebody else is further, or less far: it says where.
+  // Another process has uploaded more, or less: the server says where to continue.
   if (response.status >= 300 && response.status !== 409) throw await refusalOf(response)
   const { offset } = readJson(await reach(() => response.text(), signal))
   if (offset === undefined) throw new Unreachable('strange-answer')
   return offset
 }
 
-/** Waits between attempts, longer each time, and gives up after many that brought nothing. */
+/** Waits between attempts, longer each time, and gives up after many without progress. */
 function createPatience(signal: AbortSignal | undefined) {
   const backoff = createBackoff({ firstMs: 250, longestMs: 5000 })
   let attempts = 0
@@ -206,7 +216,7 @@ function readJson(text: string): { offset?: number; error?: string } {
   }
 }
 
-/** A ref becomes part of an address, to which the token is sent: one that somebody wrote into a message is looked at first. */
+/** A ref becomes part of a URL, to which the token is sent: one written into a message is validated first. */
 export function isRefOf(session: string, ref: string): boolean {
   const [folder, id, kind, file = '', ...rest] = ref.split('/')
   return folder === 'sessions' && id === session && kind === 'attachments' && /^[\w-]+\.enc$/.test(file) && rest.length === 0

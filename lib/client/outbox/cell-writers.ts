@@ -8,7 +8,10 @@ export interface SealedCell {
   version: number
 }
 
-/** Writes over the expected version, or tells what is there instead. Rejects with `Unreachable` or `Refused`. */
+/**
+ * Writes with the expected version, or returns the current value. Rejects with `Unreachable` or
+ * `Refused`.
+ */
 export type WriteCell = (
   expected: number,
   value: string
@@ -67,7 +70,10 @@ function outcomeOf(ack: Ack, value: string | null): Awaited<ReturnType<WriteCell
   }
 }
 
-/** Where an acknowledgement carries no status, what it says tells a server in trouble from a row that is not there and from what does not fit. */
+/**
+ * Where an acknowledgement has no status, its text distinguishes a failing server, a missing row and
+ * invalid input.
+ */
 function refusalOf(message = notFound, status = statusOf(message)): Refused | Unreachable {
   return status >= 500 ? new Unreachable('server-error', { status, code: message }) : new Refused(status, message)
 }

@@ -13,14 +13,18 @@ export interface Cell<Value> {
   readonly value: Value
   readonly version: number
   /**
-   * Applies `change` to the newest value, again for each conflict, until it is stored; also over lost connections. Changes made in quick
-   * succession share a write. A change that returns its argument writes nothing. Resolves to the stored value.
-   * `change` must be pure. Rejects with `Refused`, with `UnreadableCell`, with what `change` throws, or when the cell is closed.
+   * Applies `change` to the newest value, again after each conflict, until it is stored; also across
+   * lost connections. Changes made in quick succession share a write. A change that returns its
+   * argument writes nothing. Resolves to the stored value. `change` must be pure. Rejects with
+   * `Refused`, with `UnreadableCell`, with what `change` throws, or when the cell is closed.
    */
   update(change: (value: Value) => Value): Promise<Value>
-  /** The cell as a list or an update brought it. Older versions change nothing; false when the new one cannot be read. */
+  /**
+   * The cell from a list or an update. Older versions change nothing; false if the new one cannot be
+   * read.
+   */
   take(cell: SealedCell): boolean
-  /** As `take`, whatever its version: the server was put back to an older state. */
+  /** Like `take`, whatever its version: the server was restored to an older state. */
   replace(cell: SealedCell): boolean
   close(): void
 }
@@ -29,7 +33,7 @@ export interface CellOptions<Value> {
   cipher: Cipher
   schema: z.ZodType<Value>
   cell: SealedCell
-  /** Stands for a cell whose value is null. */
+  /** Represents a cell whose value is null. */
   empty: Value
   write: WriteCell
   /** Tries at once whenever this becomes live. */
@@ -40,7 +44,7 @@ export interface CellOptions<Value> {
   random?: (() => number) | undefined
 }
 
-/** Another client wrote something that this key does not open or this schema does not know. */
+/** Another client wrote something that this key does not decrypt or this schema does not know. */
 export class UnreadableCell extends Error {
   override name = 'UnreadableCell'
 }
@@ -125,7 +129,7 @@ class VersionedCell<Value> implements Cell<Value> {
     })
   }
 
-  /** Stores every change asked for so far, and settles those who asked. */
+  /** Stores every change requested so far, and settles their promises. */
   async #writeOnce(): Promise<void> {
     const requests = this.#requests
     this.#requests = []
@@ -137,7 +141,7 @@ class VersionedCell<Value> implements Cell<Value> {
       const value = await this.#store(base => requests.reduce((value, { change }) => change(value), base))
       for (const { settle } of requests) settle.resolve(value)
     } catch (error) {
-      // One that is too large takes no other with it.
+      // One that is too large does not fail the others.
       if (error instanceof Refused && requests.length > 1) for (const request of requests) await this.#storeAll([request])
       else for (const { settle } of requests) settle.reject(error)
     }
@@ -163,7 +167,7 @@ class VersionedCell<Value> implements Cell<Value> {
     }
   }
 
-  // A version below the one that was expected is of a server that was put back to an older state.
+  // A version below the expected one means that the server was restored to an older state.
   #takeConflict(current: SealedCell, expected: number): void {
     if (current.version > this.version || current.version < expected) this.#adopt(this.#read(current), current.version)
   }

@@ -1,21 +1,28 @@
 import type { Draft } from '../sealed/messages.ts'
 
 /**
- * Where drafts wait so that a crash does not lose them: a file in Node, IndexedDB in the browser. Every implementation passes
- * test/client/outbox/journal-contract.ts. Calls do not overlap, except that `close` may come at any time.
+ * Where drafts wait so that a crash does not lose them: a file in Node, IndexedDB in the browser.
+ * Every implementation passes test/client/outbox/journal-contract.ts. Calls do not overlap, except
+ * that `close` may come at any time.
  */
 export interface Journal {
-  /** What was appended and not removed, in the order of the appends. Called once, before anything else. Damage at the end is cut, never fatal. */
+  /**
+   * Everything appended and not removed, in append order. Called once, before anything else. Damage at
+   * the end is cut off, never fatal.
+   */
   load(): Promise<Draft[]>
-  /** Resolves when the drafts would survive power loss; when it rejects, none of them may come back. */
+  /** Resolves when the drafts would survive a power cut; if it rejects, none of them may come back. */
   append(drafts: readonly Draft[]): Promise<void>
-  /** Drafts that need no longer be kept. May take effect late: after a crash they may come back once more, which does no harm. */
+  /**
+   * Drafts that are no longer needed. May take effect late: after a crash they may come back once
+   * more, which does no harm.
+   */
   remove(drafts: readonly Pick<Draft, 'session' | 'localId'>[]): Promise<void>
-  /** Resolves when what is under way has ended; later calls reject. */
+  /** Resolves when calls in progress have ended; later calls reject. */
   close(): Promise<void>
 }
 
-/** Keeps drafts only as long as the process lives: for tests, and for messages that need not outlive it. */
+/** Holds drafts only as long as the process lives: for tests, and for messages that need not outlive it. */
 export function createMemoryJournal(drafts: readonly Draft[] = []): Journal {
   let kept = [...drafts]
   let isClosed = false
@@ -43,7 +50,7 @@ export function createMemoryJournal(drafts: readonly Draft[] = []): Journal {
   }
 }
 
-/** One text for each draft, whatever its ids are made of. */
+/** One unambiguous text for each draft, whatever characters its ids have. */
 export function draftKey({ session, localId }: Pick<Draft, 'session' | 'localId'>): string {
   return JSON.stringify([session, localId])
 }

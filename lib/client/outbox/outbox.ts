@@ -12,31 +12,38 @@ import { createWaitingDrafts, type WaitingDrafts } from './waiting-drafts.ts'
 export type OutboxState =
   | { type: 'idle' }
   | { type: 'sending' }
-  /** `nextTryAt` is wall-clock time in milliseconds, for the screen. `isFull`: the server, or this account on it, has no room. */
+  /**
+   * `nextTryAt` is wall-clock time in milliseconds, for the screen. `isFull`: the server, or this
+   * account on it, has no space.
+   */
   | { type: 'waiting'; reason: string; nextTryAt: number; isFull: boolean }
-  /** The token is no longer good (401, 403). Everything is kept; `wake` tries again. */
+  /** The token is invalid (401, 403). Everything is kept; `wake` tries again. */
   | { type: 'refused'; refusal: Refused }
   | { type: 'closed' }
 
 export interface Outbox {
   readonly state: OutboxState
-  /** In the order in which they leave, those under way included. */
+  /** In sending order, including those in flight. */
   readonly pending: readonly Draft[]
   /**
-   * Resolves once the draft is in the journal; from then on it reaches the server. Rejects with `OutboxFull` or what the journal says.
-   * `beyondLimit`: for the little that has to be said because there is no more room.
+   * Resolves once the draft is in the journal; from then on it reaches the server. Rejects with
+   * `OutboxFull` or the journal's error. `beyondLimit`: for the few messages that report that space
+   * has run out.
    */
   put(draft: Draft, how?: { beyondLimit?: boolean }): Promise<void>
   /**
-   * Takes a draft back. `perhaps-stored`: it is not sent again, but the answer to an earlier attempt was lost. `too-late`: it is on its
-   * way right now, or no longer here.
+   * Withdraws a draft. `perhaps-stored`: it is not sent again, but the answer to an earlier attempt
+   * was lost. `too-late`: it is in flight, or no longer here.
    */
   withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'>
   /** Resolves when nothing is pending, at once if so; not while the outbox is refused or closed. */
   idle(): Promise<void>
   /** The network is back, or there is a new token: tries at once instead of waiting. */
   wake(): void
-  /** There is a new line: as `wake`, and what is under way on the old one, which may never be answered, is sent again. */
+  /**
+   * There is a new connection: like `wake`, and requests in flight on the old one, which may never be
+   * answered, are sent again.
+   */
   restart(): void
   /** Stops sending and closes the journal; what is pending stays there. */
   close(): Promise<void>
@@ -45,37 +52,41 @@ export interface Outbox {
 export interface OutboxOptions {
   journal: Journal
   send: SendMessages
-  /** What the server has stored, with its seqs: give it to `feed.take`. Called in the order of storing. */
+  /** What the server has stored, with its seqs: pass it to `feed.take`. Called in the order of storing. */
   onStored?: ((messages: readonly MessageRecord[], session: string) => void) | undefined
   /**
-   * The server will never take this draft (too large, session deleted). It leaves the journal when this has resolved, so whoever wants
-   * to offer "Try again" has to keep it first. The drafts behind it go on.
+   * The server will never accept this draft (too large, session deleted). It leaves the journal when
+   * this has resolved, so a caller that offers "Try again" has to save it first. Later drafts are
+   * still sent.
    */
   onSetAside(draft: Draft, refusal: Refused): void | Promise<void>
-  /** There was no more room, and these drafts could be done without. */
+  /** There was no space left, and these drafts were expendable. */
   onDropped?: ((drafts: readonly Draft[]) => void) | undefined
   onState?: ((state: OutboxState) => void) | undefined
-  /** What is pending, at first and whenever that has changed. */
+  /** The pending drafts, at first and after every change. */
   onChange?: ((pending: readonly Draft[]) => void) | undefined
   /** Tries at once whenever this becomes live. */
   socket?: Pick<LiveSocket, 'onState'> | undefined
-  /** Bytes of content that may wait; 256 MiB unless told. */
+  /** Bytes of content that may be pending; 256 MiB by default. */
   limitBytes?: number | undefined
-  /** Between the beginnings of two requests at least: what comes close together leaves together. No time unless told. */
+  /**
+   * Minimum time between the starts of two requests: drafts close together are sent together. None by
+   * default.
+   */
   gatherMs?: number | undefined
   clock?: Clock | undefined
   random?: (() => number) | undefined
 }
 
-/** More waits than `limitBytes` allows; this draft was not taken. */
+/** More is pending than `limitBytes` allows; this draft was not accepted. */
 export class OutboxFull extends Error {
   override name = 'OutboxFull'
 }
 
 /**
- * Messages that reach the server whatever happens to network, server or this process: journaled first, then sent in order, one request
- * at a time, until the server has them [W1 W5]. Each session's messages keep the order in which they were put. Resolves when what an
- * earlier process left behind is loaded.
+ * Messages that reach the server whatever happens to the network, the server or this process:
+ * journaled first, then sent in order, one request at a time, until the server has them [W1 W5]. Each
+ * session's messages keep their order. Resolves when what an earlier process left has been loaded.
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   return new JournaledOutbox(options, await options.journal.load())
@@ -84,7 +95,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
 const mostPerBatch = 50
 const usualLimitBytes = 256 * 1024 * 1024
 const noRoom = 507
-/** Somebody waits for what waits here. */
+/** Short, since a person waits for the pending drafts. */
 const longestWaitMs = 5_000
 
 class JournaledOutbox implements Outbox {
@@ -94,11 +105,14 @@ class JournaledOutbox implements Outbox {
   readonly #end = new AbortController()
   readonly #persistence: Persistence
   readonly #unlisten: (() => void) | undefined
-  /** A draft is here once the journal has it. */
+  /** A draft counts once the journal has it. */
   readonly #waiting: WaitingDrafts
   #isFlushing = false
   #idle: PromiseWithResolvers<void> | undefined
-  /** Puts and removals reach the journal one after the other; puts that come while it is busy share its next write. */
+  /**
+   * Additions and removals reach the journal one at a time; additions made while it is busy share its
+   * next write.
+   */
   #journalWork: Promise<void> = Promise.resolve()
   #sentAt = Number.NEGATIVE_INFINITY
   #puts: { draft: Draft; settle: PromiseWithResolvers<void> }[] = []
@@ -170,7 +184,10 @@ class JournaledOutbox implements Outbox {
     await this.#options.journal.close()
   }
 
-  /** Drops what can be done without, the oldest first, until there is room for a draft or nothing more to drop [W3]. */
+  /**
+   * Drops expendable drafts, the oldest first, until there is space for a draft or nothing more to
+   * drop [W3].
+   */
   #dropPassing(draft: Draft): void {
     const dropped = this.#waiting.passingFor(draft)
     if (dropped.length === 0) return
@@ -212,7 +229,10 @@ class JournaledOutbox implements Outbox {
     if (this.state.type !== 'refused') this.#flush()
   }
 
-  /** The server has these or never will. A journal that fails here only means that they are sent once more after a restart. */
+  /**
+   * The server has these or never will. If the journal fails here, they are only sent once more after
+   * a restart.
+   */
   #forget(drafts: readonly Draft[]): Promise<void> {
     for (const draft of drafts) this.#waiting.remove(draft)
     this.#tellChange()
@@ -225,7 +245,7 @@ class JournaledOutbox implements Outbox {
     this.#sendAll().then(
       () => {
         this.#isFlushing = false
-        // What was put since the last batch was looked for found the outbox still at work.
+        // Drafts added since the last batch was selected found the outbox still busy.
         if (this.#waiting.size > 0) return this.#flush()
         this.#enter({ type: 'idle' })
         if (this.#puts.length > 0) return
@@ -247,7 +267,7 @@ class JournaledOutbox implements Outbox {
       const refusal = await this.#sendBatch(batch)
       if (!refusal) continue
       if (isAboutCaller(refusal)) throw refusal
-      // One draft that can never be stored must not take its neighbours along, so it is searched for by halves.
+      // One draft that can never be stored must not fail its neighbours, so it is found by bisection.
       if (batch.length > 1 && !isAboutSession(refusal)) most = Math.ceil(batch.length / 2)
       else {
         most = mostPerBatch
@@ -265,7 +285,7 @@ class JournaledOutbox implements Outbox {
     return this.#waiting.nextBatch(most)
   }
 
-  /** The refusal, when the server will not have this batch. */
+  /** The rejection, if the server will not accept this batch. */
   async #sendBatch(batch: readonly Draft[]): Promise<Refused | undefined> {
     try {
       await this.#persistence.attempt(signal => this.#trySending(batch, signal))
@@ -277,7 +297,7 @@ class JournaledOutbox implements Outbox {
   }
 
   async #trySending(batch: readonly Draft[], signal: AbortSignal): Promise<void> {
-    // As they are now: one that was taken back may have been put again with other words.
+    // Their current form: a withdrawn one may have been added again with new text.
     const drafts = batch.flatMap(draft => this.#waiting.get(draft) ?? [])
     const session = drafts[0]?.session
     if (session === undefined) return
@@ -298,7 +318,7 @@ class JournaledOutbox implements Outbox {
       try {
         await this.#options.onSetAside(draft, refusal)
       } catch {
-        // Nobody keeps it: it stays in the journal and is tried again by the next process.
+        // No handler stored it: it stays in the journal and is retried by the next process.
         continue
       }
       void this.#forget([draft])

@@ -1,18 +1,18 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { PartialBody, PartialFrame } from '../../protocol/sealed/messages.ts'
 
-/** Says a text that still grows: at first whole, then what was added. Each frame has a number, one above that of the frame before. */
+/** Sends a growing text: first in full, then only additions. Each frame has the next number. */
 export interface PartialTeller {
-  /** How the text stands now. False when it did not leave; what is told next is whole then. */
+  /** The current text. False if it was not sent; the next frame is then in full. */
   tell(partial: PartialBody): boolean
-  /** The next frame is whole: somebody is there who has not heard the others. */
+  /** The next frame is in full: a new viewer has not received the others. */
   startOver(): void
 }
 
-/** For devices that cannot ask for what they missed. */
+/** For devices that cannot request what they missed. */
 const wholeEveryMs = 10_000
 
-/** `send` is false when the frame did not leave. */
+/** `send` returns false if the frame was not sent. */
 export function createPartialTeller(send: (frame: PartialFrame) => boolean, clock: Clock = systemClock): PartialTeller {
   let told: { partial: PartialBody; wholeAt: number } | undefined
   let count = 0
@@ -40,16 +40,16 @@ export function createPartialTeller(send: (frame: PartialFrame) => boolean, cloc
   }
 }
 
-/** Puts together what a teller said, whatever was lost, came twice or came late on the way. */
+/** Reassembles a sender's text, whatever was lost, repeated or late. */
 export interface PartialReader {
-  /** The text as it stands now; undefined when the frame says nothing new, or follows one that is missing. */
+  /** The current text; undefined if the frame adds nothing, or follows a missing one. */
   take(frame: PartialFrame): PartialBody | undefined
 }
 
-// A session has one or two that grow at a time.
+// A session has one or two growing texts at a time.
 const mostBlocks = 8
 
-/** `onGap`: a frame was missed, so nothing can be added until the text comes whole. */
+/** `onGap`: a frame was missed, so nothing can be added until the full text comes. */
 export function createPartialReader(onGap: () => void): PartialReader {
   const known = new Map<string, { n: number; partial: PartialBody }>()
 
@@ -65,7 +65,7 @@ export function createPartialReader(onGap: () => void): PartialReader {
       const before = known.get(frame.block)
       if ('text' in frame) {
         const { n, ...partial } = frame
-        // Earlier wrappers tell all of it each time, without a number.
+        // Earlier wrappers send all of it each time, without a number.
         if (n === undefined) return partial
         return before && n <= before.n ? undefined : keep(n, partial)
       }

@@ -2,8 +2,9 @@ import { mayRetry, Refused } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 
 /**
- * Whether a session that the server does not know was removed. False when it never came there, as after the server was put back to a state
- * from before the session; undefined when the server cannot tell: Happy's remembers no removals, and ours forgets the oldest of very many.
+ * Whether a session unknown to the server was removed. False if it never arrived there, for example
+ * after the server was restored to a state from before the session; undefined if the server cannot
+ * tell: Happy's remembers no removals, and ours forgets the oldest of very many.
  */
 export async function wasRemoved(rest: Pick<Rest, 'call'>, session: string, signal: AbortSignal): Promise<boolean | undefined> {
   let place: { since: number; epoch?: string } = { since: 0 }
@@ -17,7 +18,7 @@ export async function wasRemoved(rest: Pick<Rest, 'call'>, session: string, sign
   }
 }
 
-/** Whether a session that the server had was removed from it since. False as well when the server cannot tell. */
+/** Whether a session that the server had was removed since. Also false if the server cannot tell. */
 export async function isDeleted(rest: Pick<Rest, 'call'>, session: string, signal: AbortSignal): Promise<boolean> {
   const isThere = await rest.call('readMessages', { params: { id: session }, query: { limit: 1 } }, { signal }).then(() => true, isNotThere)
   return !isThere && (await wasRemoved(rest, session, signal)) === true
@@ -30,7 +31,7 @@ function isNotThere(error: unknown): false {
 
 const mostRows = 500
 
-/** Whatever another server makes of the question is no answer; a token that is no longer good is. */
+/** Errors of another server are no answer; an invalid token is. */
 function orNoAnswer(error: unknown): undefined {
   const isFinal = error instanceof Refused && (error.status === 401 || error.status === 403)
   if (isFinal || mayRetry(error) || !(error instanceof Refused)) throw error

@@ -4,14 +4,14 @@ import { Refused, Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 import type { Draft } from '../sealed/messages.ts'
 
-/** Sends messages in one request; resolves to what the server stored, repeats included. See `sendOver`. */
+/** Sends messages in one request; resolves to what the server stored, including repeats. See `sendOver`. */
 export type SendMessages = (
   session: string,
   messages: readonly Pick<Draft, 'localId' | 'content'>[],
   signal: AbortSignal
 ) => Promise<readonly MessageReceipt[]>
 
-/** Over HTTP, with time enough for a slow phone. */
+/** Over HTTP, with enough time for a slow phone. */
 export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
   return async (session, drafts, signal) => {
     const messages = drafts.map(({ localId, content }) => ({ localId, content }))
@@ -21,7 +21,7 @@ export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
   }
 }
 
-/** A server that was not told under which name it is reached judges no message: they wait until it is. */
+/** A server that does not know its own public name accepts no message: they wait until it does. */
 function waitForName(error: unknown): never {
   if (error instanceof Refused && error.status === misdirected)
     throw new Unreachable('strange-answer', { status: misdirected, cause: error })
@@ -30,7 +30,7 @@ function waitForName(error: unknown): never {
 
 const misdirected = 421
 
-/** Joins what the server says of each message with what was sent. */
+/** Joins the server's answer for each message with what was sent. */
 export function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly Draft[]): MessageRecord[] {
   const contentByLocalId = new Map<string, string>(drafts.map(({ localId, content }) => [localId, content]))
   return receipts.flatMap(receipt => {

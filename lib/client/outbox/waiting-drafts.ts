@@ -3,24 +3,24 @@ import { draftKey } from './journal.ts'
 
 type Named = Pick<Draft, 'session' | 'localId'>
 
-/** The drafts of an outbox, in the order in which they leave, and the room they take. */
+/** The drafts of an outbox, in sending order, and the space they use. */
 export interface WaitingDrafts {
   readonly all: readonly Draft[]
   readonly size: number
   get(draft: Named): Draft | undefined
-  /** Takes up room from now on, also while it is not among the others yet. */
+  /** Reserves space from now on, even before it is added. */
   reserve(draft: Draft): void
   unreserve(draft: Draft): void
-  /** One that has its room. */
+  /** One whose space is reserved. */
   add(draft: Draft): void
-  /** False when it is not here. */
+  /** False if it is not here. */
   remove(draft: Named): boolean
   hasRoom(draft: Draft): boolean
-  /** Those that can be done without and would make room for this one, the oldest first; none that is under way. */
+  /** Expendable ones that would make space for this one, the oldest first; none that is in flight. */
   passingFor(draft: Draft): Draft[]
-  /** The drafts of one session that wait longest, as many as fit one request. */
+  /** The oldest drafts of one session, as many as fit one request. */
   nextBatch(most: number): Draft[]
-  /** Those are in the request of now, until the next call. */
+  /** Those are in the current request, until the next call. */
   setUnderway(drafts: readonly Draft[]): void
   isUnderway(draft: Named): boolean
   /** It was in a request whose answer never came. */

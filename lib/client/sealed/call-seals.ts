@@ -3,15 +3,15 @@ import type { Cipher } from '../../crypto/envelopes.ts'
 import { type SealedFor, sealedAnswer, sealedFor } from '../../protocol/sealed/sealed-for.ts'
 
 /**
- * Whether the other holder of a key is known to say what it seals. Kept for good once it is: from then on nothing nameless of it is
- * taken, so that a server cannot talk it down.
+ * Whether the other holder of a key is known to name what it seals. Remembered permanently once it is:
+ * from then on nothing nameless from it is accepted, so that a server cannot downgrade it.
  */
 export interface Pin {
   readonly isSet: boolean
   set(): void
 }
 
-/** With what is known of the other side; without a pin nothing is, and what has no name is taken. */
+/** With what is known of the other side; without a pin nothing is known, and nameless text is accepted. */
 export interface PeerCipher extends Cipher {
   readonly pin?: Pin | undefined
 }
@@ -27,7 +27,7 @@ export type OpenedCall =
   | { readonly type: 'named'; readonly name: SealedFor; readonly params: unknown }
   /** By an existing client, or an earlier version of ours. */
   | { readonly type: 'nameless'; readonly params: unknown }
-  /** Sealed for something else than it is handed in for. */
+  /** Sealed for something other than what it is presented as. */
   | { readonly type: 'astray'; readonly name: SealedFor | undefined }
   | { readonly type: 'unreadable' }
 
@@ -45,7 +45,7 @@ export function openCall(cipher: Cipher, sealed: string, at: Pick<SealedFor, 'ta
   return isHere ? { type: 'named', name, params } : { type: 'astray', name: name?.type === 'call' ? name : undefined }
 }
 
-/** What a caller without a name gets is as bare as what it sent: it would not find the result in anything else. */
+/** A nameless caller gets a bare answer: it would not find the result in anything else. */
 export function sealAnswer(cipher: Cipher, call: SealedFor | undefined, result: unknown): string {
   if (call === undefined) return cipher.seal(result)
   const { by: _, ...about }: SealedFor = { ...call, type: 'answer' }
@@ -54,7 +54,7 @@ export function sealAnswer(cipher: Cipher, call: SealedFor | undefined, result: 
 
 export type OpenedAnswer =
   | { readonly type: 'result'; readonly result: unknown }
-  /** The answer to another call, or one without a name where those have names. */
+  /** The answer to another call, or a nameless one where names are required. */
   | { readonly type: 'astray' }
   | { readonly type: 'unreadable' }
 

@@ -13,22 +13,22 @@ import {
 import { type SealedBy, sealedBy } from '../../protocol/sealed/sealed-for.ts'
 import type { MessageRecord } from '../../protocol/wire/records.ts'
 
-/** One sealed message on its way to the server. */
+/** One sealed message to be sent to the server. */
 export interface Draft {
   session: string
-  /** Unique within its session for ever, so that a repeat is recognised. */
+  /** Unique within its session forever, so that a repeat is recognized. */
   localId: string
   /** Sealed, standard base64. */
   content: string
-  /** When it was put, in milliseconds since 1970. */
+  /** When it was added, in milliseconds since 1970. */
   createdAt: number
-  /** It can be done without: the oldest of these are dropped first when too much waits. */
+  /** It is expendable: the oldest of these are dropped first when too much is pending. */
   isPassing?: boolean | undefined
 }
 
 export type OpenedMessage =
   | { ok: true; body: MessageBody }
-  /** Sealed with another key or damaged, or from a client that knows more than this one. */
+  /** Sealed with another key or damaged, or from a newer client. */
   | { ok: false; reason: 'unreadable' | 'unknown-shape'; by?: SealedBy }
 
 /** Never throws. */
@@ -36,7 +36,7 @@ export function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content
   return readOpened(cipher.open(record.content.c))
 }
 
-/** The same for many, without holding up the thread. */
+/** The same for many, without blocking the thread. */
 export async function openMessageAside(cipher: Cipher, record: Pick<MessageRecord, 'content'>): Promise<OpenedMessage> {
   const { c } = record.content
   return readOpened(cipher.openAside ? await cipher.openAside(c) : cipher.open(c))
@@ -46,32 +46,38 @@ function readOpened(opened: Opened): OpenedMessage {
   if (!opened.ok) return { ok: false, reason: 'unreadable' }
   const body = messageBody.safeParse(opened.value)
   if (body.success) return { ok: true, body: body.data }
-  // It takes a number of its sender all the same.
+  // It still uses a number of its sender.
   const { data } = numbered.safeParse(opened.value)
   return { ok: false, reason: 'unknown-shape', ...(data && { by: data.meta.sealedBy }) }
 }
 
 const numbered = z.looseObject({ meta: z.looseObject({ sealedBy }) })
 
-/** Who wrote it, as it says; undefined for what existing clients and earlier versions of ours wrote. */
+/**
+ * Who wrote it, according to itself; undefined for messages from existing clients and earlier versions
+ * of ours.
+ */
 export function writerOf(message: OpenedMessage): SealedBy | undefined {
   return message.ok ? message.body.meta?.sealedBy : message.by
 }
 
-/** The numbers under which one sender seals what it has to say in one session. */
+/** The numbers under which one sender seals its messages in one session. */
 export interface Numbers {
-  /** For the message of this local id: one that has a number keeps it where that is remembered. */
+  /** For the message with this local id: a repeat keeps its number where that is remembered. */
   next(localId: string): SealedBy
-  /** It never comes; the next message says so. */
+  /** It will never be sent; the next message says so. */
   giveUp(by: SealedBy): void
 }
 
-/** With who speaks: what is sealed as a message says it. */
+/** With its sender, which is part of every sealed message. */
 export interface SpeakingCipher extends Cipher {
   readonly numbers?: Numbers | undefined
 }
 
-/** Ready for `outbox.put`. `localId` is a new one unless told. One that says already who wrote it, and as which, is sealed again as the same. */
+/**
+ * Ready for `outbox.put`. `localId` is new by default. A draft that already has a sender and a number
+ * keeps them.
+ */
 export function sealDraft(cipher: SpeakingCipher, session: string, body: MessageBody, localId: string = newId()): Draft {
   const by = body.meta?.sealedBy ?? cipher.numbers?.next(localId)
   const said = by === undefined ? body : { ...body, meta: { ...body.meta, sealedBy: by } }
@@ -84,17 +90,17 @@ export function giveUpDraft(cipher: SpeakingCipher, { content }: Pick<Draft, 'co
   if (by) cipher.numbers?.giveUp(by)
 }
 
-/** What a person writes. */
+/** A message from a person. */
 export function newUserText(text: string, meta?: MessageMeta): UserText {
   return { role: 'user', content: { type: 'text', text }, ...(meta ? { meta } : {}) }
 }
 
-/** What a wrapper tells: one envelope, bare, as existing apps want it. */
+/** A message from a wrapper: one envelope, bare, as existing apps expect it. */
 export function newSessionMessage(envelope: Envelope): MessageBody {
   return { role: 'session', content: envelope, meta: { sentFrom: 'cli' } }
 }
 
-/** `time` is now unless told; `turn` and `subagent` come from `newId`. */
+/** `time` is now by default; `turn` and `subagent` come from `newId`. */
 export function newEnvelope(
   ev: SessionEvent,
   about: { role: 'user' | 'agent'; turn?: string; time?: number; subagent?: string; usage?: Envelope['usage'] }
@@ -102,7 +108,7 @@ export function newEnvelope(
   return { id: newId(), time: Date.now(), ...about, ev }
 }
 
-/** "Your turn": what apps wait for at the end of each turn. */
+/** "Your turn": apps wait for it at the end of each turn. */
 export function readyEvent(): MessageBody {
   return { role: 'agent', content: { type: 'event', id: newId(), data: { type: 'ready' } } }
 }
@@ -111,7 +117,7 @@ export function readyEvent(): MessageBody {
 export function envelopeOf(body: MessageBody): Envelope | undefined {
   if (body.role !== 'session') return undefined
   const { content } = body
-  // Apps wrap the envelope, wrappers do not. Both were checked when the message was opened.
+  // Apps wrap the envelope, wrappers do not. Both were validated when the message was opened.
   return isWrapped(content) ? content.data : content
 }
 
@@ -132,7 +138,10 @@ export function openPartial(cipher: Cipher, sealed: string): PartialFrame | unde
   return opened.ok ? partialFrame.safeParse(opened.value).data : undefined
 }
 
-/** 24 characters that existing apps take for a cuid2; for envelopes, turns, calls and localIds. About 123 random bits. */
+/**
+ * 24 characters that existing apps accept as a cuid2; for envelopes, turns, calls and localIds. About
+ * 123 random bits.
+ */
 export function newId(): string {
   let id = ''
   while (id.length < idLength) id += pickLetters(crypto.getRandomValues(new Uint8Array(2 * idLength)), id.length === 0)
@@ -147,7 +156,7 @@ function pickLetters(random: Uint8Array, isBeginning: boolean): string {
   let picked = ''
   for (const byte of random) {
     const many = isBeginning && picked === '' ? firstLetters : letters.length
-    // Bytes above the last whole multiple would favour the first letters.
+    // Bytes above the last full multiple would favour the first letters.
     if (byte < 256 - (256 % many)) picked += letters.charAt(byte % many)
   }
   return picked

@@ -1,8 +1,8 @@
 import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 
 /**
- * By what a sealed text is known again, however its base64 is written. Both formats begin with their nonce; what follows the shorter one
- * cannot be changed without breaking the seal.
+ * Identifies a sealed text in any base64 encoding. Both formats begin with their nonce; what follows
+ * the shorter one cannot be changed without breaking the seal.
  */
 export function nonceOf(sealed: string): string {
   const head = fromBase64(sealed.slice(0, lettersOfNonce)) ?? fromBase64(sealed)

@@ -1,7 +1,7 @@
 import type { SealedBy } from '../../protocol/sealed/sealed-for.ts'
 import { type Numbers, newId } from './messages.ts'
 
-/** Kept as long as the process lives, which is a sender of its own. */
+/** Kept for the life of the process, which is a sender of its own. */
 export function createNumbers(session: string): Numbers {
   const sender = newId()
   const gone = createGone()
@@ -15,12 +15,12 @@ export function createNumbers(session: string): Numbers {
   }
 }
 
-/** What was given up and is not said yet. */
+/** Withdrawn numbers not yet announced. */
 export function createGone(): { add(by: SealedBy): void; take(): Pick<SealedBy, 'gone'> } {
   let unsaid: NonNullable<SealedBy['gone']> = []
   return {
     add({ sender, number, gone = [] }) {
-      // What it would have said is not said either.
+      // What it would have announced was not announced either.
       unsaid = [...unsaid, ...gone, { sender, number }].slice(-mostUnsaid)
     },
     take() {

@@ -1,21 +1,21 @@
 import type { SealedBy } from '../../protocol/sealed/sealed-for.ts'
 
-/** Where a message stands among those of its sender. */
+/** The position of a message among those of its sender. */
 export type Place =
   | { readonly type: 'next' }
-  /** `numbers` did not come before it. */
+  /** `numbers` have not arrived before it. */
   | { readonly type: 'after-gap'; readonly numbers: readonly number[] }
   /** One of those, after others. */
   | { readonly type: 'late' }
-  /** Its number was there before. */
+  /** Its number was seen before. */
   | { readonly type: 'repeated' }
 
 type Sender = Pick<SealedBy, 'sender' | 'number'>
 
-/** The numbers of the senders of one session, in the order in which a server hands their messages out. */
+/** The numbers of the senders of one session, in the order in which a server delivers their messages. */
 export interface Order {
   take(by: SealedBy): Place
-  /** Whether the number did not come, and nobody said that it never will. */
+  /** Whether the number is missing, and was not withdrawn. */
   isMissing(of: Sender): boolean
   copy(): Order
 }
@@ -23,14 +23,14 @@ export interface Order {
 interface Known {
   readonly highest: number
   readonly missing: ReadonlySet<number>
-  /** Never to come; one that comes all the same was stored although its sender did not hear so. */
+  /** Withdrawn; if one of these still arrives, it was stored although its sender was not told. */
   readonly gone: ReadonlySet<number>
 }
 
-/** Nobody leaves so many out; who holds the key could say any number. */
+/** Nobody skips so many; a holder of the key could claim any number. */
 const mostMissing = 1000
 
-/** `isWhole`: it hears the session from its beginning, so that the first number of each sender is 1. */
+/** `isWhole`: it reads the session from its beginning, so that the first number of each sender is 1. */
 export function createOrder(isWhole: boolean, before: ReadonlyMap<string, Known> = new Map()): Order {
   const senders = new Map(before)
   const knownOf = (sender: string, first: number): Known =>

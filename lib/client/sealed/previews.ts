@@ -2,20 +2,21 @@ import type { Cipher } from '../../crypto/envelopes.ts'
 import { type NoticePreview, noticePreview } from '../../protocol/sealed/preview.ts'
 import type { AccountVault, SealingKey } from './vault.ts'
 
-/** As the server takes it, see the route `notify`. */
+/** As the server accepts it, see the route `notify`. */
 const mostLetters = 2560
-/** Of the texts in it; halved until the whole fits. */
+/** Of the texts in it; halved until everything fits. */
 const longestText = 600
 
-/** What is shown of a session on a device that was told of this notice. */
+/** What a notified device shows of a session. */
 export interface PreviewPlace {
   readonly session: string
   readonly notice: string
 }
 
 /**
- * Seals with the key of the session, and puts that key beside it as the account has it: whoever opens it needs nothing else, and can seal
- * an answer. Texts are cut so that it fits; a text that was cut is not whole and may not be allowed. Undefined when even so it does not fit.
+ * Encrypts with the key of the session, and adds that key as wrapped for the account: a recipient
+ * needs nothing else to decrypt it and to encrypt an answer. Texts are cut to fit; a cut text is not
+ * complete and cannot be allowed. Undefined if it still does not fit.
  */
 export function sealPreview(
   { cipher, wrapped }: Pick<SealingKey, 'cipher' | 'wrapped'>,
@@ -30,7 +31,10 @@ export function sealPreview(
   return undefined
 }
 
-/** With the cipher of its session, which also seals an answer. Undefined for what is not of this account, session and notice. */
+/**
+ * With the cipher of its session, which also encrypts an answer. Undefined if it belongs to another
+ * account, session or notice.
+ */
 export function openPreview(
   { openKey }: Pick<AccountVault, 'openKey'>,
   sealed: string,

@@ -14,11 +14,14 @@ import {
   wrapDataKey
 } from '../../crypto/index.ts'
 
-/** A key with what the server keeps of it. `wrapped` is the `dataEncryptionKey` to post, null for legacy encryption. */
+/**
+ * A key with the server's copy of it. `wrapped` is the `dataEncryptionKey` to post, null for legacy
+ * encryption.
+ */
 export interface SealingKey {
   cipher: Cipher
   wrapped: string | null
-  /** 32 bytes, for keeping on this machine only. */
+  /** 32 bytes, stored on this machine only. */
   raw: Bytes
 }
 
@@ -28,33 +31,39 @@ export interface AccountVault {
   readonly contentPublicKey: Bytes
   /** For account settings. */
   readonly settings: Cipher
-  /** For a session or machine by its `dataEncryptionKey`; undefined when that was wrapped for another account. */
+  /**
+   * For a session or machine by its `dataEncryptionKey`; undefined if that was wrapped for another
+   * account.
+   */
   openKey(dataEncryptionKey: string | null): Cipher | undefined
   /** The same for the attachments of a session. */
   openBlobKey(dataEncryptionKey: string | null): Bytes | undefined
-  /** The key itself, to hand on to a program that had it; undefined also for legacy encryption, where it would be the account. */
+  /**
+   * The key itself, to pass on to a program that had it; undefined also for legacy encryption, where
+   * it would be the account secret.
+   */
   rawKey(dataEncryptionKey: string | null): Bytes | undefined
   newKey(): SealingKey
 }
 
-/** What a paired terminal can do: write for the account, read what it wrote itself. */
+/** What a paired terminal can do: write for the account, and read what it wrote itself. */
 export interface TerminalVault {
-  /** 1 is the old pairing that handed over the account secret: legacy encryption for everything. */
+  /** 1 is legacy pairing, which handed over the account secret: legacy encryption for everything. */
   readonly version: 1 | 2
-  /** For the row of this machine and for calls of it. */
+  /** For the row of this machine and calls to it. */
   readonly machine: SealingKey
   newSessionKey(): SealingKey
-  /** For a session of this machine whose raw key was kept. */
+  /** For a session of this machine whose raw key was stored. */
   openSessionKey(raw: Uint8Array): SealingKey
 }
 
-/** What pairing gave the terminal, and what it keeps between runs. */
+/** What pairing gave the terminal, and it stores between runs. */
 export type TerminalKeys = { version: 2; contentPublicKey: Bytes; machineKey: Bytes } | { version: 1; secret: Bytes }
 
 /** `secret` has 32 bytes. */
 export function accountVault(secret: Uint8Array): AccountVault {
   const legacy = legacyCipher(secret)
-  // Work on curves takes milliseconds on a phone: each is done once, and only for who asks.
+  // Curve operations take milliseconds on a phone: each is done once, and only on demand.
   const contentSecret = once(() => contentSecretKey(secret))
   const contentPublicKey = once(() => deriveContentKeypair(secret).publicKey)
   const dataKeys = new Map<string, Bytes | undefined>()

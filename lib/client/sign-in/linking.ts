@@ -38,21 +38,25 @@ import { newDeviceSeed, type SignedIn, wantsLegacy } from './token-keeper.ts'
 
 export { type RequestLink, readRequestLink }
 
-/** How a request ended. `expired`: nobody answered in time, it was refused, or what it was given ended with it. */
+/** How a request ended. `expired`: nobody answered in time, it was refused, or its answer expired with it. */
 export type LinkingEnd = { type: 'paired'; signedIn: SignedIn; answer: PairingAnswer } | { type: 'expired' } | { type: 'unreadable' }
 
 export interface Linking {
   /** `<server>/terminal/connect#v2=…`: opens our app. */
   readonly link: string
-  /** Four digits to show beside it, which the approver types. */
+  /** Four digits to show next to it, which the approver types. */
   readonly checkCode: string
-  /** Asks once a second until answered; tolerates a lost network. Rejects with the reason of `signal`, or `Refused`. */
+  /**
+   * Polls once a second until answered; tolerates a lost network. Rejects with the reason of `signal`,
+   * or `Refused`.
+   */
   wait(signal?: AbortSignal): Promise<LinkingEnd>
 }
 
 /**
- * On a terminal, or a device that shall have the whole account: asks the server to be paired. `unsupported`: it pairs only as Happy's do, see
- * `startPairing`. Rejects with `Unreachable` or `Refused`. Call after `cryptoReady()`.
+ * On a terminal, or a device that is to get the whole account: asks the server to be paired.
+ * `unsupported`: it only knows Happy's pairing, see `startPairing`. Rejects with `Unreachable` or
+ * `Refused`. Call after `cryptoReady()`.
  */
 export async function startLinking(kind: RequestLink['kind'], options: PairingOptions): Promise<Linking | 'unsupported'> {
   const rest = createRest(options)
@@ -64,7 +68,8 @@ export async function startLinking(kind: RequestLink['kind'], options: PairingOp
   const asker = { publicKey: box.publicKey, deviceKey: device.publicKey }
   const keys = { publicKey: toBase64(box.publicKey), deviceKey: toBase64(device.publicKey), pollHash: toBase64(engine.sha256(pollSecret)) }
 
-  // The device will renew its token under this address, so a server that does not know itself by it cannot pair this way.
+  // The device will renew its token at this address, so a server that does not know itself by it cannot
+  // pair this way.
   const origin = new URL(rest.server).origin
   const asked = await rest
     .call('askPairing', {
@@ -99,7 +104,7 @@ function sealedAbout({ about }: PairingOptions, linkSecret: Bytes): { about?: st
 }
 
 const pollEveryMs = 1_000
-/** Short, so that a dead line costs little of the five minutes that a request lives. */
+/** Short, so that a dead connection costs little of a request's five minutes. */
 const timeoutMs = 10_000
 
 async function pollUntilApproved(
@@ -126,29 +131,29 @@ async function pollUntilApproved(
   }
 }
 
-/** What the approver sees of a request. `altered`: the server tells of other keys than the link does. */
+/** What the approver sees of a request. `altered`: the server's keys differ from those in the link. */
 export type LinkingView =
   | {
       type: 'waiting'
       name: string
       from: string
-      /** What the asker says of itself; undefined when it says nothing, or nothing that its link opens. */
+      /** The asker's description of itself; undefined if there is none, or the link does not decrypt it. */
       about: AskerAbout | undefined
       endsInMs: number | undefined
       approval: LinkingApproval
     }
-  /** `isYours`: by this account; undefined when the server does not tell. */
+  /** `isYours`: by this account; undefined if the server does not say. */
   | { type: 'answered'; name: string; isYours: boolean | undefined }
   | { type: 'gone' }
   | { type: 'altered' }
 
 export interface LinkingApproval {
   /**
-   * Lets the asker in when these are the digits that it shows. After three wrong ones the request is refused for good.
-   * Rejects with `Refused`: 404 is gone, 409 answered by another.
+   * Approves the asker if these are the digits that it shows. After three wrong attempts the request
+   * is refused permanently. Rejects with `Refused`: 404 is gone, 409 answered by another.
    */
   approve(code: string): Promise<'approved' | 'wrong-code' | 'refused'>
-  /** Turns the asker away. */
+  /** Rejects the asker. */
   reject(): Promise<void>
 }
 
@@ -205,7 +210,7 @@ function approvalOf(given: Parameters<typeof lookAtRequest>[0], asker: Asker): L
         await reject()
         return 'refused'
       }
-      // A repeat after a lost reply has the same bytes, and so finds itself.
+      // A repeat after a lost reply has the same bytes, so the server recognizes it.
       approved ??= sealedApproval({ rest, vault, link, asker })
       await rest.call('approvePairing', { params, body: approved })
       return 'approved'

@@ -11,17 +11,18 @@ export interface SignInOptions {
   setupCode?: string | undefined
   /** The code of an invitation. */
   invite?: string | undefined
-  /** How the list of devices shows this one. */
+  /** The name in the list of devices. */
   deviceName?: string | undefined
 }
 
 /**
- * Signs in with the account secret; creates the account when the server allows it. `setupCode` is what
- * the first account of a server needs. Rejects with `Unreachable`, or `Refused`, whose `code` is one of `setup-code-required`,
- * `This server accepts no new accounts.`, …: see `failures` of the wire. Call after `cryptoReady()`.
+ * Signs in with the account secret; creates the account if the server allows it. `setupCode` is required for
+ * the first account of a server. Rejects with `Unreachable`, or `Refused`, whose `code` is one of
+ * `setup-code-required`, `This server accepts no new accounts.`, …: see `failures` of the wire. Call after
+ * `cryptoReady()`.
  *
- * The token lives a day, and `keepToken` renews it with a key that is made for this device; a server that knows nothing of
- * that gives one that is good until it is revoked.
+ * The token is valid for a day, and `keepToken` renews it with a key made for this device; a server without
+ * renewal gives one that is valid until it is revoked.
  */
 export async function signIn(options: SignInOptions): Promise<SignedIn> {
   const rest = createRest(options)
@@ -34,8 +35,8 @@ export async function signIn(options: SignInOptions): Promise<SignedIn> {
 }
 
 /**
- * Four words that stand for the key of an account, as the owner of a server sees them who is asked to let it in. Call after
- * `cryptoReady()`.
+ * Four words that represent the key of an account, as shown to the owner of a server who is asked to
+ * let it in. Call after `cryptoReady()`.
  */
 export function keyFingerprint(secret: Uint8Array): string {
   return fingerprintOf(engine.sha256(signInKeypair(secret).publicKey))
@@ -53,7 +54,7 @@ async function signInFresh(rest: Rest, options: SignInOptions): Promise<SignedIn
 }
 
 async function signInLegacy(rest: Rest, options: SignInOptions): Promise<SignedIn> {
-  // The server remembers each challenge and takes it once, so a captured sign-in is worth nothing [A1].
+  // The server remembers each challenge and accepts it once, so a captured sign-in is worthless [A1].
   const challenge = engine.randomBytes(32)
   const { publicKey, signature } = signChallenge(options.secret, challenge)
   const claim = { publicKey: toBase64(publicKey), challenge: toBase64(challenge), signature: toBase64(signature) }

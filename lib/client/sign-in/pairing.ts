@@ -24,15 +24,21 @@ export interface PairingOptions {
   server: string
   fetch: Fetch
   clock?: Clock | undefined
-  /** What the list of sign-ins shall call this device. */
+  /** The name of this device in the list of sign-ins. */
   deviceName?: string | undefined
-  /** What this computer says of itself to whoever has its link; only requests of the second kind carry it. */
+  /**
+   * What this computer tells the holder of its link about itself; only requests with a check code
+   * include it.
+   */
   about?: AskerAbout | undefined
-  /** Called with a sentence when the server cannot be asked, and with undefined when it can again. */
+  /** Called with a sentence when the server cannot be reached, and with undefined when it can again. */
   onTrouble?: ((trouble: string | undefined) => void) | undefined
 }
 
-/** How a request ended. `expired`: nobody answered in time, or the answer was handed out before; start a new one. */
+/**
+ * How a request ended. `expired`: nobody answered in time, or the answer was delivered before; start a
+ * new one.
+ */
 export type PairingEnd<Keys> = { type: 'paired'; token: string; keys: Keys } | { type: 'expired' } | { type: 'unreadable' }
 
 export interface TerminalPairing {
@@ -41,7 +47,10 @@ export interface TerminalPairing {
   /** `happy://terminal?…`: opens existing apps. */
   readonly happyLink: string
   readonly publicKey: Bytes
-  /** Asks at once, then once a second until answered; tolerates a lost network. Rejects with the reason of `signal`, or `Refused`. */
+  /**
+   * Polls at once, then once a second until answered; tolerates a lost network. Rejects with the
+   * reason of `signal`, or `Refused`.
+   */
   wait(signal?: AbortSignal): Promise<PairingEnd<TerminalKeys>>
 }
 
@@ -53,7 +62,10 @@ export interface DeviceLinking {
   wait(signal?: AbortSignal): Promise<PairingEnd<{ secret: Bytes }>>
 }
 
-/** On the terminal. Call after `cryptoReady()`. The app knows of the request once `wait` has asked for the first time. */
+/**
+ * On the terminal. Call after `cryptoReady()`. The app can see the request once `wait` has polled for
+ * the first time.
+ */
 export function startPairing(options: PairingOptions): TerminalPairing {
   const rest = createRest(options)
   const { publicKey, secretKey } = engine.boxKeypair()
@@ -67,7 +79,7 @@ export function startPairing(options: PairingOptions): TerminalPairing {
   }
 }
 
-/** On a new device that shall have the whole account. Call after `cryptoReady()`. */
+/** On a new device that is to get the whole account. Call after `cryptoReady()`. */
 export function startDeviceLinking(options: PairingOptions): DeviceLinking {
   const rest = createRest(options)
   const { publicKey, secretKey } = engine.boxKeypair()
@@ -84,7 +96,10 @@ function nameOf({ deviceName }: PairingOptions): { deviceName?: string } {
   return deviceName === undefined ? {} : { deviceName: deviceName.slice(0, 100) }
 }
 
-/** What a person scanned or pasted. `server` is there for links of our own form and says for whom it is. */
+/**
+ * A link that a person scanned or pasted. `server` is set for links of our own form and says which
+ * server it is for.
+ */
 export interface ReadLink {
   type: 'terminal' | 'device'
   publicKey: Bytes
@@ -99,7 +114,10 @@ export function readLink(text: string): ReadLink | undefined {
   return { type: link.type === 'terminal' ? 'terminal' : 'device', publicKey: link.publicKey, server }
 }
 
-/** On the app, for terminals. `supportsV2: false` means the answer hands over the account secret; `gone` stands also for never there. */
+/**
+ * On the app, for terminals. `supportsV2: false` means the answer hands over the account secret;
+ * `gone` also means that it never existed.
+ */
 export async function readPairingStatus(
   rest: Pick<Rest, 'call'>,
   publicKey: Uint8Array
@@ -115,7 +133,10 @@ export async function readPairingStatus(
   }
 }
 
-/** Gives a terminal the key to write to or, without v2, the account secret. Rejects with `Refused`: 404 is gone, 409 answered by another. */
+/**
+ * Gives a terminal the write key or, without v2, the account secret. Rejects with `Refused`: 404 is
+ * gone, 409 answered by another.
+ */
 export async function answerPairing(options: {
   rest: Pick<Rest, 'call'>
   vault: AccountVault
@@ -139,7 +160,7 @@ export async function answerDeviceLinking(options: {
 }
 
 const pollEveryMs = 1_000
-/** Short, so that a dead line costs little of the five minutes that a request lives. */
+/** Short, so that a dead connection costs little of a request's five minutes. */
 const timeoutMs = 10_000
 
 async function pollUntilAnswered<Keys>(
@@ -181,7 +202,7 @@ function readAnswer<Keys>(
   return keys ? { type: 'paired', token, keys } : { type: 'unreadable' }
 }
 
-/** What a terminal holds after it was answered; the key of the machine is made here. */
+/** What a terminal holds after it was answered; the machine's key is made here. */
 export function terminalKeys(answer: PairingAnswer): TerminalKeys {
   if (answer.version === 1) return { version: 1, secret: answer.accountSecret }
   return { version: 2, contentPublicKey: answer.contentPublicKey, machineKey: engine.randomBytes(32) }

@@ -8,13 +8,13 @@ export interface Renewal {
   /** 32 bytes, base64: the seed of the key that renews the token. It never leaves the device. */
   deviceSeed: string
   account: string
-  /** SHA-256 of the server's identity key, base64, as it was when the device signed in. */
+  /** SHA-256 of the server's identity key, base64, from when the device signed in. */
   serverKeyId: string
   /** By the clock of this device, in milliseconds since 1970. */
   expiresAt: number
 }
 
-/** One new token for the device's own signature. Rejects as a keeper does. */
+/** One new token in exchange for the device's own signature. Rejects as a keeper does. */
 export async function renewToken({
   server,
   fetch,
@@ -30,20 +30,24 @@ export async function renewToken({
   const rest = createRest({ server, fetch })
   const keys = signingKeypair(fromBase64(deviceSeed) ?? new Uint8Array(0))
   const asked = await rest.call('issueNonce', {})
-  // The address may have changed hands: another server gets no signature, and cannot end the sign-in to ours.
+  // The address may have changed hands: another server gets no signature, and cannot end the sign-in to
+  // ours.
   if (asked.serverKeyId !== serverKeyId) throw new Unreachable('strange-answer')
   const body = { account: accountId.parse(account), ...claimOf({ server, asked, deviceKey: keys.publicKey, by: keys.secretKey }, 'renew') }
   const { token, expiresInMs } = await rest.call('freshSignIn', { body: { purpose: 'renew', ...body } })
   return { token, renewal: { ...renewal, expiresAt: now() + expiresInMs } }
 }
 
-/** What a client signs for a server: its nonce, for this device and purpose, under the origin it is known by. */
+/**
+ * What a client signs for a server: its nonce, for this device and purpose, under the origin the
+ * server is known by.
+ */
 export function claimOf(
   given: {
     server: string
     asked: { nonce: string; serverKeyId: string }
     deviceKey: Uint8Array
-    /** The secret key that signs: of the account or of the device. */
+    /** The secret key that signs, of the account or the device. */
     by: Uint8Array
   },
   purpose: 'sign-in' | 'renew' | 'delete-account'

@@ -3,7 +3,7 @@ import { Refused, Unreachable } from '../link/refusals.ts'
 import type { Fetch, TokenSource } from '../link/rest.ts'
 import type { Renewal } from './renewal.ts'
 
-/** What a device keeps to stay signed in. */
+/** What a device stores to stay signed in. */
 export interface SignedIn {
   token: string
   /** Absent for a token that cannot be renewed. */
@@ -16,19 +16,19 @@ export interface KeeperOptions {
   kept: SignedIn
   /** What another tab or process may have renewed meanwhile. */
   latest?: (() => Promise<SignedIn | undefined>) | undefined
-  /** To be kept before the new token is used. */
+  /** To be stored before the new token is used. */
   onRenewed(signedIn: SignedIn): Promise<void> | void
   now?: (() => number) | undefined
 }
 
-/** Renews early, when half a day is left, so that a server that is away for a while signs nobody out. */
+/** Renews early, when half a day is left, so that an unreachable server signs nobody out. */
 const renewBeforeMs = 12 * 60 * 60_000
 /** A request takes a moment to arrive. */
 const spareMs = 60_000
 
 /**
- * A token that is always good. Asking for it rejects with `Refused` when the device is signed in no more, with `Unreachable` when
- * the server cannot be asked and has to be.
+ * A token that is always valid. Rejects with `Refused` when the device is no longer signed in, with
+ * `Unreachable` when a renewal is due and the server cannot be reached.
  */
 export function keepToken(options: KeeperOptions): TokenSource {
   const { now = Date.now } = options
@@ -53,7 +53,8 @@ export function keepToken(options: KeeperOptions): TokenSource {
     return kept.token
   }
 
-  // Once a day: what it takes is fetched only then, and not having it is like not having the server.
+  // Once a day: the code for it is loaded only then, and failing to load it is like not reaching the
+  // server.
   async function renewed(renewal: Renewal): Promise<SignedIn> {
     const { renewToken } = await import('./renewal.ts').catch(cause => {
       throw new Unreachable('network', { cause })
@@ -67,7 +68,7 @@ export function keepToken(options: KeeperOptions): TokenSource {
     async token() {
       const left = leftMs(kept)
       if (left <= spareMs) return renewOnce()
-      // It is still good; what goes wrong now is tried again at the next use.
+      // It is still valid; an error now is retried at the next use.
       if (left <= renewBeforeMs) renewOnce().catch(() => {})
       return kept.token
     },
@@ -77,12 +78,15 @@ export function keepToken(options: KeeperOptions): TokenSource {
   }
 }
 
-/** A key of its own for a new device. */
+/** A new key for a new device. */
 export function newDeviceSeed(): string {
   return toBase64(engine.randomBytes(32))
 }
 
-/** Whether the server has none of this, as Happy's has not, or is reached in a way that it does not know itself by. */
+/**
+ * Whether the server has no renewal, as Happy's has not, or is reached under a name that it does not
+ * know.
+ */
 export function wantsLegacy(error: unknown): boolean {
   if (error instanceof Unreachable) return error.reason === 'strange-answer'
   return error instanceof Refused && (error.status === 404 || error.code === 'This server is not known under that origin')
