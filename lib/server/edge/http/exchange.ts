@@ -85,11 +85,8 @@ export function openExchange(
       if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
     }
     if (isHead) {
-      outflow.sendHead(response, client, () => {
-        writeWholeHead()
-        response.endWithoutBody(Buffer.byteLength(text))
-        leave()
-      })
+      outflow.sendHead(response, client, { writeHead: writeWholeHead, length: Buffer.byteLength(text) })
+      leave()
     } else if (status === 408 || status === 413 || status === 503) {
       // What was refused while it arrived is not read to its end.
       outflow.sendAsIs(response, client, () => {

@@ -62,9 +62,15 @@ export class Outflow {
     this.inTurn(client, () => this.sendWhole(response, client, answer))
   }
 
-  /** `end` writes an answer to HEAD. Where there are too many of them, the connection is closed. */
-  sendHead(response: HttpResponse, client: Client, end: () => void): void {
-    this.inTurn(client, () => (this.mayOmitBody() ? response.cork(end) : response.close()))
+  /** Answers HEAD. Where there are too many answers without a body, the connection ends behind this one. */
+  sendHead(response: HttpResponse, client: Client, { writeHead, length }: { writeHead: () => void; length: number }): void {
+    this.inTurn(client, () => {
+      const isLast = !this.mayOmitBody()
+      response.cork(() => {
+        writeHead()
+        response.endWithoutBody(length, isLast)
+      })
+    })
   }
 
   /** `end` writes an answer that closes the connection, or one of those that `mayOmitBody` counts. */

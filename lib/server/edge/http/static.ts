@@ -93,12 +93,8 @@ export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFile
         writeHead()
         response.endWithoutBody()
       })
-    } else if (how.headOnly) {
-      outflow.sendHead(response, client, () => {
-        writeHead()
-        response.endWithoutBody(body.length)
-      })
-    } else if (body.length > mostAtOnce) sendLarge(response, client, body, writeHead)
+    } else if (how.headOnly) outflow.sendHead(response, client, { writeHead, length: body.length })
+    else if (body.length > mostAtOnce) sendLarge(response, client, body, writeHead)
     else outflow.send(response, client, { writeHead, body })
   }
 

@@ -99,12 +99,7 @@ function answerLater(
       if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
     }
     if (!isHead) outflow.send(response, client, { writeHead, body: text })
-    else {
-      outflow.sendHead(response, client, () => {
-        writeHead()
-        response.endWithoutBody(Buffer.byteLength(text))
-      })
-    }
+    else outflow.sendHead(response, client, { writeHead, length: Buffer.byteLength(text) })
   }
   tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
 }

@@ -26,11 +26,6 @@ export function welcome(
       .writeHeader('access-control-allow-origin', corsOrigin)
   }
   if (method === 'GET') outflow.send(response, client, { writeHead, body: words })
-  else {
-    outflow.sendHead(response, client, () => {
-      writeHead()
-      response.endWithoutBody(words.length)
-    })
-  }
+  else outflow.sendHead(response, client, { writeHead, length: words.length })
   return true
 }

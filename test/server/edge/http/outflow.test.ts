@@ -8,7 +8,7 @@ import { Client, Outflow } from '../../../../lib/server/edge/http/outflow.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { signUp } from '../../../kit/person.ts'
 import { startServer, startServerProcess } from '../../../kit/server.ts'
-import { openTcp } from '../../raw-http.ts'
+import { exchange, openTcp } from '../../raw-http.ts'
 
 const mib = 1024 * 1024
 
@@ -167,6 +167,27 @@ t.test('answers without a body, which cannot be seen unread, are limited per sec
   clock.advance(1_000)
   t.equal(allowed(), 200)
   t.end()
+})
+
+t.test('HEAD is answered however many requests without a body others send, and keeps no connection to send more over [B6]', async t => {
+  const server = await startServer(t, { clock: manualClock() })
+  const options = 'OPTIONS /v1/sessions HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  for (let at = 2; at < 10; at++) {
+    const socket = await openTcp(t, { port: server.port, from: `127.0.0.${at}` })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let text = ''
+    socket.setEncoding('latin1').on('data', more => {
+      text += more
+      if (text.match(/HTTP\/1.1 20/g)?.length === 32) resolve()
+    })
+    socket.write(options.repeat(32))
+    await promise
+  }
+  for (const path of ['/health', '/', '/v1/nothing']) {
+    const head = await exchange(t, server, `HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    t.match(head, /^HTTP\/1.1 (200|404) /)
+    t.match(head, /connection: close\r\n/i)
+  }
 })
 
 /** A response of the library whose client takes only so many bytes. */
