@@ -3,15 +3,24 @@ import type { Clock } from '../async/clock.ts'
 /** What is lent for longer is asked back when others need it. */
 const lentMs = 10_000
 
-/** Bytes that all who share it together may hold in memory; those of one account half as much, so that the others have room. */
+/** A part that whoever has much leaves to the others. */
+const keptPart = 1 / 4
+
+/**
+ * Bytes that all who share it together may hold in memory; those of one account half as much. The last quarter is for who
+ * finds no other room: an account gets of it as long as it holds no more in all than it leaves there, so a few that take
+ * all they can leave enough to the next.
+ */
 export class Budget {
   private readonly total: number
-  private taken = 0
+  private readonly kept: number
+  private readonly taken = { usual: 0, kept: 0 }
   private readonly takenBy = new Map<string, number>()
   private readonly lent = new Set<Share>()
 
   constructor(total: number) {
     this.total = total
+    this.kept = total * keptPart
   }
 
   /** `owner` is who asks: an account, or what stands for one. */
@@ -19,25 +28,28 @@ export class Budget {
     return new Share(this, owner)
   }
 
-  /** Whether `owner`, of whom one request has `own` already, may have so much more for it. */
-  hasRoom(owner: string, own: number, bytes: number): boolean {
+  /** Where `owner`, of whom one request has `own` already, may have so much more for it. */
+  roomFor(owner: string, own: Held, bytes: number): keyof Held | undefined {
+    const { total, kept, taken } = this
     const ofOwner = this.takenBy.get(owner) ?? 0
-    const isFree = this.taken === own || this.taken + bytes <= this.total
-    return isFree && (ofOwner === own || ofOwner + bytes <= this.total / 2)
+    const isFree = taken.usual === own.usual || taken.usual + bytes <= total - kept
+    if (isFree && (ofOwner === own.usual + own.kept || ofOwner + bytes <= total / 2)) return 'usual'
+    return ofOwner + bytes <= kept - taken.kept - bytes ? 'kept' : undefined
   }
 
-  /** As `hasRoom`, once those who have had theirs for long gave it back, those with the most first, as far as that helps. */
-  makeRoom(owner: string, own: number, bytes: number): boolean {
+  /** As `roomFor`, once those who have had theirs for long gave it back, those with the most first, as far as that helps. */
+  makeRoom(owner: string, own: Held, bytes: number): keyof Held | undefined {
     const ofOwner = this.takenBy.get(owner) ?? 0
-    if (ofOwner !== own && ofOwner + bytes > this.total / 2) return false
+    if (ofOwner !== own.usual + own.kept && ofOwner + bytes > this.total / 2) return undefined
     const overdue = [...this.lent]
       .filter(share => share.bytes > 0 && share.isOverdue && share.owner !== owner)
       .toSorted((a, b) => b.bytes - a.bytes)
     for (const share of overdue) {
-      if (this.hasRoom(owner, own, bytes)) return true
+      const room = this.roomFor(owner, own, bytes)
+      if (room) return room
       share.askBack()
     }
-    return this.hasRoom(owner, own, bytes)
+    return this.roomFor(owner, own, bytes)
   }
 
   lend(share: Share): void {
@@ -48,19 +60,25 @@ export class Budget {
     this.lent.delete(share)
   }
 
-  move(owner: string, bytes: number): void {
-    this.taken += bytes
+  move(owner: string, where: keyof Held, bytes: number): void {
+    this.taken[where] += bytes
     const ofOwner = (this.takenBy.get(owner) ?? 0) + bytes
     if (ofOwner === 0) this.takenBy.delete(owner)
     else this.takenBy.set(owner, ofOwner)
   }
 }
 
+/** Bytes in the part for all, and in the one that is kept for who finds no room there. */
+interface Held {
+  usual: number
+  kept: number
+}
+
 /** What one request holds of a budget. */
 export class Share {
   private readonly budget: Budget
   readonly owner: string
-  private own = 0
+  private readonly own: Held = { usual: 0, kept: 0 }
   private loan: { isOver: () => boolean; giveUp: () => void } | undefined
 
   constructor(budget: Budget, owner: string) {
@@ -69,7 +87,7 @@ export class Share {
   }
 
   get bytes(): number {
-    return this.own
+    return this.own.usual + this.own.kept
   }
 
   get isOverdue(): boolean {
@@ -90,16 +108,19 @@ export class Share {
   /** False when others have the budget, or other requests of its owner too much of it. Who is alone may have more than there is. */
   take(bytes: number): boolean {
     const { budget, owner, own } = this
-    if (!budget.hasRoom(owner, own, bytes) && !budget.makeRoom(owner, own, bytes)) return false
-    this.budget.move(this.owner, bytes)
-    this.own += bytes
+    const where = budget.roomFor(owner, own, bytes) ?? budget.makeRoom(owner, own, bytes)
+    if (!where) return false
+    budget.move(owner, where, bytes)
+    own[where] += bytes
     return true
   }
 
   /** All that was taken. */
   giveBack(): void {
-    if (this.own > 0) this.budget.move(this.owner, -this.own)
-    this.own = 0
+    for (const where of ['usual', 'kept'] as const) {
+      if (this.own[where] > 0) this.budget.move(this.owner, where, -this.own[where])
+      this.own[where] = 0
+    }
     this.budget.forget(this)
   }
 }

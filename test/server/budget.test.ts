@@ -9,15 +9,15 @@ import { openTcp, readAnswer } from './raw-http.ts'
 const mib = 1024 * 1024
 
 t.test('a budget is lent once, and what is returned can be lent again', async t => {
-  const budget = new Budget(10)
+  const budget = new Budget(12)
   const [one, two] = [budget.share('a'), budget.share('b')]
-  t.ok(one.take(6), 'who is alone may have more than half')
-  t.notOk(two.take(5))
-  t.ok(two.take(4))
+  t.ok(one.take(7), 'who is alone may have more than half')
+  t.notOk(two.take(3))
+  t.ok(two.take(2))
   one.giveBack()
   one.giveBack()
-  t.ok(two.take(6))
-  t.notOk(one.take(1))
+  t.ok(two.take(7))
+  t.notOk(one.take(2))
   two.giveBack()
   t.ok(one.take(99), 'who is alone may have more')
 })
@@ -27,12 +27,26 @@ t.test('one account gets at most half of a budget, however many requests it make
   const ofAda = Array.from({ length: 10 }, () => budget.share('ada'))
   t.equal(ofAda.filter(share => share.take(10)).length, 5)
   const ofBob = budget.share('bob')
-  t.ok(ofBob.take(40), 'others have theirs')
+  t.ok(ofBob.take(25), 'others have theirs')
   t.notOk(ofBob.take(20), 'and all together the whole')
   ofAda[0]?.giveBack()
   ofAda[0]?.giveBack()
   t.ok(ofAda[9]?.take(10), 'what was given back can be had again')
   t.notOk(ofAda[8]?.take(10))
+})
+
+t.test('however few take all they can, the next finds room for a little [N2]', async t => {
+  const budget = new Budget(96)
+  const takeAll = (owner: string) => {
+    let taken = 0
+    while (budget.share(owner).take(1)) taken += 1
+    return taken
+  }
+  t.same(['a', 'b', 'c', 'd', 'e'].map(takeAll), [48, 24, 12, 6, 3])
+  const [next, ofA] = [budget.share('next'), budget.share('a')]
+  t.ok(next.take(1))
+  next.giveBack()
+  t.notOk(ofA.take(1), 'what is kept for others is for others')
 })
 
 t.test('long-held memory is reclaimed when others find none, the largest first, and never for its owner [N2]', async t => {
@@ -50,16 +64,16 @@ t.test('long-held memory is reclaimed when others find none, the largest first, 
   for (const [owner, bytes] of [
     ['a', 20],
     ['a', 30],
-    ['b', 10],
-    ['b', 40]
+    ['b', 5],
+    ['b', 20]
   ] as const)
     lend(owner, bytes)
   const other = budget.share('c')
-  t.notOk(other.take(45), 'none is old')
+  t.notOk(other.take(25), 'none is old')
   clock.advance(10_000)
   t.notOk(budget.share('a').take(10), 'who has half asks nobody else')
   t.ok(other.take(45))
-  t.same(asked, ['40 of b', '30 of a'])
+  t.same(asked, ['30 of a', '20 of a'])
 })
 
 t.test('a body that takes long to arrive is dropped when others find no memory [N2]', async t => {
@@ -69,14 +83,25 @@ t.test('a body that takes long to arrive is dropped when others find no memory [
   const held = []
   for (const person of [eve, bob]) {
     const path = `/v3/sessions/${await person.openSession()}/messages`
-    held.push(await sendAlmost(t, server, { token: person.token, path, size: 46 * mib }))
+    held.push(await sendAlmost(t, server, { token: person.token, path, size: 36 * mib }))
   }
   const session = await ada.openSession()
-  const post = async (localId: string) => (await ada.send(session, { localId, content: 'x'.repeat(8 * mib) })).status
+  const post = async (localId: string) => (await ada.send(session, { localId, content: 'x'.repeat(20 * mib) })).status
   t.equal(await post('at once'), 503)
   clock.advance(10_000)
   t.equal(await post('later'), 200)
   t.match(await Promise.race(held.map(({ answered }) => answered)), /^HTTP\/1.1 503 /)
+})
+
+t.test('three accounts with all the bodies they can have keep nobody from a small post [N2]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  for (const eve of [await signUp(t, server), await signUp(t, server), await signUp(t, server)]) {
+    const path = `/v3/sessions/${await eve.openSession()}/messages`
+    for (let body = 0; body < 13; body++) await sendAlmost(t, server, { token: eve.token, path, size: 4 * mib })
+  }
+  t.equal((await ada.send(session, { localId: 'a', content: 'x'.repeat(mib) })).status, 200)
 })
 
 /** A request whose body stops one byte before its end. */

@@ -101,13 +101,14 @@ t.test('of many requests sent at once the first are answered, and others get the
 
 t.test('an answer continues where the client stopped reading, and no memory is held once it was sent [B6]', t => {
   const unread = new Budget(100)
+  const nothing = { usual: 0, kept: 0 }
   const outflow = new Outflow({ clock: manualClock(), unread, onError: t.error })
   const { response, got, room, drain } = narrowResponse()
   let left = 0
   const body = 'abcdéfgh'.repeat(5)
   room(10)
   outflow.send(response, new Client(), { writeHead() {}, body, owner: 'ada', onLeft: () => left++ })
-  t.notOk(unread.hasRoom('ada', 0, 10), 'half of what there is belongs to one account')
+  t.notOk(unread.roomFor('ada', nothing, 10), 'half of what there is belongs to one account')
   for (const bytes of [0, 1, 20]) {
     room(bytes)
     t.notOk(drain())
@@ -117,7 +118,7 @@ t.test('an answer continues where the client stopped reading, and no memory is h
   t.ok(drain())
   t.equal(Buffer.concat(got).toString(), body)
   t.equal(left, 1)
-  t.ok(unread.hasRoom('ada', 0, 50))
+  t.ok(unread.roomFor('ada', nothing, 50))
   t.end()
 })
 
