@@ -5,16 +5,16 @@ import { spareMemory } from '../home/own-process.ts'
 import { endOrphans } from '../home/ownership.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
 import { recoverUntilDone } from '../session/recovery.ts'
-import { agentsByName } from './agents-here.ts'
-import { openCatchUp } from './catch-up.ts'
+import { openCatchUp } from './catch-up/catch-up.ts'
+import { endIdle } from './catch-up/idle-end.ts'
+import { agentsByName } from './computer/agents.ts'
 import { openDaemonControl } from './control.ts'
-import { endIdle } from './idle-end.ts'
 import { openKeepAwake } from './keep-awake.ts'
+import { restoreSession } from './launch/restore.ts'
+import { createResumer } from './launch/resume.ts'
 import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
 import { takePlace } from './place.ts'
-import { rememberSession } from './remembering.ts'
-import { createResumer } from './resuming.ts'
 
 export interface DaemonOptions {
   home: Home
@@ -52,7 +52,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   const catchUp = openCatchUp({ home, credentials, token, fetch, resumer, signal: stopped.signal, tell })
   const keepAwake = openKeepAwake({ home: home.path, env, isWorking: () => catchUp.working().length > 0 })
   const rest = createRest({ server: credentials.server, token, fetch })
-  const remember = (id: string, reminder: unknown) => rememberSession({ home, credentials, rest }, id, reminder)
+  const remember = (id: string, reminder: unknown) => restoreSession({ home, credentials, rest }, id, reminder)
   const handlers = {
     ...machineMethods({ home: home.path, server: credentials.server, env, resumer, remember, stop, restart }),
     ...keepAwake.methods

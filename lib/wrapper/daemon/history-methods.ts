@@ -4,9 +4,9 @@ import { codexForking, folderOfThread, noSuchThread } from '../histories/codex-f
 import { openHistories } from '../histories/histories.ts'
 import type { FiledHistory } from '../histories/history.ts'
 import { agentEnvironment } from '../home/credentials.ts'
-import { allowedFolders } from './folders.ts'
-import { forkSession, rewindPointsOf } from './forking.ts'
-import type { SpawnDeps } from './spawning.ts'
+import { allowedFolders } from './computer/folders.ts'
+import { forkSession, rewindPointsOf } from './launch/fork.ts'
+import type { SpawnDeps } from './launch/spawn.ts'
 
 /** What agents keep by themselves on this computer, and new conversations made of it. */
 export function historyMethods(deps: SpawnDeps) {

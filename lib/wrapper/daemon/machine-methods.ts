@@ -1,13 +1,13 @@
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { ruleMethods } from '../approvals/rules.ts'
 import { fileMethods } from '../session/methods/files.ts'
-import { allowedFolders, folderMethods } from './folders.ts'
+import { allowedFolders, folderMethods } from './computer/folders.ts'
+import { worktreeMethods } from './computer/worktrees.ts'
 import { historyMethods } from './history-methods.ts'
+import type { Resumer } from './launch/resume.ts'
+import { spawnSession } from './launch/spawn.ts'
 import { processMethods } from './processes.ts'
-import type { Resumer } from './resuming.ts'
-import { spawnSession } from './spawning.ts'
 import { upkeepMethods } from './upkeep.ts'
-import { worktreeMethods } from './worktrees.ts'
 
 export interface MachineMethodsDeps {
   home: string

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { isSingleFile, version } from '../../assets.ts'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { plain } from '../terminal/style.ts'
-import { logsIn, startLines } from './starting.ts'
+import { logsIn, startLines } from './launch/launch.ts'
 
 export interface UpkeepDeps {
   home: string

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { comparedToTested, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
-import { lookForAgents } from '../../../lib/wrapper/daemon/agents-here.ts'
+import { lookForAgents } from '../../../lib/wrapper/daemon/computer/agents.ts'
 
 t.test('versions are compared with the tested one by their first two numbers', async t => {
   for (const [version, is] of [

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { pause } from '../../../lib/async/pause.ts'
-import { startServer } from '../../kit/server.ts'
-import { daemonOf } from '../kit/daemon.ts'
-import { turnsEnded } from '../kit/demo.ts'
+import { pause } from '../../../../lib/async/pause.ts'
+import { startServer } from '../../../kit/server.ts'
+import { daemonOf } from '../../kit/daemon.ts'
+import { turnsEnded } from '../../kit/demo.ts'
 
 const how = { timeout: 90_000, skip: process.platform === 'win32' && 'the fake is a script' }
 

@@ -1,10 +1,10 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { startServer } from '../../kit/server.ts'
-import { said } from '../kit/claude.ts'
-import { daemonOf } from '../kit/daemon.ts'
-import { texts, turnsEnded } from '../kit/demo.ts'
+import { startServer } from '../../../kit/server.ts'
+import { said } from '../../kit/claude.ts'
+import { daemonOf } from '../../kit/daemon.ts'
+import { texts, turnsEnded } from '../../kit/demo.ts'
 
 const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 const how = { skip: process.platform === 'win32' && 'the fake is a script', timeout: 90_000 }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { opened } from '../../../lib/wrapper/daemon/starting.ts'
-import { createSessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
-import { manualClock } from '../../kit/manual-clock.ts'
+import { opened } from '../../../../lib/wrapper/daemon/launch/launch.ts'
+import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
 
 t.test('a session counts as running only when its process says so, whatever an earlier one recorded', async t => {
   const home = t.testdir()

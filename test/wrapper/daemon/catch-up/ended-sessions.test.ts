@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, readdirSync, renameSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openEndedSessions } from '../../../lib/wrapper/daemon/ended-sessions.ts'
-import { createSessionFolder, listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
-import type { SessionNotes } from '../../../lib/wrapper/home/session-notes.ts'
+import { openEndedSessions } from '../../../../lib/wrapper/daemon/catch-up/ended-sessions.ts'
+import { createSessionFolder, listSessions, reopen } from '../../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../../lib/wrapper/home/session-notes.ts'
 
 const hourMs = 3_600_000
 

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { withDeadline } from '../../async/deadline.ts'
-import type { Rest } from '../../client/link/rest.ts'
-import type { SessionMetadata } from '../../protocol/sealed/session.ts'
-import { type SessionReminder, sessionReminder } from '../../protocol/sealed/session-reminder.ts'
-import type { SessionRecord } from '../../protocol/wire/records.ts'
-import type { Credentials, Home } from '../home/credentials.ts'
-import { createSessionFolder, listSessions } from '../home/session-folder.ts'
-import type { AgentProgram } from '../home/session-notes.ts'
-import { isFolder } from '../session/methods/folders.ts'
-import { findOnServer, openSessionKey, readSession } from '../uplink/open.ts'
-import { knownAgents } from './agents-here.ts'
-import { allowedFolders } from './folders.ts'
+import { withDeadline } from '../../../async/deadline.ts'
+import type { Rest } from '../../../client/link/rest.ts'
+import type { SessionMetadata } from '../../../protocol/sealed/session.ts'
+import { type SessionReminder, sessionReminder } from '../../../protocol/sealed/session-reminder.ts'
+import type { SessionRecord } from '../../../protocol/wire/records.ts'
+import type { Credentials, Home } from '../../home/credentials.ts'
+import { createSessionFolder, listSessions } from '../../home/session-folder.ts'
+import type { AgentProgram } from '../../home/session-notes.ts'
+import { isFolder } from '../../session/methods/folders.ts'
+import { findOnServer, openSessionKey, readSession } from '../../uplink/open.ts'
+import { knownAgents } from '../computer/agents.ts'
+import { allowedFolders } from '../computer/folders.ts'
 
-export interface RememberDeps {
+export interface RestoreDeps {
   home: Pick<Home, 'path' | 'machineId'>
   credentials: Credentials
   rest: Rest
@@ -25,7 +25,7 @@ const askWithinMs = 5_000
  * Makes a session of this computer that is not known here any more an ended one again, as an app remembers it. What the server has of
  * it must open with the key that is told. Throws, with a sentence for the phone; one that is known here is left as it is.
  */
-export async function rememberSession({ home, credentials, rest }: RememberDeps, id: string, told: unknown): Promise<void> {
+export async function restoreSession({ home, credentials, rest }: RestoreDeps, id: string, told: unknown): Promise<void> {
   const reminder = read(told)
   const { encryptionKey: key } = reminder
   refuseOthers(home, reminder.metadata)
@@ -62,7 +62,7 @@ function read(told: unknown): SessionReminder {
   throw new Error(`What the app knows of the session cannot be used: ${path.join('.')}: ${message}`)
 }
 
-function refuseOthers({ machineId }: RememberDeps['home'], metadata: SessionMetadata): void {
+function refuseOthers({ machineId }: RestoreDeps['home'], metadata: SessionMetadata): void {
   if (metadata.machineId !== machineId) throw new Error('This session is of another computer.')
 }
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
-import type { Worktree } from '../../protocol/sealed/worktree.ts'
-import { makePrivateFolder } from '../home/private-files.ts'
-import { listSessions } from '../home/session-folder.ts'
-import { git } from './git-here.ts'
+import type { MachineHandlers } from '../../../client/calls/machine-calls.ts'
+import type { Worktree } from '../../../protocol/sealed/worktree.ts'
+import { makePrivateFolder } from '../../home/private-files.ts'
+import { listSessions } from '../../home/session-folder.ts'
+import { git } from './git.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

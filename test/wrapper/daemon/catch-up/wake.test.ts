@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createWaking, pausesMs, type WakeNotes } from '../../../lib/wrapper/daemon/waking.ts'
-import { manualClock } from '../../kit/manual-clock.ts'
+import { createWaker, pausesMs, type WakeNotes } from '../../../../lib/wrapper/daemon/catch-up/wake.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
 
 /** Sessions in which the messages of people have these numbers, on a computer whose agents fail, or not. */
 function asleep({ fails = false } = {}) {
@@ -10,7 +10,7 @@ function asleep({ fails = false } = {}) {
   const woken: string[] = []
   const told: string[] = []
   const reads: number[] = []
-  const waking = createWaking({
+  const waking = createWaker({
     notes,
     clock,
     save() {},
@@ -122,7 +122,7 @@ t.test('two thousand sessions with nothing waiting cost no reads and no writes',
   const notes = new Map<string, WakeNotes>()
   let saved = 0
   const read: string[] = []
-  const waking = createWaking({
+  const waking = createWaker({
     notes,
     save: () => void saved++,
     async lastUnread(id) {

@@ -1,8 +1,8 @@
-import { withDeadline } from '../../async/deadline.ts'
-import { agentEnvironment } from '../home/credentials.ts'
-import { untilFound } from '../home/folder-watch.ts'
-import { type KnownSession, listSessions, sessionsIn } from '../home/session-folder.ts'
-import { type StartNotes, startSessionProcess } from './starting.ts'
+import { withDeadline } from '../../../async/deadline.ts'
+import { agentEnvironment } from '../../home/credentials.ts'
+import { untilFound } from '../../home/folder-watch.ts'
+import { type KnownSession, listSessions, sessionsIn } from '../../home/session-folder.ts'
+import { type StartNotes, startSessionProcess } from './launch.ts'
 
 export interface Resumer {
   /**

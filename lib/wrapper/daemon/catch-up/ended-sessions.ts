@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { endedIn, readNotes } from '../home/session-folder.ts'
-import { reasonThatWakes, settledUpTo } from '../home/session-notes.ts'
+import { endedIn, readNotes } from '../../home/session-folder.ts'
+import { reasonThatWakes, settledUpTo } from '../../home/session-notes.ts'
 
 /** What has to be known of an ended session to see whether something in it waits for its agent. */
 export interface EndedSession {

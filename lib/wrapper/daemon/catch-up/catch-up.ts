@@ -1,22 +1,22 @@
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
-import { pause } from '../../async/pause.ts'
-import { openAccountFeed } from '../../client/feed/account-feed.ts'
-import { createRest, type Fetch, type TokenSource } from '../../client/link/rest.ts'
-import { openSocket } from '../../client/link/socket.ts'
-import { envelopeOf, openMessage } from '../../client/sealed/messages.ts'
-import { terminalVault } from '../../client/sealed/vault.ts'
-import { fromBase64 } from '../../crypto/bytes.ts'
-import type { SessionId } from '../../protocol/wire/ids.ts'
-import type { SessionRecord } from '../../protocol/wire/records.ts'
-import type { Credentials, Home } from '../home/credentials.ts'
-import { readPrivateFile, writePrivateFile } from '../home/private-files.ts'
-import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../home/session-folder.ts'
-import { recoverSessions, sayInEnded } from '../session/recovery.ts'
+import { pause } from '../../../async/pause.ts'
+import { openAccountFeed } from '../../../client/feed/account-feed.ts'
+import { createRest, type Fetch, type TokenSource } from '../../../client/link/rest.ts'
+import { openSocket } from '../../../client/link/socket.ts'
+import { envelopeOf, openMessage } from '../../../client/sealed/messages.ts'
+import { terminalVault } from '../../../client/sealed/vault.ts'
+import { fromBase64 } from '../../../crypto/bytes.ts'
+import type { SessionId } from '../../../protocol/wire/ids.ts'
+import type { SessionRecord } from '../../../protocol/wire/records.ts'
+import type { Credentials, Home } from '../../home/credentials.ts'
+import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
+import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../../home/session-folder.ts'
+import { recoverSessions, sayInEnded } from '../../session/recovery.ts'
+import type { Resumer } from '../launch/resume.ts'
 import { openEndedSessions } from './ended-sessions.ts'
-import type { Resumer } from './resuming.ts'
-import { createWaking, type Sleeper, type WakeNotes } from './waking.ts'
+import { createWaker, type Sleeper, type WakeNotes } from './wake.ts'
 
 export interface CatchUpOptions {
   home: Home
@@ -68,7 +68,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
       if (change.type === 'listed' || (change.type === 'session' && isNews(change.session))) ring()
     }
   })
-  const waking = createWaking({
+  const waking = createWaker({
     notes: stored.notes,
     save: stored.save,
     lastUnread: (id, after) => lastUnread(find(home.path, id), after),

@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
-import type { RewindPoint } from '../../protocol/sealed/calls/machine-work.ts'
-import { kindOf } from '../agents/kinds.ts'
-import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude.ts'
-import { codexForking } from '../histories/codex-fork.ts'
-import { agentEnvironment } from '../home/credentials.ts'
-import { listSessions } from '../home/session-folder.ts'
-import type { AgentProgram, SessionNotes } from '../home/session-notes.ts'
-import { knownAgents } from './agents-here.ts'
-import { type SpawnDeps, spawnSession } from './spawning.ts'
+import type { RewindPoint } from '../../../protocol/sealed/calls/machine-work.ts'
+import { kindOf } from '../../agents/kinds.ts'
+import { findClaudeHistory, forkClaude, rewindPoints } from '../../histories/claude.ts'
+import { codexForking } from '../../histories/codex-fork.ts'
+import { agentEnvironment } from '../../home/credentials.ts'
+import { listSessions } from '../../home/session-folder.ts'
+import type { AgentProgram, SessionNotes } from '../../home/session-notes.ts'
+import { knownAgents } from '../computer/agents.ts'
+import { type SpawnDeps, spawnSession } from './spawn.ts'
 
 export interface ForkParams {
   sessionId: string

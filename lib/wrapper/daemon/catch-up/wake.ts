@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../async/clock.ts'
+import { type Clock, systemClock } from '../../../async/clock.ts'
 
 /** What is known of an ended session in which something waits for its agent. */
 export interface WakeNotes {
@@ -27,7 +27,7 @@ export interface Sleeper {
   reason?: string | undefined
 }
 
-export interface WakingDeps {
+export interface WakerDeps {
   notes: Map<string, WakeNotes>
   /** The number of the last message of a person behind this one that was not withdrawn. */
   lastUnread(id: string, after: number): Promise<number | undefined>
@@ -47,7 +47,7 @@ export const pausesMs = [0, 10_000, 120_000] as const
  * Resumes ended sessions to which a person wrote, or in which why a person said no waits to be heard. An agent that fails is not started for ever: the session is told so, and the
  * next message of a person lets it begin anew. Resolves to when it should be called again at the latest.
  */
-export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock = systemClock }: WakingDeps) {
+export function createWaker({ notes, lastUnread, wake, tellFailed, save, clock = systemClock }: WakerDeps) {
   async function lookAt({ id, settledUpTo, seq, reason }: Sleeper): Promise<WakeNotes> {
     const known = notes.get(id) ?? { lookedUpTo: 0, attempts: 0, nextAt: 0 }
     const after = Math.max(settledUpTo, known.lookedUpTo)

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startServer } from '../../kit/server.ts'
-import { daemonOf } from '../kit/daemon.ts'
-import { turnsEnded } from '../kit/demo.ts'
+import { startServer } from '../../../kit/server.ts'
+import { daemonOf } from '../../kit/daemon.ts'
+import { turnsEnded } from '../../kit/demo.ts'
 
 const author = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
 const git = (folder: string, ...args: string[]) =>

@@ -1,5 +1,5 @@
-import { listOpenSessions } from '../home/session-folder.ts'
-import { readPolicy } from '../session/methods/policy.ts'
+import { listOpenSessions } from '../../home/session-folder.ts'
+import { readPolicy } from '../../session/methods/policy.ts'
 
 const hourMs = 3_600_000
 

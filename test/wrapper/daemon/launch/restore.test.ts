@@ -1,17 +1,17 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createRest, type Rest } from '../../../lib/client/link/rest.ts'
-import { accountVault } from '../../../lib/client/sealed/vault.ts'
-import { cryptoReady, dataKeyCipher, engine, toBase64 } from '../../../lib/crypto/index.ts'
-import { rememberSession } from '../../../lib/wrapper/daemon/remembering.ts'
-import { openHome } from '../../../lib/wrapper/home/credentials.ts'
-import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { startServer } from '../../kit/server.ts'
-import { daemonOf } from '../kit/daemon.ts'
-import { texts, turnsEnded } from '../kit/demo.ts'
-import type { Phone, PhoneSession } from '../kit/phone.ts'
-import { openTestHome } from '../kit/world.ts'
+import { createRest, type Rest } from '../../../../lib/client/link/rest.ts'
+import { accountVault } from '../../../../lib/client/sealed/vault.ts'
+import { cryptoReady, dataKeyCipher, engine, toBase64 } from '../../../../lib/crypto/index.ts'
+import { restoreSession } from '../../../../lib/wrapper/daemon/launch/restore.ts'
+import { openHome } from '../../../../lib/wrapper/home/credentials.ts'
+import { listSessions } from '../../../../lib/wrapper/home/session-folder.ts'
+import { startServer } from '../../../kit/server.ts'
+import { daemonOf } from '../../kit/daemon.ts'
+import { texts, turnsEnded } from '../../kit/demo.ts'
+import type { Phone, PhoneSession } from '../../kit/phone.ts'
+import { openTestHome } from '../../kit/world.ts'
 
 t.test('a session its computer forgot continues in the same folder, as an app remembers it, once however often requested', async t => {
   const server = await startServer(t)
@@ -131,7 +131,7 @@ async function forgetful(t: Test) {
         encryptionVariant: 'dataKey',
         ...told
       }
-      return rememberSession({ home, credentials, rest: { server: credentials.server, call } as unknown as Rest }, 's1', reminder)
+      return restoreSession({ home, credentials, rest: { server: credentials.server, call } as unknown as Rest }, 's1', reminder)
     },
     notes: () => listSessions(home.path).map(({ notes }) => notes)
   }

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { endIdle } from '../../../lib/wrapper/daemon/idle-end.ts'
-import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { startServer } from '../../kit/server.ts'
-import { daemonOf } from '../kit/daemon.ts'
-import { demo, texts, turnsEnded } from '../kit/demo.ts'
-import { runWrapper } from '../kit/wrapper.ts'
+import { endIdle } from '../../../../lib/wrapper/daemon/catch-up/idle-end.ts'
+import { listSessions } from '../../../../lib/wrapper/home/session-folder.ts'
+import { startServer } from '../../../kit/server.ts'
+import { daemonOf } from '../../kit/daemon.ts'
+import { demo, texts, turnsEnded } from '../../kit/demo.ts'
+import { runWrapper } from '../../kit/wrapper.ts'
 
 t.test('a message resumes a session that ended by itself, even if written while no daemon ran [W8]', async t => {
   const { session, wrapper, home } = await demo(t)

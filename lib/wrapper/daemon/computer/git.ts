@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { agentEnvironment } from '../home/credentials.ts'
+import { agentEnvironment } from '../../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
