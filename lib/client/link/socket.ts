@@ -244,21 +244,26 @@ class Connection implements LiveSocket {
   async #introduce(line: SocketioLine): Promise<void> {
     try {
       const handshake = await this.#introduction.handshake()
-      if (line === this.#line) line.introduce(handshake)
+      if (this.#isCurrent(line)) line.introduce(handshake)
     } catch (error) {
-      if (line === this.#line) this.#failOrRefuse(error)
+      if (this.#isCurrent(line)) this.#failOrRefuse(error)
     }
   }
 
   async #renew(line: SocketioLine, reason: string): Promise<void> {
     try {
       const isNew = await this.#introduction.renew()
-      if (line !== this.#line) return
+      if (!this.#isCurrent(line)) return
       if (isNew) this.#start()
       else this.#refuse(reason)
     } catch (error) {
-      if (line === this.#line) this.#failOrRefuse(error)
+      if (this.#isCurrent(line)) this.#failOrRefuse(error)
     }
+  }
+
+  /** Whoever closed the socket, such as at sign-out, must never see it come back: not even by a token that was asked for before. */
+  #isCurrent(line: SocketioLine): boolean {
+    return line === this.#line && this.state.type !== 'closed'
   }
 
   #failOrRefuse(error: unknown): void {

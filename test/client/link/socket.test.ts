@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type LiveSocket, openSocket } from '../../../lib/client/index.ts'
+import { Unreachable } from '../../../lib/client/link/refusals.ts'
 import type { Update } from '../../../lib/protocol/wire/updates.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { openTcpProxy } from '../../kit/tcp-proxy.ts'
@@ -288,3 +289,25 @@ t.test('a closed socket stays closed', async (t: Test) => {
   t.equal(socket.send('app-state', { state: 'active' }), false)
   t.equal(line.connects, 1)
 })
+
+for (const held of ['token', 'renew'] as const)
+  t.test(`a socket closed while it waits for ${held === 'token' ? 'its token' : 'a new token'} stays closed`, async t => {
+    const world = await startWorld(t)
+    const clock = manualClock()
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<string>()
+    const hold = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const tokens = { token: async () => 'nobody', renew: async () => world.token, [held]: hold }
+    const socket = openSocket({ server: world.url, token: tokens, scope: { as: 'app' }, clock, WebSocket })
+    t.teardown(() => socket.close())
+    await asked.promise
+    socket.close()
+    if (held === 'token') answer.reject(new Unreachable('network'))
+    else answer.resolve(world.token)
+    await turn()
+    clock.advance(60_000)
+    t.equal(socket.state.type, 'closed')
+  })
