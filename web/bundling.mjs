@@ -69,7 +69,8 @@ const forBoxes = 'for-boxes'
 const shell = 'web/app/app.tsx'
 const link = 'web/model/account/live.ts'
 const session = 'web/session/session.tsx'
-const overSession = /^web\/session\/((?!session\.)[\w-]+|starting\/starting|work\/work|mode\/sheet)\.tsx?$/
+const overSession =
+  /^web\/session\/((?!session\.)[\w-]+|(log|menu|presence|decide)\/[\w-]+|starting\/starting|work\/(work|side)|mode\/sheet)\.tsx?$/
 /** Asked for before there is a link, or for it. */
 const beforeLink =
   /^web\/((app|core|ui|session\/(composer|row|text|transcript))\/.*|home\/pull|join\/(link|asking-account)|model\/account\/(live|key|sign-in-problem))\.tsx?$/

@@ -3,7 +3,7 @@ import type { AgentSetting, Choice, UsageWindow } from '../../../lib/protocol/se
 import { now } from '../../core/clock.ts'
 import { type AskedChoice, type AskedChoices, type ChoiceName, settingName } from '../../model/session/choices.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
-import { openWindows } from '../../model/session/usage-limit.ts'
+import { openWindows } from '../../model/session/free-agents.ts'
 import { closeLayer } from '../../ui/behavior/layers.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { Sheet } from '../../ui/sheet.tsx'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { UsageWindow } from '../../../../lib/protocol/sealed/session.ts'
-import { freeAgents, limitedUntil, openWindows } from '../../../../web/model/session/usage-limit.ts'
+import { freeAgents, openWindows } from '../../../../web/model/session/free-agents.ts'
+import { limitedUntil } from '../../../../web/model/session/usage-limit.ts'
 import { emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { homeOf, session, studio } from '../../stories/app/world.ts'
 
