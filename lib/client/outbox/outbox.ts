@@ -5,7 +5,7 @@ import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import type { Draft } from '../sealed/messages.ts'
-import type { Journal } from './journal.ts'
+import { draftKey, type Journal } from './journal.ts'
 import { recordsOf, type SendMessages } from './send-messages.ts'
 import { createWaitingDrafts, type WaitingDrafts } from './waiting-drafts.ts'
 
@@ -115,6 +115,9 @@ class JournaledOutbox implements Outbox {
    */
   #journalWork: Promise<void> = Promise.resolve()
   #sentAt = Number.NEGATIVE_INFINITY
+  /** Additions that the journal does not have yet, by draft: those being written and those of the next write. */
+  readonly #putting = new Map<string, Promise<void>>()
+  /** Those of the next write. */
   #puts: { draft: Draft; settle: PromiseWithResolvers<void> }[] = []
 
   constructor(options: OutboxOptions, left: readonly Draft[]) {
@@ -142,10 +145,14 @@ class JournaledOutbox implements Outbox {
   async put(draft: Draft, { beyondLimit = false }: { beyondLimit?: boolean } = {}): Promise<void> {
     this.#end.signal.throwIfAborted()
     if (this.#waiting.get(draft)) return
+    const key = draftKey(draft)
+    const earlier = this.#putting.get(key)
+    if (earlier) return earlier
     if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
     if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much waits for the server')
     this.#waiting.reserve(draft)
     const settle = Promise.withResolvers<void>()
+    this.#putting.set(key, settle.promise)
     this.#puts.push({ draft, settle })
     if (this.#puts.length === 1) this.#writeJournal(() => this.#journalPuts())
     return settle.promise
@@ -160,19 +167,19 @@ class JournaledOutbox implements Outbox {
   }
 
   async idle(): Promise<void> {
-    if (this.#waiting.size === 0 && this.#puts.length === 0) return
+    if (this.#waiting.size === 0 && this.#putting.size === 0) return
     this.#idle ??= Promise.withResolvers()
     return this.#idle.promise
   }
 
   wake(): void {
-    if (this.state.type === 'refused') this.#flush()
-    else this.#persistence.hurry()
+    if (this.#isFlushing) this.#persistence.hurry()
+    else this.#flush()
   }
 
   restart(): void {
-    if (this.state.type === 'refused') this.#flush()
-    else this.#persistence.restart()
+    if (this.#isFlushing) this.#persistence.restart()
+    else this.#flush()
   }
 
   async close(): Promise<void> {
@@ -216,12 +223,14 @@ class JournaledOutbox implements Outbox {
     try {
       await this.#options.journal.append(puts.map(put => put.draft))
       for (const { draft, settle } of puts) {
+        this.#putting.delete(draftKey(draft))
         this.#waiting.add(draft)
         settle.resolve()
       }
       this.#tellChange()
     } catch (error) {
       for (const { draft, settle } of puts) {
+        this.#putting.delete(draftKey(draft))
         this.#waiting.unreserve(draft)
         settle.reject(error)
       }
@@ -248,7 +257,7 @@ class JournaledOutbox implements Outbox {
         // Drafts added since the last batch was selected found the outbox still busy.
         if (this.#waiting.size > 0) return this.#flush()
         this.#enter({ type: 'idle' })
-        if (this.#puts.length > 0) return
+        if (this.#putting.size > 0) return
         this.#idle?.resolve()
         this.#idle = undefined
       },
@@ -319,6 +328,7 @@ class JournaledOutbox implements Outbox {
         await this.#options.onSetAside(draft, refusal)
       } catch {
         // No handler stored it: it stays in the journal and is retried by the next process.
+        this.#tellChange()
         continue
       }
       void this.#forget([draft])

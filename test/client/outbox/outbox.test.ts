@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import { createMemoryJournal, type Journal } from '../../../lib/client/outbox/journal.ts'
 import { type Outbox, OutboxFull, openOutbox } from '../../../lib/client/outbox/outbox.ts'
@@ -29,6 +29,7 @@ async function openWorld({
   journal?: Journal
   limitBytes?: number
   gatherMs?: number
+  onStored?: () => void
 } = {}) {
   const clock = manualClock()
   const link = new FakeLink()
@@ -272,15 +273,18 @@ t.test('messages of a deleted session are set aside together, and those of other
   await outbox.idle()
 })
 
-t.test('a set-aside draft stored nowhere else stays in the journal', async t => {
+t.test('a set-aside draft stored nowhere else stays in the journal, and is not reported as pending', async t => {
   const journal = createMemoryJournal([draft('a')])
+  const pending: number[] = []
   const outbox = await openOutbox({
     journal,
     send: () => Promise.reject(new Refused(400, 'no')),
-    onSetAside: () => Promise.reject(new Error('disk full'))
+    onSetAside: () => Promise.reject(new Error('disk full')),
+    onChange: drafts => pending.push(drafts.length)
   })
   await outbox.idle()
   t.strictSame(await journal.load(), [draft('a')])
+  t.equal(pending.at(-1), outbox.pending.length)
 })
 
 t.test('with an invalid token everything is kept and requests stop', async t => {
@@ -375,6 +379,88 @@ t.test('a failing journal rejects the draft and accepts the next one', async t =
     ['b']
   )
 })
+
+/** A journal that writes only when the test says so, and how often it was asked to. */
+function heldJournal() {
+  const journal = createMemoryJournal()
+  const written = Promise.withResolvers<void>()
+  const held = {
+    ...journal,
+    appends: 0,
+    async append(drafts: readonly Draft[]) {
+      held.appends++
+      await written.promise
+      await journal.append(drafts)
+    },
+    write: written.resolve
+  }
+  return held
+}
+
+t.test('the outbox is not idle while a draft is written to the journal', async t => {
+  const journal = heldJournal()
+  const { outbox, request } = await openWorld({ journal })
+  const put = outbox.put(draft('a'))
+  await turn()
+  let isIdle = false
+  const idle = outbox.idle().then(() => {
+    isIdle = true
+  })
+  await turn()
+  t.notOk(isIdle)
+  journal.write()
+  await put
+  await turn()
+  t.notOk(isIdle)
+  await request().accept()
+  await idle
+})
+
+t.test('a draft put again before the journal has it is written once and takes its room once', async t => {
+  const journal = heldJournal()
+  const { outbox, request } = await openWorld({ journal, limitBytes: 1000 })
+  const large = draft('a', { content: 'A'.repeat(400) })
+  const puts = [outbox.put(large), outbox.put(large)]
+  await turn()
+  puts.push(outbox.put(large))
+  journal.write()
+  await Promise.all(puts)
+  t.equal(journal.appends, 1)
+  await turn()
+  await request().accept()
+  await outbox.put(draft('b', { content: 'A'.repeat(800) }))
+})
+
+for (const call of ['wake', 'restart'] as const)
+  t.test(`after a listener failed, ${call} sends again`, async t => {
+    let isBroken = true
+    const onStored = () => {
+      if (isBroken) throw new Error('the listener failed')
+    }
+    const { outbox, requests, request } = await openWorld({ onStored })
+    const rejected = nextUnhandled(t)
+    await outbox.put(draft('a'))
+    await turn()
+    await request().accept()
+    t.match(await rejected, { message: 'the listener failed' })
+    t.equal(requests.length, 0)
+    isBroken = false
+    outbox[call]()
+    await turn()
+    await request().accept()
+    await outbox.idle()
+    t.equal(outbox.state.type, 'idle')
+  })
+
+/** The next rejection that nobody handles, in place of the end of this program. */
+function nextUnhandled(t: Test): Promise<unknown> {
+  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[]
+  process.removeAllListeners('unhandledRejection')
+  t.teardown(() => {
+    for (const listener of others) process.on('unhandledRejection', listener)
+  })
+  return new Promise(resolve => process.once('unhandledRejection', resolve))
+}
 
 t.test('closing keeps pending drafts and rejects new ones', async t => {
   const journal = createMemoryJournal()
