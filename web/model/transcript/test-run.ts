@@ -1,5 +1,5 @@
+import { exitCodeOf } from './exit-code.ts'
 import type { Item, Step } from './items.ts'
-import { exitCodeOf } from './output-facts.ts'
 import { commandOf } from './steps.ts'
 
 /** How the last run of tests after a message ended; undefined where there was none, or its exit code is not known. */

@@ -1,5 +1,5 @@
 import type { StepContent, StepKind } from '../../../lib/protocol/sealed/messages.ts'
-import { exitCodeOf } from '../../model/transcript/output-facts.ts'
+import { exitCodeOf } from '../../model/transcript/exit-code.ts'
 import { commandOf, pathOf, queryOf, urlOf } from '../../model/transcript/steps.ts'
 import type { IconName } from '../../ui/icons/icon.tsx'
 import { lists } from '../../words/lists.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AgentEvent } from '../../../../../lib/wrapper/agents/agent.ts'
 import { createTranslator } from '../../../../../lib/wrapper/agents/claude/transcript/history.ts'
 import { readRow } from '../../../../../lib/wrapper/agents/claude/transcript/rows.ts'
-import { fetchedOf } from '../../../../../web/model/transcript/output-facts.ts'
+import { fetchedOf } from '../../../../../web/model/transcript/web-fetch.ts'
 
 /** How a use of a tool ends that says this beside its result. */
 function endOf(name: string, toolUseResult: unknown) {
