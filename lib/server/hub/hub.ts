@@ -174,7 +174,17 @@ export class Hub {
     )
   }
 
+  /** An event that fails may have reached only some connections: all come back and read what it told. */
   private hear(line: Line, event: BusEvent): void {
+    try {
+      this.handle(line, event)
+    } catch (error) {
+      this.deps.onError(error)
+      sendBack(line)
+    }
+  }
+
+  private handle(line: Line, event: BusEvent): void {
     switch (event.type) {
       case 'change':
         if (line.behind) this.wait(line, line.behind, event)

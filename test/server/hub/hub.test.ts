@@ -140,6 +140,22 @@ t.test('when a gap cannot be filled, connections are closed to reconnect rather 
   t.match(world.errors, [{ message: 'The store is away.' }])
 })
 
+for (const isBehind of [false, true])
+  t.test(`a change ${isBehind ? 'behind a gap ' : ''}that fails is reported, and connections are closed to reconnect [O4]`, async t => {
+    const world = await openWorld(t)
+    const [failing, ear] = [await attach(world), await attach(world)]
+    world.messages(1)
+    world.stored.upTo = 3
+    if (isBehind) world.messages(3)
+    failing.send = () => {
+      if (!isBehind || ear.seqs.length === 3) throw new Error('The frame cannot be sent.')
+    }
+    world.messages(isBehind ? 4 : 2)
+    await ear.heard(4)
+    t.strictSame([failing.closedFor, ear.closedFor], ['try-again', 'try-again'])
+    t.match(world.errors, [{ message: 'The frame cannot be sent.' }])
+  })
+
 t.test('when too much waits behind a gap, connections are closed to reconnect, and others continue [B2]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
