@@ -10,7 +10,6 @@ const dawdlers: readonly (readonly [name: string, begin: string, drip: string])[
   ['says nothing', '', ''],
   ['drips a head', 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Any: ', 'a'],
   ['drips a body', `${toBody}Content-Length: 900\r\n\r\n{`, ' '],
-  ['drips chunks', `${toBody}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
   ['stops in a body', `${toBody}Content-Length: 900\r\n\r\n{`, ''],
   ['idles after an answer', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n', '']
 ]

@@ -1,4 +1,3 @@
-import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { cryptoReady } from '../../../lib/crypto/index.ts'
 import { limits } from '../../../lib/server/limits.ts'
@@ -25,18 +24,6 @@ interface Case {
 
 const statusOf = async (answer: Promise<{ status: number }>) => (await answer).status
 const large = (count: number) => 'x'.repeat(count * mib)
-
-/** A request whose body does not say how long it is. */
-function chunked(server: { url: string }, { token }: Person, path: string, body: string): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
-  request(server.url + path, { method: 'POST', headers }, answer => {
-    answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
-  })
-    .once('error', reject)
-    .end(body)
-  return promise
-}
 
 async function uploadPath(ada: Person, size: number): Promise<string> {
   const session = await ada.openSession()
@@ -65,13 +52,6 @@ const cases: Record<string, Case> = {
   'bodies that are refused for what they say': {
     bytes: 15 * mib,
     prepare: async ada => () => statusOf(ada.call('POST', '/v1/sessions', { body: { tag: 'a', metadata: large(15) } }))
-  },
-  'bodies that do not say how long they are': {
-    bytes: 15 * mib,
-    prepare: async (ada, server) => {
-      const body = JSON.stringify({ tag: 'a', metadata: large(15) })
-      return () => chunked(server, ada, '/v1/sessions', body)
-    }
   },
   'documents, which are answered with what they are': {
     bytes: 40 * mib,

@@ -16,7 +16,8 @@ export interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUr
 export function createAdmission({ host, publicUrl, listens }: AdmissionOptions): Admission {
   const isOwnName = listens && isLoopback(host) ? nameCheck(publicUrl) : () => true
   return request => {
-    if (isAmbiguous(request)) return 'ambiguous-request'
+    const doubt = doubtOf(request)
+    if (doubt) return doubt
     if (!isOwnName(request.getHeader('host'))) return 'wrong-host'
     // Addresses are kept in logs and histories.
     return namesToken(request.getQuery()) ? 'token-in-address' : undefined
@@ -47,8 +48,8 @@ export function guardRoutes(app: Routes, admit: Admission, onRefused: (code: Fai
 }
 
 // Where one request ends and the next begins must be clear to every program on the way. The library goes by the first
-// length, and by chunks whatever the encoding is called.
-function isAmbiguous(request: HttpRequest): boolean {
+// length; of chunks it reads what no other program would: extensions as part of a length, anything at all for a line's end.
+function doubtOf(request: HttpRequest): FailureCode | undefined {
   let lengths = 0
   let encodings = 0
   let isClear = true
@@ -61,7 +62,8 @@ function isAmbiguous(request: HttpRequest): boolean {
       isClear &&= value.toLowerCase() === 'chunked'
     }
   })
-  return !isClear || lengths + encodings > 1
+  if (!isClear || lengths + encodings > 1) return 'ambiguous-request'
+  return encodings === 0 ? undefined : 'no-length'
 }
 
 // A page on the internet can have its name resolve to this machine, and would then count as ours [H4].

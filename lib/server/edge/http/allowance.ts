@@ -9,8 +9,6 @@ export class Allowance {
   private readonly names: readonly LimitName[]
   private readonly sender: Sender
   private readonly isKnown: (network: string) => boolean
-  /** Of its body. */
-  private charged = 0
 
   /** `isKnown` says of a network whether a valid token came from it. */
   constructor(counter: Limits, names: readonly LimitName[], sender: Sender, isKnown: (network: string) => boolean) {
@@ -27,21 +25,7 @@ export class Allowance {
   open(bearer: Bearer | undefined, announced: number): void {
     for (const name of this.names) this.counter.check(name, this.keyOf(name, bearer))
     for (const name of this.names) if (!isOfBytes(name)) this.counter.charge(name, this.keyOf(name, bearer), 1)
-    this.charged = announced > leastBytes ? announced : leastBytes
-    this.chargeBytes(bearer, this.charged)
-  }
-
-  /** Its body, as far as it came. Throws the refusal of one that did not say how long it is, when others were counted meanwhile. */
-  asked(bearer: Bearer | undefined, bytes: number): void {
-    if (bytes <= this.charged) return
-    for (const name of this.names) if (isOfBytes(name)) this.counter.check(name, this.keyOf(name, bearer))
-    this.arrived(bearer, bytes)
-  }
-
-  /** As `asked`, of what was taken already. */
-  arrived(bearer: Bearer | undefined, bytes: number): void {
-    if (bytes > this.charged) this.chargeBytes(bearer, bytes - this.charged)
-    this.charged = Math.max(this.charged, bytes)
+    this.chargeBytes(bearer, Math.max(announced, leastBytes))
   }
 
   answered(bearer: Bearer | undefined, bytes: number): void {

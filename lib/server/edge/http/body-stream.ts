@@ -3,7 +3,6 @@ import type { Clock } from '../../../async/clock.ts'
 import { type Failure, failure } from '../../../protocol/wire/failures.ts'
 import type { BytesIn } from '../../../protocol/wire/routes.ts'
 import type { Share } from '../../budget.ts'
-import { Silence } from './silence.ts'
 
 /** After a while a body has come at this pace at least: far slower than any network, and not for ever. */
 const leastBytesPerS = 256
@@ -26,18 +25,13 @@ export class BodyStream implements BytesIn {
   private isGone = false
   private isPaused = false
   private wake: (() => void) | undefined
-  private readonly silence: Silence | undefined
 
-  constructor(
-    response: HttpResponse,
-    { limit, share, clock, isChunked }: { limit: number; share: Share; clock: Clock; isChunked: boolean }
-  ) {
+  constructor(response: HttpResponse, { limit, share, clock }: { limit: number; share: Share; clock: Clock }) {
     this.response = response
     this.limit = limit
     this.share = share
     this.clock = clock
     this.beganAt = clock.now()
-    this.silence = isChunked ? new Silence(clock, () => this.finish(failure('body-too-slow'))) : undefined
     response.onData((chunk, isLast) => this.arrived(chunk, isLast))
   }
 
@@ -102,21 +96,18 @@ export class BodyStream implements BytesIn {
 
   private finish(end: Failure | 'whole'): void {
     this.end ??= end
-    this.silence?.end()
     this.wake?.()
   }
 
   // More may come although it is paused: what the system had handed over already.
   private pause(): void {
     this.isPaused = true
-    this.silence?.end()
     this.response.pause()
   }
 
   // Also when all has come: the next request of the connection waits behind it.
   private resume(): void {
     if (this.isPaused && !this.isGone) this.response.resume()
-    if (this.isPaused && !this.end) this.silence?.begin()
     this.isPaused = false
   }
 }

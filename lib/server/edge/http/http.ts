@@ -99,12 +99,12 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   // Until it is known who they are, all who ask count as one.
   const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
   if (binding.body === bytesIn) {
-    const body = new BodyStream(response, { limit, share, clock: deps.clock, isChunked: copied.isChunked })
+    const body = new BodyStream(response, { limit, share, clock: deps.clock })
     client.whenGone(() => body.cut())
     handleStream(caller, body).catch(refuse)
     return
   }
-  const dropBody = readBody(response, { limit, share, clock: deps.clock, isChunked: copied.isChunked }, body => {
+  const dropBody = readBody(response, { limit, share, clock: deps.clock }, body => {
     try {
       if (body instanceof Failure) throw body
       if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)
@@ -172,20 +172,15 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   function handle(found: Bearer | undefined, body: Buffer | BodyStream): Promise<unknown> {
     if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
     if (found && binding.auth !== 'none') mustAllow(found, binding.auth)
-    allowance.asked(found, body.length)
     return binding.handler(parseAsked(binding, copied, body, { bearer: found, from: sender, address, gone }))
   }
 
   async function handleStream(from: Bearer | undefined | Promise<Bearer | undefined>, body: BodyStream): Promise<void> {
     try {
       const found = await from
-      try {
-        const reply = await handle(found, body)
-        body.drop()
-        respond(found, reply)
-      } finally {
-        allowance.arrived(found, body.length)
-      }
+      const reply = await handle(found, body)
+      body.drop()
+      respond(found, reply)
     } finally {
       body.drop()
     }

@@ -5,7 +5,6 @@ import { type Failure, failure } from '../../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../../address.ts'
 import type { Share } from '../../budget.ts'
 import { readJson } from './json.ts'
-import { Silence } from './silence.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
 export interface Request {
@@ -17,8 +16,6 @@ export interface Request {
   authorization: string
   contentType: string
   contentLength: number
-  /** Its body comes in chunks, and says not how long it is. */
-  isChunked: boolean
   origin: string
   /** The connection that need not hear of what this request changes. */
   skip: string
@@ -34,15 +31,15 @@ export function copyRequest(request: HttpRequest, paramCount: number): Request {
     params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
     authorization: request.getHeader('authorization'),
     contentType: request.getHeader('content-type'),
-    ...lengthOf(request),
+    contentLength: lengthOf(request),
     origin: request.getHeader('origin'),
     skip: request.getHeader('x-connection-id')
   }
 }
 
-export function lengthOf(request: HttpRequest): Pick<Request, 'contentLength' | 'isChunked'> {
-  const length = request.getHeader('content-length')
-  return { contentLength: Number(length), isChunked: length === '' && request.getHeader('transfer-encoding') !== '' }
+/** Of its body; 0 when it has none. */
+export function lengthOf(request: HttpRequest): number {
+  return Number(request.getHeader('content-length'))
 }
 
 /** Where a request came from: a label for lists of sign-ins, never trusted, the address, and the network it belongs to. */
@@ -102,22 +99,20 @@ const smallBytes = 16 * 1024
 /**
  * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
  * is what it ends with when all bodies together are too large.
- * One that arrives for long ends with it too when others find no room. `body-too-slow` is what one in chunks ends with when nothing comes for long.
+ * One that arrives for long ends with it too when others find no room.
  * What `done` is given is only lent, until it returns. The returned function forgets what came: `done` is not called any more.
  */
 export function readBody(
   response: HttpResponse,
-  { limit, share, clock, isChunked }: { limit: number; share: Share; clock: Clock; isChunked: boolean },
+  { limit, share, clock }: { limit: number; share: Share; clock: Clock },
   done: (body: Buffer | Failure) => void
 ): () => void {
   let gathered: Gathered | undefined
   let length = 0
   let isOver = false
-  const silence = isChunked ? new Silence(clock, () => end(failure('body-too-slow'))) : undefined
 
   response.onData((chunk, isLast) => {
     if (isOver) return
-    silence?.begin()
     length += chunk.byteLength
     // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
     if (length <= limit && isLast && !gathered) end(Buffer.from(chunk))
@@ -145,7 +140,6 @@ export function readBody(
   }
   function forget() {
     isOver = true
-    silence?.end()
     gathered?.free()
     share.giveBack()
   }

@@ -179,7 +179,7 @@ export class PollingClients {
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
-    else if (method === 'POST') post(client, exchange, response, { ...lengthOf(request), bodies, clock: this.deps.clock })
+    else if (method === 'POST') post(client, exchange, response, { contentLength: lengthOf(request), bodies, clock: this.deps.clock })
     else exchange.refuse(engineRefusals.badRequest)
   }
 
@@ -213,7 +213,7 @@ function post(
   { connection, transport }: PollingClient,
   exchange: PollingExchange,
   response: HttpResponse,
-  { contentLength, isChunked, bodies, clock }: { contentLength: number; isChunked: boolean; bodies: Budget; clock: Clock }
+  { contentLength, bodies, clock }: { contentLength: number; bodies: Budget; clock: Clock }
 ): void {
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
@@ -221,7 +221,7 @@ function post(
     exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
-  const forget = readBody(response, { limit, share: bodies.share(connection.network), clock, isChunked }, body => {
+  const forget = readBody(response, { limit, share: bodies.share(connection.network), clock }, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
     else exchange.refuse(engineRefusals.badRequest, !(body instanceof Failure) ? undefined : statusLine(failures[body.code].status))
