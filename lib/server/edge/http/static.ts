@@ -11,11 +11,16 @@ export interface StaticFiles {
   serve(response: HttpResponse, request: HttpRequest): boolean
 }
 
-interface File {
+/** The bytes of a file as they are sent; each form has a tag of its own. */
+interface Form {
   bytes: Buffer
-  brotli: Buffer | undefined
-  type: string
   tag: string
+}
+
+interface File {
+  plain: Form
+  brotli: Form | undefined
+  type: string
   cache: string
   isPage: boolean
 }
@@ -72,19 +77,19 @@ export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFile
       const path = url === '/' ? '/index.html' : url
       const file = find(path, request.getHeader('accept').includes('text/html') && !/^\/v\d+\//.test(path))
       if (!file) return false
-      const encoded = request.getHeader('accept-encoding').includes('br') ? file.brotli : undefined
-      const isKnown = request.getHeader('if-none-match') === file.tag && outflow.mayOmitBody()
-      send(response, file, { encoded, isKnown, headOnly: method === 'HEAD' })
+      const form = (request.getHeader('accept-encoding').includes('br') && file.brotli) || file.plain
+      const isKnown = names(request.getHeader('if-none-match'), form.tag) && outflow.mayOmitBody()
+      send(response, file, { form, isKnown, headOnly: method === 'HEAD' })
       return true
     }
   }
 
-  function send(response: HttpResponse, file: File, how: { encoded: Buffer | undefined; isKnown: boolean; headOnly: boolean }): void {
-    const body = how.encoded ?? file.bytes
+  function send(response: HttpResponse, file: File, how: { form: Form; isKnown: boolean; headOnly: boolean }): void {
+    const body = how.form.bytes
     const writeHead = () => {
       response.writeStatus(how.isKnown ? '304 Not Modified' : '200 OK')
-      for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
-      if (how.encoded && !how.isKnown) response.writeHeader('content-encoding', 'br')
+      for (const [name, value] of headersOf(file, how.form, secure)) response.writeHeader(name, value)
+      if (how.form === file.brotli && !how.isKnown) response.writeHeader('content-encoding', 'br')
     }
     const client = new Client()
     response.onAborted(() => client.left())
@@ -109,11 +114,12 @@ export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFile
 function describe(name: string, bytes: Buffer): File {
   const type = types[name.split('.').pop() ?? ''] ?? 'application/octet-stream'
   const isText = /^text|json|svg/.test(type)
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  const pack = () => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
   return {
-    bytes,
-    brotli: isText ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }) : undefined,
+    plain: { bytes, tag: `"${hash}"` },
+    brotli: isText ? { bytes: pack(), tag: `"${hash}-br"` } : undefined,
     type,
-    tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
     // A name that carries a hash of its content never changes; everything else is asked for again.
     cache: /[-.][A-Z0-9]{8}\.\w+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
     isPage: type.startsWith('text/html')
@@ -153,11 +159,16 @@ const contentPolicy = [
   "require-trusted-types-for 'script'"
 ].join('; ')
 
-function headersOf(file: File, secure: boolean): [string, string][] {
+/** Whether a list of tags has this one; a proxy that packs an answer makes its tag a weak one. */
+function names(list: string, tag: string): boolean {
+  return list.split(',').some(each => each.trim().replace(/^W\//, '') === tag)
+}
+
+function headersOf(file: File, form: Form, secure: boolean): [string, string][] {
   return [
     ['content-type', file.type],
     ['cache-control', file.cache],
-    ['etag', file.tag],
+    ['etag', form.tag],
     ['vary', file.isPage ? 'accept, accept-encoding' : 'accept-encoding'],
     ['x-content-type-options', 'nosniff'],
     ['referrer-policy', 'no-referrer'],

@@ -113,15 +113,34 @@ t.test('an app route opened cold shows the page; for a program it is 404', async
 
 t.test('a cached file is not sent again, and brotli is used where accepted', async t => {
   const server = await startServer(t)
-  const first = await fetch(`${server.url}/`, { headers: html })
-  await first.text()
-  const tag = first.headers.get('etag') ?? ''
-  t.match(tag, /^"[\w-]{22}"$/)
-  t.equal(first.headers.get('vary'), 'accept, accept-encoding')
-  const again = await fetch(`${server.url}/`, { headers: { ...html, 'if-none-match': tag } })
-  t.equal(again.status, 304)
-  t.equal(await again.text(), '')
-  t.ok(again.headers.get('content-security-policy'))
+  const tags = new Set<string>()
+  for (const encoding of ['identity', 'br']) {
+    const ask = (more: Record<string, string> = {}) =>
+      fetch(`${server.url}/`, { headers: { ...html, 'accept-encoding': encoding, ...more } })
+    const first = await ask()
+    await first.text()
+    const tag = first.headers.get('etag') ?? ''
+    t.match(tag, encoding === 'br' ? /^"[\w-]{22}-br"$/ : /^"[\w-]{22}"$/)
+    t.equal(first.headers.get('vary'), 'accept, accept-encoding')
+    tags.add(tag)
+    for (const known of [tag, `"other", ${tag}`, `W/${tag}`]) {
+      const again = await ask({ 'if-none-match': known })
+      t.equal(again.status, 304, known)
+      t.equal(again.headers.get('etag'), tag)
+      t.equal(again.headers.get('vary'), 'accept, accept-encoding')
+      t.equal(await again.text(), '')
+      t.ok(again.headers.get('content-security-policy'))
+    }
+  }
+  const [plain = '', packedTag = ''] = tags
+  for (const [encoding, tag] of [
+    ['identity', packedTag],
+    ['br', plain]
+  ] as const) {
+    const other = await fetch(`${server.url}/`, { headers: { ...html, 'accept-encoding': encoding, 'if-none-match': tag } })
+    t.equal(other.status, 200, 'the tag of one form says nothing of the other')
+    t.equal(await other.text(), page)
+  }
 
   const raw = await exchange(t, server, 'GET /index.html HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br\r\nConnection: close\r\n\r\n')
   const { headers } = readAnswer(raw.split('\r\n\r\n')[0] ?? '')
