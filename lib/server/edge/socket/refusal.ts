@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import type { Headers } from '../http/byte-answer.ts'
 import type { Client, Outflow } from '../http/outflow.ts'
 
 /** What Engine.IO answers a request it cannot serve. */
@@ -46,13 +47,14 @@ export function refuse(
   response: HttpResponse,
   client: Client,
   outflow: Outflow,
-  { refusal, where, status }: { refusal: EngineRefusal; where: CrossOrigin; status?: string | undefined }
+  { refusal, where, status, headers = [] }: { refusal: EngineRefusal; where: CrossOrigin; status?: string | undefined; headers?: Headers }
 ): void {
   const body = JSON.stringify(refusal)
   const writeHead = () => {
     response.writeStatus(status ?? (refusal.code === engineRefusals.forbidden.code ? '403 Forbidden' : '400 Bad Request'))
     allowOrigin(response, where)
     response.writeHeader('content-type', 'application/json')
+    for (const [name, value] of headers) response.writeHeader(name, value)
   }
   if (status === undefined) outflow.send(response, client, { writeHead, body })
   else {

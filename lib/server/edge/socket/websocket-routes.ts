@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js'
 import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
+import type { Headers } from '../http/byte-answer.ts'
 import { Client, type Outflow } from '../http/outflow.ts'
 import type { LargePlaces } from '../listen/large-places.ts'
 import { pathOf } from '../listen/routes.ts'
@@ -13,6 +14,12 @@ import type { Visit, Visits } from './visits.ts'
 import { type UserData, type WebSocket, WebSocketTransport } from './websocket.ts'
 
 const idleTimeoutS = 120
+/** Of the WebSocket protocol: the only one there is. */
+const version = '13'
+const versionOffer: Headers = [
+  ['upgrade', 'websocket'],
+  ['sec-websocket-version', version]
+]
 
 interface WebSocketDeps extends EngineDeps {
   polling: PollingClients
@@ -129,6 +136,11 @@ function beginUpgrade(
     turnAway(refusal)
     return undefined
   }
+  // The library takes any.
+  if (request.getHeader('sec-websocket-version') !== version) {
+    turnAway(engineRefusals.unsupportedVersion, { status: '426 Upgrade Required', headers: versionOffer })
+    return undefined
+  }
   const client = polling.find(query.get('sid') ?? '')
   const visit = client ? undefined : visits.begin(response, request)
   if (!client && !visit) {
@@ -145,9 +157,9 @@ function beginUpgrade(
   }
   return { client, visit, upgrade }
 
-  function turnAway(why: EngineRefusal): void {
+  function turnAway(why: EngineRefusal, how: { status?: string; headers?: Headers } = {}): void {
     const asker = new Client()
     response.onAborted(() => asker.left())
-    refuse(response, asker, outflow, { refusal: why, where })
+    refuse(response, asker, outflow, { refusal: why, where, ...how })
   }
 }
