@@ -191,10 +191,18 @@ export class CommitQueue {
       this.#commit.run()
       return answers
     } catch (error) {
+      this.#rollBack(members)
+      throw error
+    }
+  }
+
+  // The rollback comes first: with a transaction left open by what fails here, no later one could begin.
+  #rollBack(members: Member[]): void {
+    try {
+      if (this.#database.inTransaction) this.#rollback.run()
+    } finally {
       for (const member of members) member.tail?.forget()
       this.#beside?.undone()
-      if (this.#database.inTransaction) this.#rollback.run()
-      throw error
     }
   }
 
@@ -215,9 +223,9 @@ export class CommitQueue {
       return answer
     } catch (error) {
       if (verdictOn(error) !== 'refused') throw error
-      member.tail?.forget()
       this.#undo.run()
       this.#release.run()
+      member.tail?.forget()
       return () => member.reject(error)
     }
   }

@@ -194,6 +194,24 @@ t.test('commit listeners cannot affect commits [D4]', async t => {
   t.match(await warned, [{ message: 'the watcher failed' }])
 })
 
+for (const whose of ['tail', 'beside'] as const)
+  t.test(`a failed turn is rolled back even if its ${whose} cannot undo its part`, async t => {
+    const { database, insert, words } = openQueue(t)
+    const failing = () => {
+      throw new Error('cannot undo')
+    }
+    const beside = { beforeCommit() {}, undone: whose === 'beside' ? failing : () => {} }
+    const queue = new CommitQueue({ database, onBroken: () => t.fail('nothing broke'), beside })
+    const tail = whose === 'tail' ? { tail: { finish() {}, forget: failing } } : {}
+    const half = () => {
+      insert('half done')
+      throw new Error('changed my mind')
+    }
+    await t.rejects(queue.write(half, tail))
+    await queue.write(() => insert('next'))
+    t.same(words(), ['next'])
+  })
+
 t.test('closing the queue finishes its waiting members first', async t => {
   const { write, queue, words } = openQueue(t)
   const writes = Promise.all(Array.from({ length: 300 }, (_, index) => write(`${index}`)))
