@@ -88,6 +88,15 @@ export class WidePlaces {
     return forget
   }
 
+  /** For a socket that was signed out. It may stay until others need the place: `makeRoom` ends it then. */
+  stay(from: string, width: Width, makeRoom: () => void): WidePlace | undefined {
+    if (this.isOff) return new WidePlace(width, () => {})
+    const share = this.budget.share(from)
+    if (!share.take(widths[width])) return undefined
+    share.lend(this.clock, makeRoom)
+    return new WidePlace(width, () => this.leave(share))
+  }
+
   private take(from: string, width: Width): WidePlace | undefined {
     if (this.isOff) return new WidePlace(width, () => {})
     const share = this.budget.share(from)

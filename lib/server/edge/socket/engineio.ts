@@ -3,6 +3,7 @@ import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../../protocol
 import type { CloseReason } from '../../hub/connection.ts'
 import type { Frame } from '../../hub/frames.ts'
 import type { Turn, Writer } from '../http/turn.ts'
+import type { Width } from '../listen/widths.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import { Pace, paceIsWholeAfterMs } from './pace.ts'
 import type { Visit } from './visits.ts'
@@ -22,8 +23,8 @@ export interface Transport {
   readonly readAt: number | undefined
   /** Somebody is let in. False when there is no place for as large packets as it takes: then the connection must end. */
   signedIn(account: string): boolean
-  /** They left. False when it takes more than a stranger may send: then the connection must end. */
-  signedOut(): boolean
+  /** They left. Returns how large packets it goes on to take. */
+  signedOut(): Width
   /** Takes the packets of a turn. False when the client is too far behind: then the connection must end. */
   write(packets: readonly Frame[]): boolean
   /** The connection is over; tells the client as far as the transport can, and is not called again. */
@@ -120,11 +121,11 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.transport?.signedIn(account) ?? false
   }
 
-  /** They left, and what carries it stays if it takes no more than a stranger may send. */
+  /** They left, and it stays as a stranger's, if there is a place for as large packets as it takes. */
   signedOut(): void {
     this.account = undefined
-    this.visit.signedOut()
-    if (this.transport?.signedOut() === false) this.close('client-left')
+    const width = this.transport?.signedOut() ?? 'narrow'
+    if (!this.visit.signedOut(width, () => this.close('crowded'))) this.close('client-left')
   }
 
   isOn(transport: Transport): boolean {

@@ -9,6 +9,7 @@ import { Client, mostAtOnce, type Outflow, sendPieces } from '../http/outflow.ts
 import { statusLine } from '../http/reply.ts'
 import { lengthOf, readBody } from '../http/request.ts'
 import type { Turn } from '../http/turn.ts'
+import type { Width } from '../listen/widths.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
 import { payloadOf, receivePayload } from './payload.ts'
@@ -69,8 +70,8 @@ export class PollingTransport implements Transport, Behind {
     return true
   }
 
-  signedOut(): boolean {
-    return true
+  signedOut(): Width {
+    return 'narrow'
   }
 
   /** Answers with what is unread, as soon as there is something. */

@@ -52,7 +52,7 @@ export class Visits {
     if (page !== '' && this.deps.corsOrigin !== '*') return undefined
     const address = addressOf(response, request, this.deps.isProxy)
     this.deps.hint(address, request)
-    return new Visit(address, page, this.deps.strangers)
+    return new Visit(address, page, this.deps)
   }
 
   /** The origin of a page of another site; empty for our own app, for the site the operator named, and for programs, which name none. */
@@ -84,11 +84,13 @@ export class Visit implements Comer {
   /** Called when others need its place; it must end. */
   onCrowded: () => void = () => {}
   private readonly strangers: Strangers
+  private readonly widePlaces: WidePlaces
 
-  constructor(address: string, page: string, strangers: Strangers) {
+  constructor(address: string, page: string, { strangers, widePlaces }: Pick<VisitsDeps, 'strangers' | 'widePlaces'>) {
     this.address = address
     this.page = page
     this.strangers = strangers
+    this.widePlaces = widePlaces
     strangers.come(this)
   }
 
@@ -107,9 +109,12 @@ export class Visit implements Comer {
     this.strangers.know(subnetOf(this.address))
   }
 
-  /** They left it, and it stays open. */
-  signedOut(): void {
+  /** They left it, and it stays open, unless there is no place for packets of that width; `makeRoom` ends it when others need the place. */
+  signedOut(width: Width, makeRoom: () => void): boolean {
     this.strangers.come(this)
+    if (width === 'narrow') return true
+    this.widePlace = this.widePlaces.stay(subnetOf(this.address), width, makeRoom)
+    return this.widePlace !== undefined
   }
 
   leave(): void {

@@ -72,9 +72,11 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   // The library takes the most a packet may be when the WebSocket opens, and keeps it.
-  signedOut(): boolean {
+  signedOut(): Width {
     this.isSignedIn = false
-    return this.width === 'narrow' || this.deps.limits === 'off'
+    this.largePlace?.leave()
+    this.largePlace = undefined
+    return this.width
   }
 
   get upgrades(): readonly string[] {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { LargePlaces } from '../../../../lib/server/edge/listen/large-places.ts'
+import { type WidePlace, WidePlaces } from '../../../../lib/server/edge/listen/wide-places.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { type Person, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
@@ -73,17 +74,46 @@ t.test('a polling client upgrades to a WebSocket for large packets the same way 
   t.ok(await isTaken(await change()))
 })
 
-t.test('a client that leaves the namespace on a socket for large packets is closed [N2]', async t => {
-  const server = await startServer(t, { limits })
+t.test('a client that leaves the namespace stays on a socket for large packets until others need its place [N2]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { limits, clock })
   const ada = await knownPerson(t, server)
-  const open = () => openAccepted(t, server, { token: ada.token })
+  const open = (from?: string) => openAccepted(t, { ...server, ...(from && { from }) }, { token: ada.token })
   const usual = await open()
-  usual.send('41')
-  t.equal(await usual.ended(), 1000)
   t.notOk(await isTaken(await open()))
   const wide = await open()
-  wide.send('41')
-  t.equal(await wide.ended(), 1000)
+  for (const web of [usual, wide]) {
+    web.send('41')
+    clock.advance(15_000)
+    t.equal(await web.next(), '2', 'it is pinged as before')
+    web.send('3')
+    web.send(`40${JSON.stringify({ token: ada.token })}`)
+    t.match(await web.next(), /^40\{"sid"/)
+  }
+  t.ok(await isTaken(wide), 'and may send as much as before')
+})
+
+t.test('sockets that were signed out hold places for large packets as those before sign-in do [N2]', t => {
+  const clock = manualClock()
+  const places = new WidePlaces({ limits }, { clock })
+  const ended: number[] = []
+  const stay = (network: string, at: number) => {
+    const place = places.stay(network, 'wide', () => {
+      ended.push(at)
+      place?.leave()
+    })
+    return place
+  }
+  t.ok(stay('a', 0))
+  t.notOk(stay('a', 1), 'half of the bytes are of one network')
+  t.ok(stay('b', 2))
+  t.notOk(stay('c', 3))
+  clock.advance(10_000)
+  const given: (WidePlace | undefined)[] = []
+  places.enter('c', 'wide', place => given.push(place))
+  t.equal(given[0]?.width, 'wide')
+  t.same(ended, [0])
+  t.end()
 })
 
 t.test('when all accounts together have many sockets, new ones start as unauthenticated, and get 1 MiB once needed [N2]', async t => {

@@ -143,9 +143,13 @@ t.test('an unauthenticated connection that makes room while it waits is closed, 
   const server = await startServer(t, { limits, clock })
   const ada = await signUp(t, server)
   const from = (address: string) => ({ port: server.port, from: address })
-  for (const address of ['127.0.0.1', '127.0.0.2', '127.0.0.3']) await openAccepted(t, from(address), { token: ada.token })
-  // All places for packets of 1 MiB are taken by others, so those of the third address wait.
-  for (const address of ['127.0.0.1', '127.0.0.2']) for (let count = 0; count < 32; count += 1) await openWebSocket(t, from(address))
+  await openAccepted(t, from('127.0.0.3'), { token: ada.token })
+  // All places for packets of 1 MiB are taken by others, so those of this address wait.
+  for (const [network, places] of [32, 16, 8, 4, 2, 1].entries()) {
+    const other = from(`127.0.1.${network + 1}`)
+    await openAccepted(t, other, { token: ada.token })
+    for (let count = 0; count < places; count += 1) await openWebSocket(t, other)
+  }
   const oldest = openWebSocket(t, from('127.0.0.3'))
   let isClosed = false
   oldest.catch(() => {
