@@ -294,6 +294,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       underWay.isClosing = true
       log.info({}, 'Finishing running requests')
       edge.stopListening()
+      calls.end()
       await underWay.settled(drainWithinMs, clock)
       hub.closeConnections()
       await closers.close()

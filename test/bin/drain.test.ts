@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { endUnderLoad, localIdsIn } from '../endurance/ending.ts'
-import { signUp } from '../kit/person.ts'
+import { next, signUp } from '../kit/person.ts'
 import { startPushProvider } from '../kit/push-provider.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { openTcp } from '../server/raw-http.ts'
@@ -47,6 +47,32 @@ t.test('without a second one the request gets its answer, and the exit code is 0
   t.match(await underWay, { status: 200, body: { result: 'failed', reason: 'late' } })
   t.same(await ended, [0, null])
   t.ok(performance.now() - askedAt < 12_000)
+})
+
+t.test('calls do not delay a stop: those that wait are to be tried again, and those taken end soon [L1, R3]', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const [app, wrapper] = [await ada.connect(), await ada.connect({ clientType: 'session-scoped', sessionId: session })]
+  const registered = next(wrapper, 'rpc-registered')
+  wrapper.emit('rpc-register', { method: `${session}:slow` })
+  await registered
+  const isTaken = next(wrapper, 'rpc-request')
+  const call = (method: string) => app.emitWithAck('rpc-call', { method, params: '' })
+  const [taken, away] = [call(`${session}:slow`), call(`${session}:away`)]
+  const queued = Array.from({ length: 40 }, () => call(`${session}:away`))
+  const overHttp = ada.call('POST', '/v1/calls', { body: { method: `${session}:away`, params: '' } })
+  await isTaken
+  await ada.call('GET', '/v1/account/profile')
+  const ended = once(server.child, 'exit')
+  const askedAt = performance.now()
+  server.child.kill('SIGTERM')
+  const tryAgain = { ok: false, error: 'RPC method not available' }
+  for (const answer of [away, ...queued]) t.same(await answer, tryAgain)
+  t.match(await overHttp, { status: 503 })
+  t.same(await taken, { ok: false, error: 'RPC target disconnected' })
+  t.same(await ended, [0, null])
+  t.ok(performance.now() - askedAt < 9_000)
 })
 
 /** A server with a session, and what it takes to have it asked to end. */

@@ -14,6 +14,8 @@ const graceMs = 15_000
 const answerWithinMs = 30_000
 /** How long a call waits for the bus to take its listener before it goes out without one. */
 const listenWithinMs = 2_000
+/** How long a callee may still answer what it has taken once the server ends. */
+const lastAnswerMs = 2_000
 /** What the parameters of all calls that no callee has taken yet may hold in memory; those of one account half of it. */
 const mostParamsBytes = 64 * 1024 * 1024
 
@@ -25,6 +27,8 @@ export interface Calls {
    * dropped from `ask` once somebody has taken the call; who asks must not keep them either.
    */
   call(caller: Caller, ask: { method: string; params: RpcParams; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
+  /** The server ends: calls that no callee has taken are told to try again, and those taken are answered soon or not at all. */
+  end(): void
   close(): Promise<void>
 }
 
@@ -60,6 +64,8 @@ export async function createCalls(
   const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
+  let isEnding = false
+  let cancelLast = () => {}
   const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
 
   function settle(event: BusEvent) {
@@ -73,6 +79,7 @@ export async function createCalls(
   }
 
   async function call(caller: Caller, ask: Ask): Promise<CallResult> {
+    if (isEnding) return notAvailable
     const share = paramsBudget.share(caller.account)
     if (!share.take(sizeOf(ask.params))) return { ok: false, why: 'too-many' }
     const letGo = () => {
@@ -90,7 +97,7 @@ export async function createCalls(
 
   async function runInTurn(connection: ConnectionId, caller: Caller, ask: Ask, letGo: () => void): Promise<CallResult> {
     const turn = await queue.enter(connection)
-    if (turn !== 'go') return { ok: false, why: turn }
+    if (turn !== 'go') return isEnding ? notAvailable : { ok: false, why: turn }
     try {
       // It may have gone while it waited, and all that waited with it.
       return ask.signal.aborted ? { ok: false, why: 'internal' } : await run(caller, ask, letGo)
@@ -115,7 +122,7 @@ export async function createCalls(
     const askFirst = () => !isAsked && ask()
     const waiting: Waiting = { taken: false, onTaken: letGo, settle: resolve }
     waitingById.set(id, waiting)
-    const onGrace = () => !waiting.taken && resolve({ ok: false, why: 'not-available' })
+    const onGrace = () => !waiting.taken && resolve(notAvailable)
     const onLimit = () => resolve({ ok: false, why: 'timed-out' })
     graces.begin(onGrace)
     limits.begin(onLimit)
@@ -153,7 +160,16 @@ export async function createCalls(
 
   return {
     call,
+    end() {
+      isEnding = true
+      queue.close()
+      for (const waiting of waitingById.values()) if (!waiting.taken) waiting.settle(notAvailable)
+      cancelLast = clock.after(lastAnswerMs, () => {
+        for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'callee-gone' })
+      })
+    },
     async close() {
+      cancelLast()
       queue.close()
       for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'internal' })
       listens.close()
@@ -163,6 +179,9 @@ export async function createCalls(
     }
   }
 }
+
+/** Clients try again. */
+const notAvailable: CallResult = { ok: false, why: 'not-available' }
 
 /** What an object or a list takes besides what is in it, and each of its places. */
 const headBytes = 64
