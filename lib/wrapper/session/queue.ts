@@ -208,9 +208,10 @@ class SessionQueue implements Queue {
     for (const reason of this.#leftReasons) if (this.#deps.folder.notes.reasons?.includes(reason)) this.sayReason(reason)
     while (!this.#isClosed) {
       await ready()
+      if (this.#isClosed) return
       const next = this.#isHeld ? undefined : this.#take()
-      if (next && !this.#isKnownRead(next)) yield next
-      else if (!next && !this.#isClosed) await new Promise<void>(resolve => (this.#wake = resolve))
+      if (!next) await new Promise<void>(resolve => (this.#wake = resolve))
+      else if (!this.#isKnownRead(next)) yield next
     }
   }
 

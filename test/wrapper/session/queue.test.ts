@@ -55,6 +55,15 @@ async function all(queue: Queue, readUpTo?: number): Promise<Prompt[]> {
   return taken
 }
 
+t.test('a queue closed while its reader is not ready yet hands out nothing', async t => {
+  const { queue } = open()
+  say(queue, 1)
+  const taken: Prompt[] = []
+  for await (const prompt of queue.prompts({ ready: async () => queue.close(), readUpTo: 0 })) taken.push(prompt)
+  t.strictSame(taken, [])
+  t.equal(queue.length, 1)
+})
+
 t.test('one that steers precedes waiting ones, and follows earlier steering ones', async t => {
   const { queue } = open()
   for (const seq of [1, 2, 3, 4]) say(queue, seq, { steer: seq % 2 === 0 })
