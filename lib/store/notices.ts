@@ -106,7 +106,7 @@ export interface NoticeStore {
 
   /**
    * Together with its deliveries, in one transaction. A notice that the account already has under this
-   * id is unchanged.
+   * id is unchanged. The oldest make room where there are too many.
    */
   addNotice(account: AccountId, draft: NoticeDraft, quotas?: Quotas): Promise<'added' | 'known'>
   /**

@@ -12,6 +12,8 @@ export interface Quotas {
   /** The least recently used one makes room for another. */
   devices: number
   pushTokens: number
+  /** The oldest make room for another, with their results. */
+  notices: number
   /** Keys once written count, even when their value was removed. */
   kvKeys: number
   kvValueBytes: number
@@ -29,6 +31,7 @@ export const defaultQuotas: Quotas = {
   artifacts: 10_000,
   devices: 64,
   pushTokens: 16,
+  notices: 10_000,
   kvKeys: 10_000,
   kvValueBytes: 64 * 1024,
   usageReports: 20_000
@@ -44,6 +47,7 @@ export const noQuotas: Quotas = {
   artifacts: all,
   devices: all,
   pushTokens: all,
+  notices: all,
   kvKeys: all,
   kvValueBytes: all,
   usageReports: all

@@ -8,7 +8,7 @@ import { OverQuota, type Quotas } from '../../lib/store/quotas.ts'
  */
 export function rowQuota(
   database: Database,
-  table: 'session' | 'machine' | 'artifact' | 'kv' | 'usage_report'
+  table: 'session' | 'machine' | 'artifact' | 'kv' | 'usage_report' | 'notice'
 ): (account: AccountId, most: number) => boolean {
   const last = database.prepare<[AccountId, number]>(
     `SELECT 1 FROM ${table} WHERE account = (SELECT key FROM account WHERE id = ?) LIMIT 1 OFFSET ?`

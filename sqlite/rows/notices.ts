@@ -11,7 +11,7 @@ import type {
 } from '../../lib/store/notices.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Deps } from '../engine/deps.ts'
-import { stateQuota } from '../engine/quotas.ts'
+import { rowQuota, stateQuota } from '../engine/quotas.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 /** Nothing is ever deferred for longer than a day and an hour. */
@@ -27,6 +27,7 @@ export function notices({ database, queue }: Deps): NoticeStore {
   const claim = openClaims(database)
   const end = openEnds(database)
   const rows = openRows(database)
+  const makeRoom = openRoom(database)
   const within = stateQuota(database)
 
   return {
@@ -35,8 +36,23 @@ export function notices({ database, queue }: Deps): NoticeStore {
     readNotificationSettings: (account, device) => queue.read(() => channels.readSettings(account, device)),
     writeNotificationSettings: (account, device, settings) => queue.write(() => channels.writeSettings(account, device, settings)),
     addNotice: (account, draft, quotas = noQuotas) =>
-      queue.write(() => within(account, quotas, () => add(account, draft)), { bytes: bytesOf(draft) }),
-    settleNotices: (account, ask, quotas = noQuotas) => queue.write(() => within(account, quotas, () => settle(account, ask))),
+      queue.write(
+        () =>
+          within(account, quotas, () => {
+            const added = add(account, draft)
+            makeRoom(account, quotas.notices)
+            return added
+          }),
+        { bytes: bytesOf(draft) }
+      ),
+    settleNotices: (account, ask, quotas = noQuotas) =>
+      queue.write(() =>
+        within(account, quotas, () => {
+          const settled = settle(account, ask)
+          makeRoom(account, quotas.notices)
+          return settled
+        })
+      ),
     claimDeliveries: ask => queue.write(() => claim(ask)),
     endDeliveries: (results, clears) =>
       queue.write(() => {
@@ -47,6 +63,17 @@ export function notices({ database, queue }: Deps): NoticeStore {
     listDeliveries: (account, since, limit) => queue.read(() => rows.list(account, since, limit)),
     findDeliveries: (account, notice) => queue.read(() => rows.find(account, notice)),
     forgetNotices: (before, limit) => queue.write(() => rows.forget(before, limit))
+  }
+}
+
+/** Removes the oldest of an account that has too many: some at once, since it takes a while to find them. */
+function openRoom(database: Deps['database']): (account: AccountId, most: number) => void {
+  const has = rowQuota(database, 'notice')
+  const removeOldest = database.prepare<[AccountId, number]>(
+    `DELETE FROM notice WHERE key IN (SELECT key FROM notice WHERE account = ${accountKey} ORDER BY key LIMIT ?)`
+  )
+  return (account, most) => {
+    if (has(account, most + 1)) removeOldest.run(account, Math.ceil(most / 100))
   }
 }
 

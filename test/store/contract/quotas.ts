@@ -263,6 +263,43 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.same(await idsOf(bob), ['bus', 'boat', 'bike'], 'what another account has counts for itself')
   })
 
+  t.test('the oldest notices of an account make room for new ones, with what became of them [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const quotas = only({ notices: 2 })
+    const session = await newSession(store, ann)
+    const notify = (account: AccountId, id: string) =>
+      store.addNotice(
+        account,
+        {
+          ...{ id, kind: 'done', session, title: '', body: '', preview: null, now: 1, expiresAt: 1000 },
+          deliveries: [
+            {
+              ...{ channel: 'phone', channelKind: 'ntfy', receipt: `${account} ${id}`, dueAt: 1 },
+              ...{ isSilent: false, isCollected: false, unlessWatched: false }
+            }
+          ]
+        },
+        quotas
+      )
+    for (const [account, id] of [
+      [bob, 'a'],
+      [ann, 'a'],
+      [ann, 'b'],
+      [ann, 'b'],
+      [ann, 'c']
+    ] as const)
+      await notify(account, id)
+    const kept = async (account: AccountId) => {
+      const counts = await Promise.all(['a', 'b', 'c', 'd'].map(async id => (await store.findDeliveries(account, id)).length))
+      return counts.join('')
+    }
+    t.same([await kept(ann), await kept(bob)], ['0110', '1000'])
+    t.equal((await store.listDeliveries(ann, 0, 9)).length, 2)
+    await store.settleNotices(ann, { session, id: 'd', clears: [], now: 2 }, quotas)
+    t.equal(await kept(ann), '0010', 'one that is only remembered as settled counts too')
+    t.equal(await notify(ann, 'd'), 'known')
+  })
+
   t.test('the push token registered longest ago makes room for a new one [Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ pushTokens: 2 })
