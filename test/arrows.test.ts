@@ -23,6 +23,14 @@ t.test('an exported name means one thing within its part', async t => {
   t.same(sharedNamesOf(texts), [])
 })
 
+t.test('private members are written #name', async t => {
+  const isOldStyle = ([, text]: (typeof texts)[number]) => /^\s+(?:private|protected) (?!constructor\b)/m.test(text)
+  t.same(
+    texts.filter(isOldStyle).map(([file]) => file),
+    []
+  )
+})
+
 t.test('the edge and the control socket pass the store to actions and query nothing themselves', async t => {
   t.same(storeNamesOf(texts), [])
 })

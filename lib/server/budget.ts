@@ -12,15 +12,15 @@ const keptPart = 1 / 4
  * all they can leave enough to the next.
  */
 export class Budget {
-  private readonly total: number
-  private readonly kept: number
-  private readonly taken = { usual: 0, kept: 0 }
-  private readonly takenBy = new Map<string, number>()
-  private readonly lent = new Set<Share>()
+  readonly #total: number
+  readonly #kept: number
+  readonly #taken = { usual: 0, kept: 0 }
+  readonly #takenBy = new Map<string, number>()
+  readonly #lent = new Set<Share>()
 
   constructor(total: number) {
-    this.total = total
-    this.kept = total * keptPart
+    this.#total = total
+    this.#kept = total * keptPart
   }
 
   /** `owner` is who asks: an account, or what stands for one. */
@@ -30,8 +30,10 @@ export class Budget {
 
   /** Where `owner`, of whom one request has `own` already, may have so much more for it. */
   roomFor(owner: string, own: Held, bytes: number): keyof Held | undefined {
-    const { total, kept, taken } = this
-    const ofOwner = this.takenBy.get(owner) ?? 0
+    const total = this.#total
+    const kept = this.#kept
+    const taken = this.#taken
+    const ofOwner = this.#takenBy.get(owner) ?? 0
     const isFree = taken.usual === own.usual || taken.usual + bytes <= total - kept
     if (isFree && (ofOwner === own.usual + own.kept || ofOwner + bytes <= total / 2)) return 'usual'
     return ofOwner + bytes <= kept - taken.kept - bytes ? 'kept' : undefined
@@ -39,9 +41,9 @@ export class Budget {
 
   /** As `roomFor`, once those who have had theirs for long gave it back, those with the most first, as far as that helps. */
   makeRoom(owner: string, own: Held, bytes: number): keyof Held | undefined {
-    const ofOwner = this.takenBy.get(owner) ?? 0
-    if (ofOwner !== own.usual + own.kept && ofOwner + bytes > this.total / 2) return undefined
-    const overdue = [...this.lent]
+    const ofOwner = this.#takenBy.get(owner) ?? 0
+    if (ofOwner !== own.usual + own.kept && ofOwner + bytes > this.#total / 2) return undefined
+    const overdue = [...this.#lent]
       .filter(share => share.bytes > 0 && share.isOverdue && share.owner !== owner)
       .toSorted((a, b) => b.bytes - a.bytes)
     for (const share of overdue) {
@@ -53,18 +55,18 @@ export class Budget {
   }
 
   lend(share: Share): void {
-    this.lent.add(share)
+    this.#lent.add(share)
   }
 
   forget(share: Share): void {
-    this.lent.delete(share)
+    this.#lent.delete(share)
   }
 
   move(owner: string, where: keyof Held, bytes: number): void {
-    this.taken[where] += bytes
-    const ofOwner = (this.takenBy.get(owner) ?? 0) + bytes
-    if (ofOwner === 0) this.takenBy.delete(owner)
-    else this.takenBy.set(owner, ofOwner)
+    this.#taken[where] += bytes
+    const ofOwner = (this.#takenBy.get(owner) ?? 0) + bytes
+    if (ofOwner === 0) this.#takenBy.delete(owner)
+    else this.#takenBy.set(owner, ofOwner)
   }
 }
 
@@ -76,38 +78,40 @@ interface Held {
 
 /** What one request holds of a budget. */
 export class Share {
-  private readonly budget: Budget
+  readonly #budget: Budget
   readonly owner: string
-  private readonly own: Held = { usual: 0, kept: 0 }
-  private loan: { isOver: () => boolean; giveUp: () => void } | undefined
+  readonly #own: Held = { usual: 0, kept: 0 }
+  #loan: { isOver: () => boolean; giveUp: () => void } | undefined
 
   constructor(budget: Budget, owner: string) {
-    this.budget = budget
+    this.#budget = budget
     this.owner = owner
   }
 
   get bytes(): number {
-    return this.own.usual + this.own.kept
+    return this.#own.usual + this.#own.kept
   }
 
   get isOverdue(): boolean {
-    return this.loan?.isOver() ?? false
+    return this.#loan?.isOver() ?? false
   }
 
   /** From now on others may have it, once it is old and they find no other room: `giveUp` is called then, and gives it back. */
   lend(clock: Pick<Clock, 'now'>, giveUp: () => void): void {
     const overAt = clock.now() + lentMs
-    this.loan = { isOver: () => clock.now() >= overAt, giveUp }
-    this.budget.lend(this)
+    this.#loan = { isOver: () => clock.now() >= overAt, giveUp }
+    this.#budget.lend(this)
   }
 
   askBack(): void {
-    this.loan?.giveUp()
+    this.#loan?.giveUp()
   }
 
   /** False when others have the budget, or other requests of its owner too much of it. Who is alone may have more than there is. */
   take(bytes: number): boolean {
-    const { budget, owner, own } = this
+    const budget = this.#budget
+    const owner = this.owner
+    const own = this.#own
     const where = budget.roomFor(owner, own, bytes) ?? budget.makeRoom(owner, own, bytes)
     if (!where) return false
     budget.move(owner, where, bytes)
@@ -118,9 +122,9 @@ export class Share {
   /** All that was taken. */
   giveBack(): void {
     for (const where of ['usual', 'kept'] as const) {
-      if (this.own[where] > 0) this.budget.move(this.owner, where, -this.own[where])
-      this.own[where] = 0
+      if (this.#own[where] > 0) this.#budget.move(this.owner, where, -this.#own[where])
+      this.#own[where] = 0
     }
-    this.budget.forget(this)
+    this.#budget.forget(this)
   }
 }

@@ -6,27 +6,27 @@ const closeWithinMs = 10_000
 
 /** What was opened one after the other, and is closed in reverse: all of it, whatever becomes of each. */
 export class Closers {
-  private readonly clock: Clock
-  private readonly steps: { close: () => Promise<void>; limitMs: number | undefined }[] = []
+  readonly #clock: Clock
+  readonly #steps: { close: () => Promise<void>; limitMs: number | undefined }[] = []
 
   constructor(clock: Clock) {
-    this.clock = clock
+    this.#clock = clock
   }
 
   add(close: () => Promise<void> | void): void {
-    this.steps.push({ close: async () => close(), limitMs: closeWithinMs })
+    this.#steps.push({ close: async () => close(), limitMs: closeWithinMs })
   }
 
   /** For what has to be waited for, however long it takes. */
   addPatient(close: () => Promise<void>): void {
-    this.steps.push({ close, limitMs: undefined })
+    this.#steps.push({ close, limitMs: undefined })
   }
 
   /** Once all are done, rejects when some failed: with the reason, or with all of them. */
   async close(): Promise<void> {
     const errors: unknown[] = []
-    for (const { close, limitMs } of this.steps.splice(0).toReversed()) {
-      const closed = limitMs === undefined ? close() : withDeadline(limitMs, close, { clock: this.clock })
+    for (const { close, limitMs } of this.#steps.splice(0).toReversed()) {
+      const closed = limitMs === undefined ? close() : withDeadline(limitMs, close, { clock: this.#clock })
       await closed.catch(error => errors.push(error))
     }
     if (errors.length > 1) throw new AggregateError(errors, `${errors.length} parts of the server could not be closed as they should.`)

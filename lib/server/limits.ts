@@ -155,56 +155,58 @@ function countedAs(by: By, key: string): [key: string, times: number][] {
   return by === 'address' && key.includes(':') ? [own, [`${key.slice(0, 14)}::/48`, timesOf48]] : [own]
 }
 
+type TableMost = { inAll: number; ofNetwork?: number; networks?: number }
+
 /** What all keys of one kind owe. Where there are too many, the crowd that has the most makes room. */
 class Table {
-  private readonly clock: Pick<Clock, 'now'>
-  private readonly crowdOf: (key: string) => string
-  private readonly most: { inAll: number; ofNetwork?: number; networks?: number }
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #crowdOf: (key: string) => string
+  readonly #most: TableMost
   /** In the order of coming, as are the keys in each. To move what is used often to the end makes a large map slow. */
-  private readonly crowds = new Map<string, Tracked>()
+  readonly #crowds = new Map<string, Tracked>()
   size = 0
 
-  constructor(clock: Pick<Clock, 'now'>, crowdOf: Table['crowdOf'] = () => '', most: Table['most'] = { inAll: mostTracked }) {
-    this.clock = clock
-    this.crowdOf = crowdOf
-    this.most = most
+  constructor(clock: Pick<Clock, 'now'>, crowdOf: (key: string) => string = () => '', most: TableMost = { inAll: mostTracked }) {
+    this.#clock = clock
+    this.#crowdOf = crowdOf
+    this.#most = most
   }
 
   owedMs(name: LimitName, key: string): number {
-    return Math.max((this.crowds.get(this.crowdOf(key))?.get(`${name} ${key}`) ?? 0) - this.clock.now(), 0)
+    return Math.max((this.#crowds.get(this.#crowdOf(key))?.get(`${name} ${key}`) ?? 0) - this.#clock.now(), 0)
   }
 
   owe(name: LimitName, key: string, ms: number): void {
-    const wholeAt = this.clock.now() + this.owedMs(name, key) + ms
-    const crowd = this.crowdOf(key)
+    const wholeAt = this.#clock.now() + this.owedMs(name, key) + ms
+    const crowd = this.#crowdOf(key)
     const id = `${name} ${key}`
-    if (!this.crowds.get(crowd)?.has(id)) this.makeRoomIn(crowd)
-    const keys = this.crowds.get(crowd) ?? new Map<string, number>()
+    if (!this.#crowds.get(crowd)?.has(id)) this.#makeRoomIn(crowd)
+    const keys = this.#crowds.get(crowd) ?? new Map<string, number>()
     if (!keys.has(id)) this.size += 1
     keys.set(id, wholeAt)
-    this.crowds.set(crowd, keys)
+    this.#crowds.set(crowd, keys)
   }
 
-  private makeRoomIn(crowd: string): void {
-    const { inAll, ofNetwork = inAll, networks = inAll } = this.most
-    const own = this.crowds.get(crowd)
-    if (own && own.size >= ofNetwork) this.drop(crowd, own, 1)
-    if (!own && this.crowds.size >= networks) {
-      const [oldest] = this.crowds
-      if (oldest) this.drop(...oldest, oldest[1].size)
+  #makeRoomIn(crowd: string): void {
+    const { inAll, ofNetwork = inAll, networks = inAll } = this.#most
+    const own = this.#crowds.get(crowd)
+    if (own && own.size >= ofNetwork) this.#drop(crowd, own, 1)
+    if (!own && this.#crowds.size >= networks) {
+      const [oldest] = this.#crowds
+      if (oldest) this.#drop(...oldest, oldest[1].size)
     }
     if (this.size < inAll) return
     let largest: [string, Tracked] | undefined
-    for (const each of this.crowds) if (!largest || each[1].size > largest[1].size) largest = each
+    for (const each of this.#crowds) if (!largest || each[1].size > largest[1].size) largest = each
     // A part of it at once, since it takes a while to find the largest of many.
-    if (largest) this.drop(...largest, Math.ceil(largest[1].size / 100))
+    if (largest) this.#drop(...largest, Math.ceil(largest[1].size / 100))
   }
 
   /** The oldest so many. */
-  private drop(crowd: string, keys: Tracked, count: number): void {
+  #drop(crowd: string, keys: Tracked, count: number): void {
     for (const key of [...keys.keys().take(count)]) keys.delete(key)
     this.size -= count
-    if (keys.size === 0) this.crowds.delete(crowd)
+    if (keys.size === 0) this.#crowds.delete(crowd)
   }
 }
 
@@ -215,24 +217,24 @@ function networkIn(key: string): string {
 
 /** Counts what is held at once. */
 export class Seats {
-  private readonly most: number
-  private readonly takenBy = new Map<string, number>()
+  readonly #most: number
+  readonly #takenBy = new Map<string, number>()
 
   constructor(most: number) {
-    this.most = most
+    this.#most = most
   }
 
   /** False when all are taken. Whoever takes one gives it back, once. */
   take(key: string): boolean {
-    const taken = this.takenBy.get(key) ?? 0
-    if (taken >= this.most) return false
-    this.takenBy.set(key, taken + 1)
+    const taken = this.#takenBy.get(key) ?? 0
+    if (taken >= this.#most) return false
+    this.#takenBy.set(key, taken + 1)
     return true
   }
 
   leave(key: string): void {
-    const taken = this.takenBy.get(key) ?? 0
-    if (taken > 1) this.takenBy.set(key, taken - 1)
-    else this.takenBy.delete(key)
+    const taken = this.#takenBy.get(key) ?? 0
+    if (taken > 1) this.#takenBy.set(key, taken - 1)
+    else this.#takenBy.delete(key)
   }
 }

@@ -104,21 +104,21 @@ export function usage({ database, queue }: Deps): UsageStore {
 
 /** By the start of each bucket. */
 class Sums {
-  private readonly bucketMs: number
-  private readonly sums = new Map<number, Sum>()
-  private bytes = 0
+  readonly #bucketMs: number
+  readonly #sums = new Map<number, Sum>()
+  #bytes = 0
 
   constructor(bucketMs: number) {
-    this.bucketMs = bucketMs
+    this.#bucketMs = bucketMs
   }
 
   /** With this many names and buckets it ends early, as other lists do. */
   get isFull(): boolean {
-    return this.bytes > mostListBytes
+    return this.#bytes > mostListBytes
   }
 
   get buckets(): UsageBucket[] {
-    return Array.from(this.sums, ([at, { tokens, cost, reports }]) => ({
+    return Array.from(this.#sums, ([at, { tokens, cost, reports }]) => ({
       at,
       tokens: Object.fromEntries(tokens),
       cost: Object.fromEntries(cost),
@@ -127,18 +127,18 @@ class Sums {
   }
 
   add({ tokens, cost, createdAt }: Amount): void {
-    const at = Math.floor(createdAt / this.bucketMs) * this.bucketMs
-    const sum = this.sums.get(at) ?? { tokens: new Map(), cost: new Map(), reports: 0 }
-    this.sums.set(at, sum)
-    this.addTo(sum.tokens, JSON.parse(tokens))
-    this.addTo(sum.cost, JSON.parse(cost))
+    const at = Math.floor(createdAt / this.#bucketMs) * this.#bucketMs
+    const sum = this.#sums.get(at) ?? { tokens: new Map(), cost: new Map(), reports: 0 }
+    this.#sums.set(at, sum)
+    this.#addTo(sum.tokens, JSON.parse(tokens))
+    this.#addTo(sum.cost, JSON.parse(cost))
     sum.reports += 1
   }
 
-  private addTo(sum: Map<string, number>, amounts: Amounts): void {
+  #addTo(sum: Map<string, number>, amounts: Amounts): void {
     for (const [name, amount] of Object.entries(amounts)) {
       const before = sum.get(name)
-      if (before === undefined) this.bytes += name.length + bytesOfAmount
+      if (before === undefined) this.#bytes += name.length + bytesOfAmount
       sum.set(name, (before ?? 0) + amount)
     }
   }

@@ -19,13 +19,13 @@ export class History {
   /** The sender of a message was told its number. */
   acknowledged(session: string, shown: Shown): void {
     this.answered += 1
-    this.promise(session, shown, 'answered')
+    this.#promise(session, shown, 'answered')
   }
 
   /** The sender of a message was told that it was taken in; which number it got was not said. */
   takenIn(session: string, { localId, content }: Omit<Shown, 'seq'>): void {
     this.answered += 1
-    if (localId !== null) this.of(session).contentByLocalId.set(localId, content)
+    if (localId !== null) this.#of(session).contentByLocalId.set(localId, content)
   }
 
   /** Somebody else saw a message live. Within one connection the numbers rise by one. */
@@ -34,7 +34,7 @@ export class History {
     if (lastOfConnection !== undefined && shown.seq !== lastOfConnection + 1) {
       this.complain(`${session}: a connection was told ${shown.seq} after ${lastOfConnection}`)
     }
-    this.promise(session, shown, 'seen live')
+    this.#promise(session, shown, 'seen live')
   }
 
   /** Somebody else read a page that begins after `cursor`. */
@@ -42,7 +42,7 @@ export class History {
     messages.forEach((shown, index) => {
       this.seenInPages += 1
       if (shown.seq !== cursor + index + 1) this.complain(`${session}: a reader at ${cursor + index} was given ${shown.seq} next`)
-      this.promise(session, shown, 'read')
+      this.#promise(session, shown, 'read')
     })
   }
 
@@ -60,8 +60,8 @@ export class History {
     return Object.assign(copy, { answered: this.answered, seenLive: this.seenLive, seenInPages: this.seenInPages })
   }
 
-  private promise(session: string, shown: Shown, how: string): void {
-    const { bySeq, contentByLocalId } = this.of(session)
+  #promise(session: string, shown: Shown, how: string): void {
+    const { bySeq, contentByLocalId } = this.#of(session)
     const before = bySeq.get(shown.seq)
     if (before && (before.localId !== shown.localId || before.content !== shown.content)) {
       this.complain(`${session}: ${shown.seq} was ${before.localId} and is now ${how} as ${shown.localId}`)
@@ -70,7 +70,7 @@ export class History {
     if (shown.localId !== null) contentByLocalId.set(shown.localId, shown.content)
   }
 
-  private of(session: string): Promised {
+  #of(session: string): Promised {
     const promised = this.sessions.get(session) ?? { bySeq: new Map(), contentByLocalId: new Map() }
     this.sessions.set(session, promised)
     return promised

@@ -18,7 +18,7 @@ export const bystanderAddress = '127.9.9.9'
  * so that what the attack costs its own program does not count.
  */
 export class Bystander {
-  private readonly worker: Worker
+  readonly #worker: Worker
 
   static async at(t: Keeper, server: { url: string }): Promise<Bystander> {
     const person = await signUp(t, server)
@@ -32,15 +32,15 @@ export class Bystander {
   }
 
   private constructor(worker: Worker) {
-    this.worker = worker
+    this.#worker = worker
   }
 
   /** What it waited while `during` went on. Rejects when a message of it was refused or not heard within a minute. */
   async waits(during: () => Promise<unknown>): Promise<Waits> {
-    this.worker.postMessage('begin')
+    this.#worker.postMessage('begin')
     await during()
-    const told = once(this.worker, 'message')
-    this.worker.postMessage('end')
+    const told = once(this.#worker, 'message')
+    this.#worker.postMessage('end')
     const [waits] = await told
     const sorted = [...waits].toSorted((one, other) => one - other)
     return { count: sorted.length, median: sorted[Math.floor(sorted.length / 2)] ?? 0, most: sorted.at(-1) ?? 0 }

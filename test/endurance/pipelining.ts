@@ -113,7 +113,7 @@ async function readInOrder(t: Keeper, server: At, count: number): Promise<{ answ
 class Line {
   readonly socket: Socket
   readonly isOver: Promise<unknown>
-  private onDrained = () => {}
+  #onDrained = () => {}
 
   static async to(t: Keeper, server: At): Promise<Line> {
     return new Line(await openTcp(t, { port: Number(new URL(server.url).port) }))
@@ -122,14 +122,14 @@ class Line {
   private constructor(socket: Socket) {
     this.socket = socket
     this.isOver = new Promise(resolve => socket.on('close', resolve))
-    socket.on('close', () => this.onDrained())
-    socket.on('drain', () => this.onDrained())
+    socket.on('close', () => this.#onDrained())
+    socket.on('drain', () => this.#onDrained())
   }
 
   /** Whether what was written has left within so long, or the connection ended. */
   async drained(withinMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.onDrained = () => resolve(true)
+    this.#onDrained = () => resolve(true)
     const patience = setTimeout(() => resolve(false), withinMs)
     const isDrained = await promise
     clearTimeout(patience)

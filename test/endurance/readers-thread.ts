@@ -20,17 +20,17 @@ class Reader {
   readonly seqs: number[] = []
   closeCode: number | undefined
   isOver = false
-  private readonly socket: Socket
-  private head: Buffer = Buffer.alloc(0)
+  readonly #socket: Socket
+  #head: Buffer = Buffer.alloc(0)
   /** What is left of the frame that comes, and what it is. */
-  private left = 0
-  private frame = { opcode: 0, isLast: true }
-  private words = ''
-  private isUpgraded = false
+  #left = 0
+  #frame = { opcode: 0, isLast: true }
+  #words = ''
+  #isUpgraded = false
 
   constructor(socket: Socket) {
-    this.socket = socket
-    socket.on('data', chunk => this.read(chunk))
+    this.#socket = socket
+    socket.on('data', chunk => this.#read(chunk))
     socket.on('error', () => {})
     socket.on('close', () => {
       this.isOver = true
@@ -40,74 +40,75 @@ class Reader {
   send(text: string): void {
     const head = Buffer.from([0x81, 0x80 | 126, 0, 0, 0, 0, 0, 0])
     head.writeUInt16BE(text.length, 2)
-    this.socket.write(Buffer.concat([head, Buffer.from(text)]))
+    this.#socket.write(Buffer.concat([head, Buffer.from(text)]))
   }
 
   async slowly(): Promise<void> {
-    let before = this.socket.bytesRead
+    let before = this.#socket.bytesRead
     while (!this.isOver) {
       await delay(sliceMs)
-      const isEarly = this.socket.bytesRead - before >= (slowBytesPerS * sliceMs) / 1000
-      if (isEarly) this.socket.pause()
-      else this.socket.resume()
+      const isEarly = this.#socket.bytesRead - before >= (slowBytesPerS * sliceMs) / 1000
+      if (isEarly) this.#socket.pause()
+      else this.#socket.resume()
       if (isEarly) before += (slowBytesPerS * sliceMs) / 1000
-      else before = this.socket.bytesRead
+      else before = this.#socket.bytesRead
     }
   }
 
   stall(): void {
-    this.socket.pause()
+    this.#socket.pause()
   }
 
   resume(): void {
-    this.socket.resume()
+    this.#socket.resume()
   }
 
-  private read(chunk: Buffer): void {
-    let rest: Buffer = this.head.length === 0 ? chunk : Buffer.concat([this.head, chunk])
-    this.head = Buffer.alloc(0)
-    if (!this.isUpgraded) {
+  #read(chunk: Buffer): void {
+    let rest: Buffer = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk])
+    this.#head = Buffer.alloc(0)
+    if (!this.#isUpgraded) {
       const end = rest.indexOf('\r\n\r\n')
       if (end === -1) {
-        this.head = rest
+        this.#head = rest
         return
       }
-      this.isUpgraded = true
+      this.#isUpgraded = true
       rest = rest.subarray(end + 4)
     }
     while (rest.length > 0) {
-      if (this.left === 0) {
-        const start = this.begin(rest)
+      if (this.#left === 0) {
+        const start = this.#begin(rest)
         if (start === 0) {
-          this.head = rest
+          this.#head = rest
           return
         }
         rest = rest.subarray(start)
       }
-      const part = rest.subarray(0, this.left)
-      if (this.words.length < headBytes) this.words += part.toString('latin1', 0, headBytes)
-      this.left -= part.length
+      const part = rest.subarray(0, this.#left)
+      if (this.#words.length < headBytes) this.#words += part.toString('latin1', 0, headBytes)
+      this.#left -= part.length
       rest = rest.subarray(part.length)
-      if (this.left === 0) this.end()
+      if (this.#left === 0) this.#end()
     }
   }
 
   /** How long the head of the frame is; 0 when it has not come whole. */
-  private begin(bytes: Buffer): number {
+  #begin(bytes: Buffer): number {
     const [first = 0, second = 0] = bytes
     const start = second < 126 ? 2 : second === 126 ? 4 : 10
     if (bytes.length < start) return 0
-    this.left = second < 126 ? second : second === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-    this.frame = { opcode: first & 0x0f, isLast: first >= 0x80 }
-    if (this.frame.opcode === opcodes.close && bytes.length >= 4) this.closeCode = bytes.readUInt16BE(2)
-    if (this.left === 0) this.end()
+    this.#left = second < 126 ? second : second === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
+    this.#frame = { opcode: first & 0x0f, isLast: first >= 0x80 }
+    if (this.#frame.opcode === opcodes.close && bytes.length >= 4) this.closeCode = bytes.readUInt16BE(2)
+    if (this.#left === 0) this.#end()
     return start
   }
 
-  private end(): void {
-    const { words, frame } = this
+  #end(): void {
+    const words = this.#words
+    const frame = this.#frame
     if (frame.opcode >= opcodes.close || !frame.isLast) return
-    this.words = ''
+    this.#words = ''
     if (words === '2') this.send('3')
     else if (words.startsWith('0')) this.send(`40${JSON.stringify({ token })}`)
     const seq = /"t":"new-message".*?"message":\{"id":"[^"]*","seq":(\d+)/.exec(words)?.[1]

@@ -39,10 +39,10 @@ export class Memory {
   readonly machines = new Map<string, PhoneMachine>()
   /** After a cut messages come twice, and from two sides. */
   isCatchingUp = false
-  private readonly secret: Uint8Array
+  readonly #secret: Uint8Array
 
   constructor(secret: Uint8Array) {
-    this.secret = secret
+    this.#secret = secret
   }
 
   /** Takes in an `update`; throws when it does not fit the wire, cannot be opened, or comes out of its turn. */
@@ -106,7 +106,7 @@ export class Memory {
   }
 
   keepSession(record: SessionRecord): void {
-    const cipher = this.cipherOf(record.dataEncryptionKey)
+    const cipher = this.#cipherOf(record.dataEncryptionKey)
     const known = this.sessions.get(record.id)
     const fields = {
       id: record.id,
@@ -119,7 +119,7 @@ export class Memory {
   }
 
   keepMachine(record: MachineRecord): void {
-    const cipher = this.cipherOf(record.dataEncryptionKey)
+    const cipher = this.#cipherOf(record.dataEncryptionKey)
     const fields = {
       id: record.id,
       cipher,
@@ -147,9 +147,9 @@ export class Memory {
     return { id, seq, body: open(this.session(session).cipher, content.c, messageBody) }
   }
 
-  private cipherOf(wrapped: string | null): Cipher {
-    if (wrapped === null) return legacyCipher(this.secret)
-    const key = unwrapDataKey(wrappedKeyOf(wrapped), deriveContentKeypair(this.secret).secretKey)
+  #cipherOf(wrapped: string | null): Cipher {
+    if (wrapped === null) return legacyCipher(this.#secret)
+    const key = unwrapDataKey(wrappedKeyOf(wrapped), deriveContentKeypair(this.#secret).secretKey)
     if (!key) throw new Error('This data key was not wrapped for our account.')
     return dataKeyCipher(key)
   }

@@ -15,13 +15,13 @@ export interface Stage {
 
 /** Runs what a scenario is made of, one after the other, and says of each how it went and how long it took. */
 export class Steps {
-  private readonly began = performance.now()
-  private readonly print: (line: string) => void
-  private passed = 0
-  private failed = 0
+  readonly #began = performance.now()
+  readonly #print: (line: string) => void
+  #passed = 0
+  #failed = 0
 
   constructor(print: (line: string) => void) {
-    this.print = print
+    this.#print = print
   }
 
   /** What the work answers. A failed step ends the scenario: the ones after it stand on it. */
@@ -29,27 +29,27 @@ export class Steps {
     const from = performance.now()
     try {
       const result = await withDeadline(limitMs, work)
-      this.passed++
-      this.print(`ok      ${since(from)}  ${name}`)
+      this.#passed++
+      this.#print(`ok      ${since(from)}  ${name}`)
       return result
     } catch (error) {
-      this.failed++
-      this.print(`failed  ${since(from)}  ${name}`)
+      this.#failed++
+      this.#print(`failed  ${since(from)}  ${name}`)
       throw error instanceof DeadlineExceeded ? new Error(`${name}: ${error.message}`, { cause: error }) : error
     }
   }
 
   note(line: string): void {
-    this.print(line)
+    this.#print(line)
   }
 
   /** Says why a step was not taken. */
   skip(name: string, why: string): void {
-    this.print(`skipped ${' '.repeat(8)}  ${name}: ${why}`)
+    this.#print(`skipped ${' '.repeat(8)}  ${name}: ${why}`)
   }
 
   summary(): string {
-    return `${this.passed} ok, ${this.failed} failed in ${((performance.now() - this.began) / 1000).toFixed(1)} s`
+    return `${this.#passed} ok, ${this.#failed} failed in ${((performance.now() - this.#began) / 1000).toFixed(1)} s`
   }
 }
 

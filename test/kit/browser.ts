@@ -19,17 +19,17 @@ export async function openDevices(t: Test): Promise<{ open(t: Test, url: string,
 export class Device {
   readonly page: Page
   readonly context: BrowserContext
-  private readonly url: string
+  readonly #url: string
 
   constructor(page: Page, context: BrowserContext, url: string) {
     this.page = page
     this.context = context
-    this.url = url
+    this.#url = url
   }
 
   /** Types an address of this server; what is unsaved on the page is gone, as in life. */
   async visit(path: string): Promise<void> {
-    await this.page.goto(new URL(path, this.url).href)
+    await this.page.goto(new URL(path, this.#url).href)
   }
 
   /** Until this stands on the screen, anywhere and in any case; half a minute at most. */
@@ -98,7 +98,7 @@ export class Device {
 
   /** Another tab of the same device. */
   async openTab(path: string): Promise<Device> {
-    const tab = new Device(await this.context.newPage(), this.context, this.url)
+    const tab = new Device(await this.context.newPage(), this.context, this.#url)
     await tab.visit(path)
     return tab
   }

@@ -49,12 +49,12 @@ export async function signInBody(secret: Uint8Array) {
 export class Person {
   readonly secret: Uint8Array
   readonly token: string
-  private readonly server: { url: string }
-  private readonly t: Pick<Test, 'teardown'>
+  readonly #server: { url: string }
+  readonly #t: Pick<Test, 'teardown'>
 
   constructor(t: Pick<Test, 'teardown'>, server: { url: string }, secret: Uint8Array, token: string) {
-    this.t = t
-    this.server = server
+    this.#t = t
+    this.#server = server
     this.secret = secret
     this.token = token
   }
@@ -64,7 +64,7 @@ export class Person {
   }
 
   call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    return call(this.server, method, path, { token: this.token, ...options })
+    return call(this.#server, method, path, { token: this.token, ...options })
   }
 
   /** Opens a session and returns its id. */
@@ -79,7 +79,7 @@ export class Person {
   }
 
   /** A connected socket that asks for what is ours; disconnected when the test ends. */
-  async connect(auth: Record<string, unknown> = {}, server = this.server, transports = ['websocket']): Promise<Socket> {
+  async connect(auth: Record<string, unknown> = {}, server = this.#server, transports = ['websocket']): Promise<Socket> {
     const socket = io(server.url, {
       path: '/v1/updates',
       transports,
@@ -87,7 +87,7 @@ export class Person {
       forceNew: true,
       reconnection: false
     })
-    this.t.teardown(() => socket.disconnect())
+    this.#t.teardown(() => socket.disconnect())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     socket.once('connect', resolve).once('connect_error', reject)
     await promise

@@ -15,11 +15,11 @@ export class Ear implements Connection {
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials = true
   readonly frames: Untyped[] = []
-  private readonly names: string[] = []
+  readonly #names: string[] = []
   readonly asked: unknown[] = []
   answer = (_: unknown) => {}
   closedFor: CloseReason | undefined
-  private wake = () => {}
+  #wake = () => {}
 
   constructor(id: string = crypto.randomUUID()) {
     this.id = ids.connectionId.parse(id)
@@ -29,8 +29,8 @@ export class Ear implements Connection {
     if (this.closedFor !== undefined) return
     const [name, body] = JSON.parse(frame.slice(2))
     this.frames.push(body)
-    this.names.push(name)
-    this.wake()
+    this.#names.push(name)
+    this.#wake()
   }
 
   ask(_event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
@@ -41,12 +41,12 @@ export class Ear implements Connection {
 
   close(reason: CloseReason): void {
     this.closedFor = reason
-    this.wake()
+    this.#wake()
   }
 
   /** What it was sent by events of this name. */
   told(name: string): Untyped[] {
-    return this.frames.filter((_, at) => this.names[at] === name)
+    return this.frames.filter((_, at) => this.#names[at] === name)
   }
 
   get seqs(): number[] {
@@ -56,7 +56,7 @@ export class Ear implements Connection {
   async heard(count: number): Promise<void> {
     while (this.seqs.length < count && this.closedFor === undefined) {
       await new Promise<void>(resolve => {
-        this.wake = resolve
+        this.#wake = resolve
       })
     }
   }

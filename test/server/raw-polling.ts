@@ -11,10 +11,10 @@ export interface Polled {
 /** Long-polling without a library between: each request is made by hand. */
 export class RawPolling {
   readonly sid: string
-  private readonly server: { url: string; port: number }
+  readonly #server: { url: string; port: number }
 
   constructor(server: { url: string; port: number }, sid: string) {
-    this.server = server
+    this.#server = server
     this.sid = sid
   }
 
@@ -23,7 +23,7 @@ export class RawPolling {
   }
 
   request(init: RequestInit): Promise<Polled> {
-    return ask(this.server, this.path, init)
+    return ask(this.#server, this.path, init)
   }
 
   get(): Promise<Polled> {
@@ -43,7 +43,7 @@ export class RawPolling {
 
   /** Opens the WebSocket that is to take over. */
   openWebSocket(t: Test): Promise<RawWebSocket> {
-    return openWebSocket(t, this.server, `EIO=4&transport=websocket&sid=${this.sid}`)
+    return openWebSocket(t, this.#server, `EIO=4&transport=websocket&sid=${this.sid}`)
   }
 }
 

@@ -21,30 +21,30 @@ export class RawWebSocket {
   readonly texts: string[] = []
   /** The code of the close frame, once there is one. */
   closeCode: number | undefined
-  private readonly socket: Socket
-  private rest = Buffer.alloc(0)
-  private parts: Buffer[] = []
-  private wake = () => {}
-  private isOver = false
+  readonly #socket: Socket
+  #rest = Buffer.alloc(0)
+  #parts: Buffer[] = []
+  #wake = () => {}
+  #isOver = false
 
   constructor(socket: Socket) {
-    this.socket = socket
-    socket.on('data', chunk => this.read(chunk))
+    this.#socket = socket
+    socket.on('data', chunk => this.#read(chunk))
     socket.on('close', () => {
-      this.isOver = true
-      this.wake()
+      this.#isOver = true
+      this.#wake()
     })
   }
 
   /** The next text frame that was not taken yet; undefined when the connection has ended. */
   async next(): Promise<string | undefined> {
-    while (this.texts.length === 0 && !this.isOver) await this.woken()
+    while (this.texts.length === 0 && !this.#isOver) await this.#woken()
     return this.texts.shift()
   }
 
   /** The close code once the connection has ended; undefined when it ended without one. */
   async ended(): Promise<number | undefined> {
-    while (!this.isOver) await this.woken()
+    while (!this.#isOver) await this.#woken()
     return this.closeCode
   }
 
@@ -54,23 +54,23 @@ export class RawWebSocket {
 
   /** One frame of any kind, also one that breaks the rules. */
   sendFrame(frame: Frame): void {
-    this.socket.write(frameOf(frame))
+    this.#socket.write(frameOf(frame))
   }
 
   /** What need not be a frame at all. */
   sendBytes(bytes: Uint8Array): void {
-    this.socket.write(bytes)
+    this.#socket.write(bytes)
   }
 
   /** The same, no faster than the server takes it. False once the connection has ended. */
   async pour(bytes: Uint8Array): Promise<boolean> {
-    if (!this.isOver && !this.socket.write(bytes)) {
+    if (!this.#isOver && !this.#socket.write(bytes)) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      this.socket.once('drain', resolve).once('close', resolve)
+      this.#socket.once('drain', resolve).once('close', resolve)
       await promise
-      this.socket.off('drain', resolve).off('close', resolve)
+      this.#socket.off('drain', resolve).off('close', resolve)
     }
-    return !this.isOver
+    return !this.#isOver
   }
 
   /** A text under a mask of zeros, which costs little to make, no faster than the server takes it. False once the connection has ended. */
@@ -84,39 +84,39 @@ export class RawWebSocket {
 
   /** Leaves without a word. */
   hangUp(): void {
-    this.socket.destroy()
+    this.#socket.destroy()
   }
 
   /** Stops reading: what the server sends piles up, first in the kernel, then at the server. */
   stall(): void {
-    this.socket.pause()
+    this.#socket.pause()
   }
 
   resume(): void {
-    this.socket.resume()
+    this.#socket.resume()
   }
 
-  private takePart({ payload, isLast }: { payload: Buffer; isLast: boolean }): void {
-    this.parts.push(payload)
+  #takePart({ payload, isLast }: { payload: Buffer; isLast: boolean }): void {
+    this.#parts.push(payload)
     if (!isLast) return
-    this.texts.push(Buffer.concat(this.parts).toString())
-    this.parts = []
+    this.texts.push(Buffer.concat(this.#parts).toString())
+    this.#parts = []
   }
 
-  private woken(): Promise<void> {
+  #woken(): Promise<void> {
     return new Promise(resolve => {
-      this.wake = resolve
+      this.#wake = resolve
     })
   }
 
-  private read(chunk: Buffer): void {
-    this.rest = Buffer.concat([this.rest, chunk])
-    for (let frame = takeFrame(this.rest); frame; frame = takeFrame(this.rest)) {
-      this.rest = this.rest.subarray(frame.size)
-      if (frame.opcode === opcodes.text || frame.opcode === opcodes.continuation) this.takePart(frame)
+  #read(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk])
+    for (let frame = takeFrame(this.#rest); frame; frame = takeFrame(this.#rest)) {
+      this.#rest = this.#rest.subarray(frame.size)
+      if (frame.opcode === opcodes.text || frame.opcode === opcodes.continuation) this.#takePart(frame)
       if (frame.opcode === opcodes.close) this.closeCode = frame.payload.length < 2 ? 1005 : frame.payload.readUInt16BE()
     }
-    this.wake()
+    this.#wake()
   }
 }
 

@@ -104,16 +104,16 @@ class ObjectSchema extends Schema {
     return new ObjectSchema({ ...this.shape, ...more }, this.isLoose)
   }
   pick(names: object): ObjectSchema {
-    return this.only(name => name in names)
+    return this.#only(name => name in names)
   }
   omit(names: object): ObjectSchema {
-    return this.only(name => !(name in names))
+    return this.#only(name => !(name in names))
   }
   required(): ObjectSchema {
     const isThere = (schema: Schema) => new Schema(schema.read).refine(value => value !== undefined, 'something')
     return new ObjectSchema(Object.fromEntries(Object.entries(this.shape).map(([name, schema]) => [name, isThere(schema)])), this.isLoose)
   }
-  private only(isMeant: (name: string) => boolean): ObjectSchema {
+  #only(isMeant: (name: string) => boolean): ObjectSchema {
     return new ObjectSchema(Object.fromEntries(Object.entries(this.shape).filter(([name]) => isMeant(name))), this.isLoose)
   }
 }

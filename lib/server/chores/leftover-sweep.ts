@@ -8,58 +8,60 @@ const restFactor = 2
 /** A time at which no upload is over. */
 const never = 0
 
+type LeftoverSweepDeps = Pick<Deps, 'store' | 'time'> & {
+  clock: Clock
+  /** Whether the time is sure enough to remove for good what is old by it. */
+  mayRemove: () => boolean
+  onError: (error: unknown) => void
+}
+
 /**
  * Gives back the room of uploads whose time is over and of what was removed, one piece at a time and others in between. What
  * the server before this one did not come to is next.
  */
 export class LeftoverSweep {
-  private readonly deps: Pick<Deps, 'store' | 'time'> & {
-    clock: Clock
-    /** Whether the time is sure enough to remove for good what is old by it. */
-    mayRemove: () => boolean
-    onError: (error: unknown) => void
-  }
-  private readonly sweeps: Repeating
-  private sweeping: Promise<void> = Promise.resolve()
-  private wake: () => void = () => {}
-  private isNext = false
-  private isClosed = false
+  readonly #deps: LeftoverSweepDeps
+  readonly #sweeps: Repeating
+  #sweeping: Promise<void> = Promise.resolve()
+  #wake: () => void = () => {}
+  #isNext = false
+  #isClosed = false
 
-  constructor(deps: LeftoverSweep['deps']) {
-    this.deps = deps
+  constructor(deps: LeftoverSweepDeps) {
+    this.#deps = deps
     this.soon()
-    this.sweeps = every(deps.clock, everyMs, () => this.soon(), deps.onError)
+    this.#sweeps = every(deps.clock, everyMs, () => this.soon(), deps.onError)
   }
 
   /** After the sweep that is under way. */
   soon(): void {
-    if (this.isNext) return
-    this.isNext = true
-    this.sweeping = this.sweeping.then(() => this.sweep()).catch(this.deps.onError)
+    if (this.#isNext) return
+    this.#isNext = true
+    this.#sweeping = this.#sweeping.then(() => this.#sweep()).catch(this.#deps.onError)
   }
 
   async close(): Promise<void> {
-    this.isClosed = true
-    this.wake()
-    await this.sweeps.close()
-    await this.sweeping
+    this.#isClosed = true
+    this.#wake()
+    await this.#sweeps.close()
+    await this.#sweeping
   }
 
-  private async sweep(): Promise<void> {
-    const { store, time, mayRemove, clock } = this.deps
-    this.isNext = false
-    while (!this.isClosed) {
+  async #sweep(): Promise<void> {
+    const { store, time, mayRemove, clock } = this.#deps
+    this.#isNext = false
+    while (!this.#isClosed) {
       const beganAt = clock.now()
       if ((await store.sweepLeftovers(mayRemove() ? time() : never)) === 'done') return
-      await this.rest(restFactor * (clock.now() - beganAt))
+      await this.#rest(restFactor * (clock.now() - beganAt))
     }
   }
 
-  private async rest(ms: number): Promise<void> {
-    if (ms <= 0 || this.isClosed) return
+  async #rest(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isClosed) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.wake = resolve
-    const cancel = this.deps.clock.after(ms, resolve)
+    this.#wake = resolve
+    const cancel = this.#deps.clock.after(ms, resolve)
     await promise
     cancel()
   }

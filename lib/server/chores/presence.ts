@@ -33,147 +33,149 @@ interface Life {
 
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
 
+type PresenceDeps = Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
+  /** The computer of a working agent was lost and did not come back; once for all that an account loses at a time. */
+  onDropped?: (account: AccountId) => void
+}
+
 /**
  * Who is alive. Every accepted sign of life is passed on at once; the store hears of it at most every 30 s per row.
  * A row that is not the caller's is passed over in silence.
  */
 export class Presence {
-  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
-    /** The computer of a working agent was lost and did not come back; once for all that an account loses at a time. */
-    onDropped?: (account: AccountId) => void
-  }
-  private readonly dropped = new Map<AccountId, number>()
-  private readonly idleAfterMs: number
-  private readonly lives = new Map<string, Life>()
-  private readonly marks = new Map<string, Mark>()
-  private readonly sweeps: Repeating
-  private readonly timers = new Set<() => void>()
-  private flushing = false
-  private readonly mostRemembered: number
-  private lastSweep: { wall: number; at: number }
+  readonly #deps: PresenceDeps
+  readonly #dropped = new Map<AccountId, number>()
+  readonly #idleAfterMs: number
+  readonly #lives = new Map<string, Life>()
+  readonly #marks = new Map<string, Mark>()
+  readonly #sweeps: Repeating
+  readonly #timers = new Set<() => void>()
+  #flushing = false
+  readonly #mostRemembered: number
+  #lastSweep: { wall: number; at: number }
   /** After the date was set, what was stored before it says nothing about silence until everybody alive has been heard again. */
-  private sweepsFrom = Number.NEGATIVE_INFINITY
+  #sweepsFrom = Number.NEGATIVE_INFINITY
 
-  constructor(deps: Presence['deps'], { idleAfterMs, mostRemembered = 50_000 }: { idleAfterMs: number; mostRemembered?: number }) {
-    this.deps = deps
-    this.idleAfterMs = idleAfterMs
-    this.mostRemembered = mostRemembered
-    this.lastSweep = { wall: deps.now(), at: deps.clock.now() }
+  constructor(deps: PresenceDeps, { idleAfterMs, mostRemembered = 50_000 }: { idleAfterMs: number; mostRemembered?: number }) {
+    this.#deps = deps
+    this.#idleAfterMs = idleAfterMs
+    this.#mostRemembered = mostRemembered
+    this.#lastSweep = { wall: deps.now(), at: deps.clock.now() }
     // Best effort: a store that fails here tells so where it matters.
-    this.sweeps = every(
+    this.#sweeps = every(
       deps.clock,
       sweepEveryMs,
-      () => this.sweep(),
+      () => this.#sweep(),
       () => {}
     )
   }
 
   async alive(caller: Caller, row: RowRef, beat: { time: number; thinking: boolean }): Promise<void> {
-    const life = await this.lifeOf(caller.account, row)
-    if (!life || this.isStraggler(life, beat.time)) return
-    const now = this.deps.clock.now()
-    const at = toldOf(life, plausible(beat.time, this.deps.now()))
+    const life = await this.#lifeOf(caller.account, row)
+    if (!life || this.#isStraggler(life, beat.time)) return
+    const now = this.#deps.clock.now()
+    const at = toldOf(life, plausible(beat.time, this.#deps.now()))
     life.ended = undefined
     life.heardAt = now
     life.isWorking = beat.thinking
-    this.signal(caller.account, row, { active: true, at, thinking: beat.thinking })
+    this.#signal(caller.account, row, { active: true, at, thinking: beat.thinking })
     if (now - life.writtenAt < writeEveryMs) return
     life.writtenAt = now
-    this.mark({ account: caller.account, row, active: true, at })
+    this.#mark({ account: caller.account, row, active: true, at })
   }
 
   async sessionEnded(caller: Caller, session: SessionId, time?: number): Promise<void> {
     const row: RowRef = { of: 'session', id: session }
-    const life = await this.lifeOf(caller.account, row)
+    const life = await this.#lifeOf(caller.account, row)
     if (!life) return
-    const now = this.deps.now()
-    const endedAt = this.deps.clock.now()
+    const now = this.#deps.now()
+    const endedAt = this.#deps.clock.now()
     life.ended = { time, heardAt: endedAt }
-    await this.markInactive(caller.account, row, life, { at: time === undefined ? now : plausible(time, now), since: endedAt })
+    await this.#markInactive(caller.account, row, life, { at: time === undefined ? now : plausible(time, now), since: endedAt })
   }
 
   /** A machine came: its scope is the proof, no sign of life is waited for. */
   async machineCame(account: AccountId, row: RowRef): Promise<void> {
-    const life = await this.lifeOf(account, row)
+    const life = await this.#lifeOf(account, row)
     if (!life) return
-    life.heardAt = this.deps.clock.now()
+    life.heardAt = this.#deps.clock.now()
     life.writtenAt = life.heardAt
-    const at = toldOf(life, this.deps.now())
+    const at = toldOf(life, this.#deps.now())
     // Lists say so too from then on; without room on the disk those who are connected hear of it all the same.
-    await this.deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
-    this.signal(account, row, { active: true, at, thinking: false })
+    await this.#deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
+    this.#signal(account, row, { active: true, at, thinking: false })
   }
 
   async machineLeft(account: AccountId, row: RowRef): Promise<void> {
-    const since = this.deps.clock.now()
-    const life = await this.lifeOf(account, row)
-    if (life) await this.markInactive(account, row, life, { at: this.deps.now(), since })
+    const since = this.#deps.clock.now()
+    const life = await this.#lifeOf(account, row)
+    if (life) await this.#markInactive(account, row, life, { at: this.#deps.now(), since })
   }
 
   /** The last connection of a session went. It may only have lost its link, so it gets a while to come back. */
   sessionLeft(account: AccountId, row: RowRef): void {
-    const leftAt = this.deps.clock.now()
-    const at = this.deps.now()
-    this.later(this.idleAfterMs, async () => {
-      const life = this.lives.get(keyOf(account, row))
-      if (life && !life.ended) await this.markInactive(account, row, life, { at, since: leftAt })
+    const leftAt = this.#deps.clock.now()
+    const at = this.#deps.now()
+    this.#later(this.#idleAfterMs, async () => {
+      const life = this.#lives.get(keyOf(account, row))
+      if (life && !life.ended) await this.#markInactive(account, row, life, { at, since: leftAt })
     })
-    this.later(droppedAfterMs, () => this.tellDropped(account, row, { at, leftAt }))
+    this.#later(droppedAfterMs, () => this.#tellDropped(account, row, { at, leftAt }))
   }
 
-  private async tellDropped(account: AccountId, row: RowRef, left: { at: number; leftAt: number }): Promise<void> {
+  async #tellDropped(account: AccountId, row: RowRef, left: { at: number; leftAt: number }): Promise<void> {
     if (row.of !== 'session') return
-    const life = this.lives.get(keyOf(account, row))
+    const life = this.#lives.get(keyOf(account, row))
     if (!life?.isWorking || life.ended || life.heardAt > left.leftAt) return
-    const found = await this.deps.store.findSession(account, row.id)
+    const found = await this.#deps.store.findSession(account, row.id)
     // It may have come back to another instance.
     if (found === 'missing' || found.active || found.activeAt > left.at) return
-    const now = this.deps.clock.now()
-    if (now - (this.dropped.get(account) ?? never) < notAgainWithinMs) return
-    this.dropped.set(account, now)
-    this.later(notAgainWithinMs, async () => void this.dropped.delete(account))
-    this.deps.onDropped?.(account)
+    const now = this.#deps.clock.now()
+    if (now - (this.#dropped.get(account) ?? never) < notAgainWithinMs) return
+    this.#dropped.set(account, now)
+    this.#later(notAgainWithinMs, async () => void this.#dropped.delete(account))
+    this.#deps.onDropped?.(account)
   }
 
   /** A loaded session is wanted again, or a process came for it: what was said of its end no longer counts. */
   listenAgain(account: AccountId, session: SessionId): void {
-    const life = this.lives.get(keyOf(account, { of: 'session', id: session }))
+    const life = this.#lives.get(keyOf(account, { of: 'session', id: session }))
     if (life) life.ended = undefined
   }
 
   forget(account: AccountId, row: RowRef): void {
-    this.lives.delete(keyOf(account, row))
-    this.marks.delete(keyOf(account, row))
+    this.#lives.delete(keyOf(account, row))
+    this.#marks.delete(keyOf(account, row))
   }
 
   /** Writes what is still unwritten and stops all timers. */
   async close(): Promise<void> {
-    for (const cancel of this.timers) cancel()
-    await this.sweeps.close()
-    this.timers.clear()
-    await this.flush()
+    for (const cancel of this.#timers) cancel()
+    await this.#sweeps.close()
+    this.#timers.clear()
+    await this.#flush()
   }
 
-  private isStraggler(life: Life, time: number): boolean {
-    if (!life.ended || this.deps.clock.now() - life.ended.heardAt >= deafAfterEndMs) return false
+  #isStraggler(life: Life, time: number): boolean {
+    if (!life.ended || this.#deps.clock.now() - life.ended.heardAt >= deafAfterEndMs) return false
     // Somebody else ended it: no clock of the sender tells what was sent before.
     return life.ended.time === undefined || time <= life.ended.time
   }
 
-  private async lifeOf(account: AccountId, row: RowRef): Promise<Life | undefined> {
+  async #lifeOf(account: AccountId, row: RowRef): Promise<Life | undefined> {
     const key = keyOf(account, row)
-    const now = this.deps.clock.now()
-    const known = this.lives.get(key)
-    if (known && now - known.checkedAt < checkOwnerEveryMs) return this.remember(key, known)
+    const now = this.#deps.clock.now()
+    const known = this.#lives.get(key)
+    if (known && now - known.checkedAt < checkOwnerEveryMs) return this.#remember(key, known)
 
-    const { store } = this.deps
+    const { store } = this.#deps
     const found = row.of === 'session' ? await store.findSession(account, row.id) : await store.findMachine(account, row.id)
     if (found === 'missing') {
-      this.lives.delete(key)
+      this.#lives.delete(key)
       return undefined
     }
     // Another beat may have come in while the store was asked; its times must not be lost.
-    const life = this.lives.get(key) ?? {
+    const life = this.#lives.get(key) ?? {
       checkedAt: now,
       heardAt: never,
       writtenAt: never,
@@ -183,63 +185,63 @@ export class Presence {
     }
     life.toldAt = Math.max(life.toldAt, found.activeAt)
     life.checkedAt = now
-    return this.remember(key, life)
+    return this.#remember(key, life)
   }
 
   /** Those heard last are kept: whoever is forgotten is only looked up and written once more. */
-  private remember(key: string, life: Life): Life {
-    this.lives.delete(key)
-    this.lives.set(key, life)
-    const [oldest] = this.lives.size > this.mostRemembered ? this.lives.keys() : []
-    if (oldest !== undefined) this.lives.delete(oldest)
+  #remember(key: string, life: Life): Life {
+    this.#lives.delete(key)
+    this.#lives.set(key, life)
+    const [oldest] = this.#lives.size > this.#mostRemembered ? this.#lives.keys() : []
+    if (oldest !== undefined) this.#lives.delete(oldest)
     return life
   }
 
   /** Whoever was heard `since` then is back, also when that was while it was written. */
-  private async markInactive(account: AccountId, row: RowRef, life: Life, { at, since }: { at: number; since: number }): Promise<void> {
+  async #markInactive(account: AccountId, row: RowRef, life: Life, { at, since }: { at: number; since: number }): Promise<void> {
     if (life.heardAt > since) return
     const toldAt = toldOf(life, at)
     life.writtenAt = never
-    this.marks.delete(keyOf(account, row))
-    await this.deps.store.markActive([{ account, row, active: false, at: toldAt }])
-    if (life.heardAt <= since) this.signal(account, row, { active: false, at: toldAt, thinking: false })
+    this.#marks.delete(keyOf(account, row))
+    await this.#deps.store.markActive([{ account, row, active: false, at: toldAt }])
+    if (life.heardAt <= since) this.#signal(account, row, { active: false, at: toldAt, thinking: false })
   }
 
-  private mark(mark: Mark): void {
-    this.marks.set(keyOf(mark.account, mark.row), mark)
-    if (this.flushing) return
-    this.flushing = true
-    this.later(flushEveryMs, async () => {
-      this.flushing = false
-      await this.flush()
+  #mark(mark: Mark): void {
+    this.#marks.set(keyOf(mark.account, mark.row), mark)
+    if (this.#flushing) return
+    this.#flushing = true
+    this.#later(flushEveryMs, async () => {
+      this.#flushing = false
+      await this.#flush()
     })
   }
 
-  private async flush(): Promise<void> {
-    const marks = [...this.marks.values()]
-    this.marks.clear()
+  async #flush(): Promise<void> {
+    const marks = [...this.#marks.values()]
+    this.#marks.clear()
     // Best effort: a failed write is made up for by the next sign of life.
-    if (marks.length > 0) await this.deps.store.markActive(marks).catch(() => {})
+    if (marks.length > 0) await this.#deps.store.markActive(marks).catch(() => {})
   }
 
-  private async sweep(): Promise<void> {
-    if (this.mayTellSilence()) {
-      const swept = await this.deps.store.sweepActive(this.deps.now() - silentForMs)
-      for (const { account, row, activeAt } of swept) this.signal(account, row, { active: false, at: activeAt, thinking: false })
+  async #sweep(): Promise<void> {
+    if (this.#mayTellSilence()) {
+      const swept = await this.#deps.store.sweepActive(this.#deps.now() - silentForMs)
+      for (const { account, row, activeAt } of swept) this.#signal(account, row, { active: false, at: activeAt, thinking: false })
     }
-    await this.deps.store.sweepPairings(this.deps.time())
+    await this.#deps.store.sweepPairings(this.#deps.time())
   }
 
-  private mayTellSilence(): boolean {
-    const now = { wall: this.deps.now(), at: this.deps.clock.now() }
-    const drift = now.wall - this.lastSweep.wall - (now.at - this.lastSweep.at)
-    this.lastSweep = now
-    if (Math.abs(drift) > driftMs) this.sweepsFrom = now.at + silentForMs
-    return now.at >= this.sweepsFrom
+  #mayTellSilence(): boolean {
+    const now = { wall: this.#deps.now(), at: this.#deps.clock.now() }
+    const drift = now.wall - this.#lastSweep.wall - (now.at - this.#lastSweep.at)
+    this.#lastSweep = now
+    if (Math.abs(drift) > driftMs) this.#sweepsFrom = now.at + silentForMs
+    return now.at >= this.#sweepsFrom
   }
 
-  private signal(account: AccountId, row: RowRef, state: { active: boolean; at: number; thinking: boolean }): void {
-    this.deps.bus.publish(accountTopic(account), {
+  #signal(account: AccountId, row: RowRef, state: { active: boolean; at: number; thinking: boolean }): void {
+    this.#deps.bus.publish(accountTopic(account), {
       type: 'signal',
       audience: 'apps',
       skip: undefined,
@@ -247,13 +249,13 @@ export class Presence {
     })
   }
 
-  private later(ms: number, run: () => Promise<void>): void {
-    const cancel = this.deps.clock.after(ms, () => {
-      this.timers.delete(cancel)
+  #later(ms: number, run: () => Promise<void>): void {
+    const cancel = this.#deps.clock.after(ms, () => {
+      this.#timers.delete(cancel)
       // Presence is best effort; a store that fails here tells so where it matters.
       run().catch(() => {})
     })
-    this.timers.add(cancel)
+    this.#timers.add(cancel)
   }
 }
 

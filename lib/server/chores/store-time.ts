@@ -20,88 +20,90 @@ const formerForMs = 2 * 60_000
  */
 export type Taken = (step: { from: number; byMs: number }) => Promise<void>
 
+type StoreTimeDeps = { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void; onTaken?: Taken }
+
 /**
  * The time by which it is judged what has ended, the same on all instances: that of the store, moved on by the monotonic clock
  * between looks. A clock that jumps ends and prolongs nothing: the new date counts once it has stood for ten minutes.
  */
 export class StoreTime {
-  private readonly deps: { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void; onTaken?: Taken }
+  readonly #deps: StoreTimeDeps
   /** The store's time less the monotonic one, as it is gone by. */
-  private offset = 0
-  private lookedAt = 0
+  #offset = 0
+  #lookedAt = 0
   /** Another offset that was seen, and since when. */
-  private doubted: { offset: number; since: number } | undefined
+  #doubted: { offset: number; since: number } | undefined
   /** Since when the clock was seen to run as it should, by the monotonic clock. */
-  private steadySince = 0
-  private former: { offset: number; until: number } | undefined
-  private looking: Repeating | undefined
+  #steadySince = 0
+  #former: { offset: number; until: number } | undefined
+  #looking: Repeating | undefined
 
-  private constructor(deps: StoreTime['deps']) {
-    this.deps = deps
+  private constructor(deps: StoreTimeDeps) {
+    this.#deps = deps
   }
 
-  static async open(deps: StoreTime['deps']): Promise<StoreTime> {
+  static async open(deps: StoreTimeDeps): Promise<StoreTime> {
     const time = new StoreTime(deps)
-    time.offset = (await deps.store.time()) - deps.clock.now()
-    time.lookedAt = deps.clock.now()
-    time.steadySince = time.lookedAt
+    time.#offset = (await deps.store.time()) - deps.clock.now()
+    time.#lookedAt = deps.clock.now()
+    time.#steadySince = time.#lookedAt
     // A store that cannot be asked now is asked again.
-    time.looking = every(
+    time.#looking = every(
       deps.clock,
       lookEveryMs,
-      () => time.look(),
+      () => time.#look(),
       () => {}
     )
     return time
   }
 
   /** In whole milliseconds, as it is stored. */
-  readonly now = (): number => Math.round(this.deps.clock.now() + this.offset)
+  readonly now = (): number => Math.round(this.#deps.clock.now() + this.#offset)
 
   /** For a while after a step, the time as it would be without it: what was stamped before goes by that. */
   readonly before = (): number | undefined => {
-    const at = this.deps.clock.now()
-    return this.former && at < this.former.until ? Math.round(at + this.former.offset) : undefined
+    const at = this.#deps.clock.now()
+    return this.#former && at < this.#former.until ? Math.round(at + this.#former.offset) : undefined
   }
 
   /** For how long the clock was not seen to jump. */
-  readonly steadyForMs = (): number => (this.doubted ? 0 : this.deps.clock.now() - this.steadySince)
+  readonly steadyForMs = (): number => (this.#doubted ? 0 : this.#deps.clock.now() - this.#steadySince)
 
   /** Whether what is old by this clock may be removed for good. At the start too it may be a wrong one, soon to be set. */
   readonly isBelieved = (): boolean => this.steadyForMs() >= believedAfterMs
 
   close(): void {
-    this.looking?.close()
+    this.#looking?.close()
   }
 
-  private async look(): Promise<void> {
-    const { store, clock, onStep, onTaken = async () => {} } = this.deps
+  async #look(): Promise<void> {
+    const { store, clock, onStep, onTaken = async () => {} } = this.#deps
     const began = clock.now()
     const seen = await store.time()
     const at = clock.now()
     if (at - began > longestLookMs) return
     const offset = seen - at
-    const error = offset - this.offset
-    const most = mostSlew * (at - this.lookedAt)
-    this.lookedAt = at
+    const error = offset - this.#offset
+    const most = mostSlew * (at - this.#lookedAt)
+    this.#lookedAt = at
     if (Math.abs(error) <= stepMs) {
-      if (this.doubted) this.steadySince = at
-      this.doubted = undefined
-      this.offset += Math.max(-most, Math.min(most, error))
+      if (this.#doubted) this.#steadySince = at
+      this.#doubted = undefined
+      this.#offset += Math.max(-most, Math.min(most, error))
       return
     }
-    if (!this.doubted || Math.abs(offset - this.doubted.offset) > stepMs) {
-      this.doubted = { offset, since: at }
+    if (!this.#doubted || Math.abs(offset - this.#doubted.offset) > stepMs) {
+      this.#doubted = { offset, since: at }
       onStep?.(error)
     }
-    if (at - this.doubted.since < believedAfterMs) return
+    if (at - this.#doubted.since < believedAfterMs) return
     const step = { from: this.now(), byMs: error }
     // Best effort: a store that takes nothing now must not keep the time wrong.
     if (error > 0) await onTaken(step).catch(() => {})
-    this.doubted = undefined
-    this.former = { offset: this.offset, until: clock.now() + formerForMs }
-    this.offset = offset
-    this.steadySince = at
+    this.#doubted = undefined
+    this.#former = { offset: this.#offset, until: clock.now() + formerForMs }
+    this.#offset = offset
+    this.#steadySince = at
     if (error < 0) await onTaken(step).catch(() => {})
   }
 }

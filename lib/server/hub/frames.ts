@@ -16,17 +16,17 @@ export class LargeFrame {
   readonly length: number
   /** How many connections it waits for; kept by the backlog. */
   waitingFor = 0
-  private held: string | Buffer
+  #held: string | Buffer
 
   constructor(text: string) {
-    this.held = text
+    this.#held = text
     this.length = Buffer.byteLength(text)
   }
 
   /** Encoded when the first of them takes it: what only waits is there once. */
   get bytes(): Buffer {
-    if (typeof this.held === 'string') this.held = Buffer.from(this.held)
-    return this.held
+    if (typeof this.#held === 'string') this.#held = Buffer.from(this.#held)
+    return this.#held
   }
 }
 

@@ -39,34 +39,36 @@ interface Line {
   readonly ready: Promise<unknown>
 }
 
+type HubDeps = { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
+
 /**
  * The live connections of this instance. Hands each the frames that are its to see, in order and never backwards:
  * a version not above the last one sent is dropped, and a gap of message seqs is filled from the store first.
  */
 export class Hub {
-  private readonly answerDeadlines: Deadlines
-  private readonly deps: { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
-  private readonly lines = new Map<AccountId, Line>()
+  readonly #answerDeadlines: Deadlines
+  readonly #deps: HubDeps
+  readonly #lines = new Map<AccountId, Line>()
   /** Of the changes that wait behind missing messages. */
-  private readonly memory = new Budget(mostBehindBytes)
-  private readonly updateIdPrefix: string
-  private updatesMade = 0
+  readonly #memory = new Budget(mostBehindBytes)
+  readonly #updateIdPrefix: string
+  #updatesMade = 0
   framesSent = 0
   gapsFilled = 0
-  private leaveRevocations: (() => Promise<void>) | undefined
+  #leaveRevocations: (() => Promise<void>) | undefined
 
-  private constructor(deps: Hub['deps'], instance: string) {
-    this.deps = deps
-    this.answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
-    this.updateIdPrefix = instance.slice(0, 6)
+  private constructor(deps: HubDeps, instance: string) {
+    this.#deps = deps
+    this.#answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
+    this.#updateIdPrefix = instance.slice(0, 6)
   }
 
   /** Resolves once it hears of tokens that end; rejects when the bus cannot tell it. */
-  static async open(deps: Hub['deps'], instance: string): Promise<Hub> {
+  static async open(deps: HubDeps, instance: string): Promise<Hub> {
     const hub = new Hub(deps, instance)
-    hub.leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
+    hub.#leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
       if (event.type !== 'token-revoked') return
-      for (const connection of hub.all()) if (connection.token === event.token) connection.close('auth-revoked')
+      for (const connection of hub.#all()) if (connection.token === event.token) connection.close('auth-revoked')
     })
     return hub
   }
@@ -76,7 +78,7 @@ export class Hub {
    * connection is not attached then, and the next attempt asks the bus again.
    */
   async attach(connection: Connection): Promise<void> {
-    const line = this.lines.get(connection.account) ?? this.open(connection.account)
+    const line = this.#lines.get(connection.account) ?? this.#open(connection.account)
     line.arriving += 1
     try {
       await line.ready
@@ -87,111 +89,112 @@ export class Hub {
   }
 
   detach(connection: Connection): void {
-    const line = this.lines.get(connection.account)
+    const line = this.#lines.get(connection.account)
     if (!line?.connections.delete(connection)) return
     line.callees.drop(connection)
-    if (line.connections.size === 0 && line.arriving === 0) this.drop(line)
+    if (line.connections.size === 0 && line.arriving === 0) this.#drop(line)
   }
 
   register(connection: Connection, method: string): void {
-    this.lines.get(connection.account)?.callees.register(connection, method)
+    this.#lines.get(connection.account)?.callees.register(connection, method)
   }
 
   unregister(connection: Connection, method: string): void {
-    this.lines.get(connection.account)?.callees.unregister(connection, method)
+    this.#lines.get(connection.account)?.callees.unregister(connection, method)
     connection.send(eventFrame('rpc-unregistered', { method }))
   }
 
   /** Whether a process of the row itself is connected here. */
   hasOwn(account: AccountId, row: RowRef): boolean {
-    for (const { scope, isPresent } of this.lines.get(account)?.connections ?? []) if (isPresent && isScopedTo(scope, row)) return true
+    for (const { scope, isPresent } of this.#lines.get(account)?.connections ?? []) if (isPresent && isScopedTo(scope, row)) return true
     return false
   }
 
   get size(): number {
     let size = 0
-    for (const line of this.lines.values()) size += line.connections.size
+    for (const line of this.#lines.values()) size += line.connections.size
     return size
   }
 
   /** Whether somebody is looking at an app of the account; an app that does not say so counts as not looked at. */
   isWatched(account: AccountId): boolean {
-    const now = this.deps.clock.now()
-    for (const { scope, watchedUntil } of this.lines.get(account)?.connections ?? []) if (scope === 'app' && now < watchedUntil) return true
+    const now = this.#deps.clock.now()
+    for (const { scope, watchedUntil } of this.#lines.get(account)?.connections ?? [])
+      if (scope === 'app' && now < watchedUntil) return true
     return false
   }
 
   /** The live connections by what they may see. */
   connections(): { app: number; session: number; machine: number } {
     const count = { app: 0, session: 0, machine: 0 }
-    for (const { scope } of this.all()) count[scope === 'app' ? scope : scope.of] += 1
+    for (const { scope } of this.#all()) count[scope === 'app' ? scope : scope.of] += 1
     return count
   }
 
   closeConnections(): void {
-    for (const connection of [...this.all()]) connection.close('server-shutdown')
+    for (const connection of [...this.#all()]) connection.close('server-shutdown')
   }
 
   async close(): Promise<void> {
     this.closeConnections()
-    this.answerDeadlines.close()
-    await this.leaveRevocations?.()
+    this.#answerDeadlines.close()
+    await this.#leaveRevocations?.()
   }
 
-  private *all(): Iterable<Connection> {
-    for (const line of this.lines.values()) yield* [...line.connections]
+  *#all(): Iterable<Connection> {
+    for (const line of this.#lines.values()) yield* [...line.connections]
   }
 
-  private open(account: AccountId): Line {
-    const { bus, clock } = this.deps
+  #open(account: AccountId): Line {
+    const { bus, clock } = this.#deps
     const topic = accountTopic(account)
-    const subscribe = async () => bus.subscribe(topic, event => this.hear(line, event))
+    const subscribe = async () => bus.subscribe(topic, event => this.#hear(line, event))
     const subscription = subscribe()
     const line: Line = {
       account,
       connections: new Set(),
       arriving: 0,
-      callees: createCalleeDesk({ bus, topic, clock, answerDeadlines: this.answerDeadlines }),
+      callees: createCalleeDesk({ bus, topic, clock, answerDeadlines: this.#answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       behind: undefined,
       subscription,
       ready: withDeadline(subscribeWithinMs, () => subscription, { clock })
     }
-    this.lines.set(account, line)
+    this.#lines.set(account, line)
     // Whoever comes next tries the bus again; those who wait are told by the same promise.
-    line.ready.catch(() => this.drop(line))
+    line.ready.catch(() => this.#drop(line))
     return line
   }
 
-  private drop(line: Line): void {
-    if (this.lines.get(line.account) !== line) return
-    this.lines.delete(line.account)
+  #drop(line: Line): void {
+    if (this.#lines.get(line.account) !== line) return
+    this.#lines.delete(line.account)
     // A subscription that failed was told to those who waited for it; one that comes late is given back.
     line.subscription.then(
-      unsubscribe => unsubscribe().catch(this.deps.onError),
+      unsubscribe => unsubscribe().catch(this.#deps.onError),
       () => {}
     )
   }
 
   /** An event that fails may have reached only some connections: all come back and read what it told. */
-  private hear(line: Line, event: BusEvent): void {
+  #hear(line: Line, event: BusEvent): void {
     try {
-      this.handle(line, event)
+      this.#handle(line, event)
     } catch (error) {
-      this.deps.onError(error)
+      this.#deps.onError(error)
       sendBack(line)
     }
   }
 
-  private handle(line: Line, event: BusEvent): void {
+  #handle(line: Line, event: BusEvent): void {
     switch (event.type) {
       case 'change':
-        if (line.behind) this.wait(line, line.behind, event)
-        else this.take(line, event)
+        if (line.behind) this.#wait(line, line.behind, event)
+        else this.#take(line, event)
         return
       case 'signal':
-        this.sendSignal(line, event)
+        this.#sendSignal(line, event)
         return
       case 'callee-here':
       case 'call':
@@ -205,32 +208,32 @@ export class Hub {
     }
   }
 
-  private take(line: Line, event: ChangeEvent): void {
+  #take(line: Line, event: ChangeEvent): void {
     const { change } = event
-    if (change.type === 'messages-added') this.takeMessages(line, event, change.session, change.messages)
+    if (change.type === 'messages-added') this.#takeMessages(line, event, change.session, change.messages)
     else {
       const news = newsIn(line, change)
-      if (news) this.sendChange(line, { ...event, change: news })
+      if (news) this.#sendChange(line, { ...event, change: news })
     }
   }
 
-  private takeMessages(line: Line, event: ChangeEvent, session: SessionId, messages: Message[]): void {
+  #takeMessages(line: Line, event: ChangeEvent, session: SessionId, messages: Message[]): void {
     const first = messages[0]?.seq ?? 0
     const sent = line.sentSeq.get(session) ?? first - 1
     if (first > sent + 1) {
-      this.catchUp(line, event, session, sent, first)
+      this.#catchUp(line, event, session, sent, first)
       return
     }
     const fresh = messages.filter(message => message.seq > sent)
     const last = fresh.at(-1)
     if (!last) return
     line.sentSeq.set(session, last.seq)
-    this.sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
+    this.#sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
   }
 
   /** Where too much waits already, nothing more does, and those it was for come back and read it. */
-  private wait(line: Line, behind: Waiting[], event: ChangeEvent): void {
-    const share = this.memory.share(line.account)
+  #wait(line: Line, behind: Waiting[], event: ChangeEvent): void {
+    const share = this.#memory.share(line.account)
     if (share.take(lengthOf(event.change))) {
       behind.push({ event, share })
       return
@@ -241,13 +244,13 @@ export class Hub {
 
   // Events of other instances may overtake each other; the store has what is missing between. Until it is read, later
   // changes wait.
-  private catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
+  #catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
     line.behind = []
-    this.wait(line, line.behind, event)
+    this.#wait(line, line.behind, event)
     this.gapsFilled += 1
-    this.sendMissing(line, event, session, sent, first)
+    this.#sendMissing(line, event, session, sent, first)
       .catch(error => {
-        this.deps.onError(error)
+        this.#deps.onError(error)
         // Without the missing messages nobody may hear of later ones: come back and read them.
         sendBack(line)
       })
@@ -256,38 +259,32 @@ export class Hub {
         const waiting = line.behind ?? []
         line.behind = undefined
         for (const { share } of waiting) share.giveBack()
-        for (const { event: next } of waiting) this.hear(line, next)
+        for (const { event: next } of waiting) this.#hear(line, next)
       })
   }
 
-  private async sendMissing(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
+  async #sendMissing(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
     for (let after = sent; after < first - 1; ) {
-      const page = await this.deps.store.readMessages(line.account, session, { after, limit: first - 1 - after })
+      const page = await this.#deps.store.readMessages(line.account, session, { after, limit: first - 1 - after })
       const last = page === 'missing' ? undefined : page.messages.at(-1)
       if (page === 'missing' || !last) return
-      this.sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
+      this.#sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
       after = last.seq
     }
   }
 
-  private sendChange(line: Line, event: ChangeEvent): void {
+  #sendChange(line: Line, event: ChangeEvent): void {
     if (line.connections.size === 0) return
-    for (const { frame, appsOnly, isOurs } of updateFrames(event, line.account, () => this.nextUpdateId())) {
-      this.send(line, frame, appsOnly ? 'apps' : event.audience, event.skip, isOurs ? knowsOurs : anyone)
+    for (const { frame, appsOnly, isOurs } of updateFrames(event, line.account, () => this.#nextUpdateId())) {
+      this.#send(line, frame, appsOnly ? 'apps' : event.audience, event.skip, isOurs ? knowsOurs : anyone)
     }
   }
 
-  private sendSignal(line: Line, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {
-    this.send(line, signalFrame(signal), audience, skip, signal.type === 'partial' ? takesPartials : isOurs(signal) ? knowsOurs : anyone)
+  #sendSignal(line: Line, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {
+    this.#send(line, signalFrame(signal), audience, skip, signal.type === 'partial' ? takesPartials : isOurs(signal) ? knowsOurs : anyone)
   }
 
-  private send(
-    line: Line,
-    frame: Frame,
-    audience: Audience,
-    skip: ConnectionId | undefined,
-    wants: (connection: Connection) => boolean
-  ): void {
+  #send(line: Line, frame: Frame, audience: Audience, skip: ConnectionId | undefined, wants: (connection: Connection) => boolean): void {
     for (const connection of line.connections) {
       if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
       if (connection.id === skip || !wants(connection)) continue
@@ -296,9 +293,9 @@ export class Hub {
     }
   }
 
-  private nextUpdateId(): string {
-    this.updatesMade += 1
-    return this.updateIdPrefix + this.updatesMade.toString(36).padStart(6, '0')
+  #nextUpdateId(): string {
+    this.#updatesMade += 1
+    return this.#updateIdPrefix + this.#updatesMade.toString(36).padStart(6, '0')
   }
 }
 

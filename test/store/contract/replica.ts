@@ -15,31 +15,31 @@ export class Replica {
   startedOver = 0
   /** The keys that each page brought. */
   readonly pages: string[][] = []
-  private readonly store: Store
-  private readonly account: AccountId
-  private readonly byName = new Map<string, unknown>()
-  private epoch: string | undefined
-  private since = 0
+  readonly #store: Store
+  readonly #account: AccountId
+  readonly #byName = new Map<string, unknown>()
+  #epoch: string | undefined
+  #since = 0
 
   constructor(store: Store, account: AccountId) {
-    this.store = store
-    this.account = account
+    this.#store = store
+    this.#account = account
   }
 
   async read(limit: number): Promise<void> {
     let began: number | undefined
     for (let more = true; more; ) {
-      const changes = await this.store.changesSince(this.account, { epoch: this.epoch, since: this.since, began, limit })
-      this.epoch = changes.epoch
+      const changes = await this.#store.changesSince(this.#account, { epoch: this.#epoch, since: this.#since, began, limit })
+      this.#epoch = changes.epoch
       if (changes.complete) {
-        this.take(changes)
-        this.since = changes.clock
+        this.#take(changes)
+        this.#since = changes.clock
         began = changes.began
         more = changes.more
       } else {
         this.startedOver += 1
-        this.byName.clear()
-        this.since = 0
+        this.#byName.clear()
+        this.#since = 0
         began = undefined
       }
     }
@@ -47,22 +47,22 @@ export class Replica {
 
   /** As after a failure that lost the last answers. */
   forgetEpoch(): void {
-    this.epoch = undefined
+    this.#epoch = undefined
   }
 
   rows(): unknown {
-    return Object.fromEntries([...this.byName].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    return Object.fromEntries([...this.#byName].toSorted(([one], [other]) => (one < other ? -1 : 1)))
   }
 
-  private take({ removed, sessions, machines, settings, artifacts, kv }: Changes): void {
-    for (const { of, id } of removed) this.byName.delete(`${of} ${id}`)
-    for (const row of sessions) this.byName.set(`session ${row.id}`, row)
-    for (const row of machines) this.byName.set(`machine ${row.id}`, row)
-    for (const row of artifacts) this.byName.set(`artifact ${row.id}`, row)
-    if (settings) this.byName.set('settings', settings)
+  #take({ removed, sessions, machines, settings, artifacts, kv }: Changes): void {
+    for (const { of, id } of removed) this.#byName.delete(`${of} ${id}`)
+    for (const row of sessions) this.#byName.set(`session ${row.id}`, row)
+    for (const row of machines) this.#byName.set(`machine ${row.id}`, row)
+    for (const row of artifacts) this.#byName.set(`artifact ${row.id}`, row)
+    if (settings) this.#byName.set('settings', settings)
     for (const { key, value, version } of kv) {
-      if (value === null) this.byName.delete(`kv ${key}`)
-      else this.byName.set(`kv ${key}`, { key, value, version })
+      if (value === null) this.#byName.delete(`kv ${key}`)
+      else this.#byName.set(`kv ${key}`, { key, value, version })
     }
     this.pages.push(kv.map(({ key }) => key).toSorted())
   }

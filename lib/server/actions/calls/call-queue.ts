@@ -14,17 +14,17 @@ interface Line {
 
 /** Lets so many calls of one caller be under way at once, and others of it wait for their turn. */
 export class CallQueue {
-  private readonly limits: Deadlines
-  private readonly lines = new Map<string, Line>()
+  readonly #limits: Deadlines
+  readonly #lines = new Map<string, Line>()
 
   constructor(clock: Clock) {
-    this.limits = new Deadlines(clock, waitWithinMs)
+    this.#limits = new Deadlines(clock, waitWithinMs)
   }
 
   /** Whoever gets `go` gives the turn back with `leave`, once. At once when there is room, or no more may wait. */
   enter(caller: string): 'go' | 'too-many' | Promise<'go' | 'timed-out'> {
-    const line = this.lines.get(caller) ?? { inFlight: 0, waiting: new Set() }
-    this.lines.set(caller, line)
+    const line = this.#lines.get(caller) ?? { inFlight: 0, waiting: new Set() }
+    this.#lines.set(caller, line)
     if (line.inFlight < mostCallsInFlight) {
       line.inFlight += 1
       return 'go'
@@ -32,18 +32,18 @@ export class CallQueue {
     if (line.waiting.size >= mostCallsWaiting) return 'too-many'
     const { promise, resolve } = Promise.withResolvers<'go' | 'timed-out'>()
     const onTurn = (turn: 'go' | 'timed-out') => {
-      this.limits.end(onLimit)
+      this.#limits.end(onLimit)
       line.waiting.delete(onTurn)
       resolve(turn)
     }
     const onLimit = () => onTurn('timed-out')
     line.waiting.add(onTurn)
-    this.limits.begin(onLimit)
+    this.#limits.begin(onLimit)
     return promise
   }
 
   leave(caller: string): void {
-    const line = this.lines.get(caller)
+    const line = this.#lines.get(caller)
     if (!line) return
     const [next] = line.waiting
     if (next) {
@@ -51,11 +51,11 @@ export class CallQueue {
       return
     }
     line.inFlight -= 1
-    if (line.inFlight === 0) this.lines.delete(caller)
+    if (line.inFlight === 0) this.#lines.delete(caller)
   }
 
   close(): void {
-    this.limits.close()
-    for (const { waiting } of this.lines.values()) for (const onTurn of [...waiting]) onTurn('timed-out')
+    this.#limits.close()
+    for (const { waiting } of this.#lines.values()) for (const onTurn of [...waiting]) onTurn('timed-out')
   }
 }

@@ -13,101 +13,101 @@ const patienceMs = 30_000
  * Reading fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
  */
 export class BodyStream implements BytesIn {
-  private readonly response: HttpResponse
-  private readonly limit: number
-  private readonly share: Share
-  private readonly clock: Clock
-  private readonly beganAt: number
-  private chunks: Buffer[] = []
+  readonly #response: HttpResponse
+  readonly #limit: number
+  readonly #share: Share
+  readonly #clock: Clock
+  readonly #beganAt: number
+  #chunks: Buffer[] = []
   /** How much came so far. */
   length = 0
-  private end: Failure | 'whole' | undefined
-  private isGone = false
-  private isPaused = false
-  private wake: (() => void) | undefined
+  #end: Failure | 'whole' | undefined
+  #isGone = false
+  #isPaused = false
+  #wake: (() => void) | undefined
 
   constructor(response: HttpResponse, { limit, share, clock }: { limit: number; share: Share; clock: Clock }) {
-    this.response = response
-    this.limit = limit
-    this.share = share
-    this.clock = clock
-    this.beganAt = clock.now()
-    response.onData((chunk, isLast) => this.arrived(chunk, isLast))
+    this.#response = response
+    this.#limit = limit
+    this.#share = share
+    this.#clock = clock
+    this.#beganAt = clock.now()
+    response.onData((chunk, isLast) => this.#arrived(chunk, isLast))
   }
 
   /** The client has left. */
   cut(): void {
-    this.isGone = true
-    this.finish(failure('body-cut'))
+    this.#isGone = true
+    this.#finish(failure('body-cut'))
   }
 
   /** Nobody reads any more; what still comes is dropped. To be called before the answer. */
   drop(): void {
-    this.finish(failure('body-cut'))
-    this.chunks = []
-    this.share.giveBack()
-    this.resume()
+    this.#finish(failure('body-cut'))
+    this.#chunks = []
+    this.#share.giveBack()
+    this.#resume()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.chunks.shift()
+        const chunk = this.#chunks.shift()
         if (chunk) {
-          this.share.giveBack()
+          this.#share.giveBack()
           yield chunk
-        } else if (this.end === 'whole') return
-        else if (this.end) throw this.end
-        else await this.next()
+        } else if (this.#end === 'whole') return
+        else if (this.#end) throw this.#end
+        else await this.#next()
       }
     } finally {
       this.drop()
     }
   }
 
-  private arrived(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.end) return
+  #arrived(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#end) return
     this.length += chunk.byteLength
-    if (this.length > this.limit) this.finish(failure('body-too-large'))
-    else if (!isLast && this.isDripped()) this.finish(failure('body-too-slow'))
-    else if (!this.share.take(chunk.byteLength)) this.finish(failure('busy'))
+    if (this.length > this.#limit) this.#finish(failure('body-too-large'))
+    else if (!isLast && this.#isDripped()) this.#finish(failure('body-too-slow'))
+    else if (!this.#share.take(chunk.byteLength)) this.#finish(failure('busy'))
     else {
       // The bytes are only lent.
-      if (chunk.byteLength > 0) this.chunks.push(Buffer.from(chunk.slice(0)))
-      if (isLast) this.finish('whole')
-      else this.pause()
-      this.wake?.()
+      if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk.slice(0)))
+      if (isLast) this.#finish('whole')
+      else this.#pause()
+      this.#wake?.()
     }
   }
 
   // The library itself gives up who is silent; each time it is resumed it begins to wait anew.
-  private isDripped(): boolean {
-    const ms = this.clock.now() - this.beganAt
+  #isDripped(): boolean {
+    const ms = this.#clock.now() - this.#beganAt
     return ms > patienceMs && this.length < (ms / 1000) * leastBytesPerS
   }
 
-  private async next(): Promise<void> {
+  async #next(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.wake = resolve
-    this.resume()
+    this.#wake = resolve
+    this.#resume()
     await promise
-    this.wake = undefined
+    this.#wake = undefined
   }
 
-  private finish(end: Failure | 'whole'): void {
-    this.end ??= end
-    this.wake?.()
+  #finish(end: Failure | 'whole'): void {
+    this.#end ??= end
+    this.#wake?.()
   }
 
   // More may come although it is paused: what the system had handed over already.
-  private pause(): void {
-    this.isPaused = true
-    this.response.pause()
+  #pause(): void {
+    this.#isPaused = true
+    this.#response.pause()
   }
 
   // Also when all has come: the next request of the connection waits behind it.
-  private resume(): void {
-    if (this.isPaused && !this.isGone) this.response.resume()
-    this.isPaused = false
+  #resume(): void {
+    if (this.#isPaused && !this.#isGone) this.#response.resume()
+    this.#isPaused = false
   }
 }

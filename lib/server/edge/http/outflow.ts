@@ -9,18 +9,18 @@ export const mostAtOnce = 64 * 1024
 /** Whether the client of a request is still there, and whom to tell when it leaves. */
 export class Client {
   isGone = false
-  private tell: (() => void) | undefined
+  #tell: (() => void) | undefined
 
   /** Only the last one is told. */
   whenGone(tell: () => void): void {
     if (this.isGone) tell()
-    else this.tell = tell
+    else this.#tell = tell
   }
 
   left(): void {
     this.isGone = true
-    this.tell?.()
-    this.tell = undefined
+    this.#tell?.()
+    this.#tell = undefined
   }
 }
 
@@ -45,26 +45,26 @@ const mostBodilessPerS = 200
  * connection that has brought the next request already. Who sends one request at a time meets nothing of it.
  */
 export class Outflow {
-  private readonly clock: Clock
-  private readonly unread: Budget
-  private readonly onError: (error: unknown) => void
-  private sent = 0
-  private late: (() => void)[] = []
-  private bodiless = { count: 0, since: 0 }
+  readonly #clock: Clock
+  readonly #unread: Budget
+  readonly #onError: (error: unknown) => void
+  #sent = 0
+  #late: (() => void)[] = []
+  #bodiless = { count: 0, since: 0 }
 
   constructor({ clock, unread, onError }: { clock: Clock; unread: Budget; onError: (error: unknown) => void }) {
-    this.clock = clock
-    this.unread = unread
-    this.onError = onError
+    this.#clock = clock
+    this.#unread = unread
+    this.#onError = onError
   }
 
   send(response: HttpResponse, client: Client, answer: Whole): void {
-    this.inTurn(client, () => this.sendWhole(response, client, answer))
+    this.#inTurn(client, () => this.#sendWhole(response, client, answer))
   }
 
   /** Answers HEAD. Where there are too many answers without a body, the connection ends behind this one. */
   sendHead(response: HttpResponse, client: Client, { writeHead, length }: { writeHead: () => void; length: number }): void {
-    this.inTurn(client, () => {
+    this.#inTurn(client, () => {
       const isLast = !this.mayOmitBody()
       response.cork(() => {
         writeHead()
@@ -75,42 +75,42 @@ export class Outflow {
 
   /** `end` writes an answer that closes the connection, or one of those that `mayOmitBody` counts. */
   sendAsIs(response: HttpResponse, client: Client, end: () => void): void {
-    this.inTurn(client, () => response.cork(end))
+    this.#inTurn(client, () => response.cork(end))
   }
 
   /** Counts an answer without a body. False when there are too many of them, and a body has to tell whether it is read. */
   mayOmitBody(): boolean {
-    const now = this.clock.now()
-    if (now - this.bodiless.since >= 1_000) this.bodiless = { count: 0, since: now }
-    this.bodiless.count += 1
-    return this.bodiless.count <= mostBodilessPerS
+    const now = this.#clock.now()
+    if (now - this.#bodiless.since >= 1_000) this.#bodiless = { count: 0, since: now }
+    this.#bodiless.count += 1
+    return this.#bodiless.count <= mostBodilessPerS
   }
 
   /** Sends at once what waits for the end of the turn. */
   flush(): void {
-    const { late } = this
-    this.sent = 0
-    this.late = []
-    for (const send of late) this.run(send)
+    const late = this.#late
+    this.#sent = 0
+    this.#late = []
+    for (const send of late) this.#run(send)
   }
 
-  private inTurn(client: Client, send: () => void): void {
-    if (this.sent === 0) setImmediate(() => this.flush())
-    this.sent += 1
-    if (this.sent > mostInOneGo) this.late.push(() => client.isGone || send())
+  #inTurn(client: Client, send: () => void): void {
+    if (this.#sent === 0) setImmediate(() => this.flush())
+    this.#sent += 1
+    if (this.#sent > mostInOneGo) this.#late.push(() => client.isGone || send())
     else if (!client.isGone) send()
   }
 
   // What fails for one connection must not keep the others from theirs.
-  private run(send: () => void): void {
+  #run(send: () => void): void {
     try {
       send()
     } catch (error) {
-      this.onError(error)
+      this.#onError(error)
     }
   }
 
-  private sendWhole(response: HttpResponse, client: Client, { writeHead, body, owner = '', onLeft }: Whole): void {
+  #sendWhole(response: HttpResponse, client: Client, { writeHead, body, owner = '', onLeft }: Whole): void {
     const total = Buffer.byteLength(body)
     let isSent = false
     response.cork(() => {
@@ -121,7 +121,7 @@ export class Outflow {
       onLeft?.()
       return
     }
-    const share = this.unread.share(owner)
+    const share = this.#unread.share(owner)
     if (!share.take(total)) {
       response.close()
       return
@@ -178,40 +178,40 @@ export async function sendPieces(
 const nothing = new Uint8Array()
 
 class Outlet {
-  private readonly response: HttpResponse
-  private readonly client: Client
-  private readonly total: number
-  private piece: Uint8Array = nothing
-  private begin = 0
-  private hasLeft: (() => void) | undefined
+  readonly #response: HttpResponse
+  readonly #client: Client
+  readonly #total: number
+  #piece: Uint8Array = nothing
+  #begin = 0
+  #hasLeft: (() => void) | undefined
 
   constructor(response: HttpResponse, client: Client, total: number) {
-    this.response = response
-    this.client = client
-    this.total = total
+    this.#response = response
+    this.#client = client
+    this.#total = total
     // Once, and not for each piece: the library puts the handler that it is calling back over one that is set meanwhile.
-    response.onWritable(offset => this.hasLeft === undefined || this.write(this.piece.subarray(offset - this.begin)))
+    response.onWritable(offset => this.#hasLeft === undefined || this.#write(this.#piece.subarray(offset - this.#begin)))
   }
 
   async send(piece: Uint8Array, writeHead: (() => void) | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.client.whenGone(resolve)
-    this.hasLeft = resolve
-    this.piece = piece
-    this.response.cork(() => {
+    this.#client.whenGone(resolve)
+    this.#hasLeft = resolve
+    this.#piece = piece
+    this.#response.cork(() => {
       writeHead?.()
-      this.begin = this.response.getWriteOffset()
-      this.write(piece)
+      this.#begin = this.#response.getWriteOffset()
+      this.#write(piece)
     })
     await promise
-    this.piece = nothing
+    this.#piece = nothing
   }
 
-  private write(rest: Uint8Array): boolean {
-    const [isTaken, isDone] = this.response.tryEnd(rest, this.total)
+  #write(rest: Uint8Array): boolean {
+    const [isTaken, isDone] = this.#response.tryEnd(rest, this.#total)
     if (!isTaken && !isDone) return false
-    this.hasLeft?.()
-    this.hasLeft = undefined
+    this.#hasLeft?.()
+    this.#hasLeft = undefined
     return true
   }
 }

@@ -150,26 +150,26 @@ export function readBody(
  * bodies that wait for the collector are all the memory there is.
  */
 class Gathered {
-  private readonly memory: ArrayBuffer
-  private length = 0
+  readonly #memory: ArrayBuffer
+  #length = 0
 
   /** Room that nothing came for is only reserved. */
   constructor(most: number) {
-    this.memory = new ArrayBuffer(0, { maxByteLength: most })
+    this.#memory = new ArrayBuffer(0, { maxByteLength: most })
   }
 
   get bytes(): Buffer {
-    return Buffer.from(this.memory, 0, this.length)
+    return Buffer.from(this.#memory, 0, this.#length)
   }
 
   add(chunk: ArrayBuffer): void {
-    this.memory.resize(this.length + chunk.byteLength)
-    new Uint8Array(this.memory).set(new Uint8Array(chunk), this.length)
-    this.length += chunk.byteLength
+    this.#memory.resize(this.#length + chunk.byteLength)
+    new Uint8Array(this.#memory).set(new Uint8Array(chunk), this.#length)
+    this.#length += chunk.byteLength
   }
 
   free(): void {
-    if (!this.memory.detached) this.memory.transfer(0)
+    if (!this.#memory.detached) this.#memory.transfer(0)
   }
 }
 

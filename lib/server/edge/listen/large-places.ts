@@ -24,7 +24,7 @@ export class LargePlace {
   readonly makeRoom: () => void
   readonly since: number
   usedAt: number
-  private readonly places: LargePlaces
+  readonly #places: LargePlaces
 
   constructor({ account, width, makeRoom }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'>, now: number, places: LargePlaces) {
     this.account = account
@@ -32,17 +32,17 @@ export class LargePlace {
     this.makeRoom = makeRoom
     this.since = now
     this.usedAt = now
-    this.places = places
+    this.#places = places
   }
 
   /** A packet came over it that is too large for who has none. */
   use(): void {
-    this.places.use(this)
+    this.#places.use(this)
   }
 
   /** The socket is gone. */
   leave(): void {
-    this.places.leave(this)
+    this.#places.leave(this)
   }
 }
 
@@ -52,69 +52,69 @@ export class LargePlace {
  * where all accounts together have many sockets, those that come then get the usual ones in the same way.
  */
 export class LargePlaces {
-  private readonly clock: Pick<Clock, 'now'>
-  private readonly isOff: boolean
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #isOff: boolean
   /** The one unused for the longest first. */
-  private readonly held: Record<LargeWidth, Set<LargePlace>> = { usual: new Set(), wide: new Set() }
+  readonly #held: Record<LargeWidth, Set<LargePlace>> = { usual: new Set(), wide: new Set() }
   /** What somebody of a network wants, and until when that counts. */
-  private readonly wanted = new Map<string, { width: LargeWidth; until: number }>()
+  readonly #wanted = new Map<string, { width: LargeWidth; until: number }>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Pick<Clock, 'now'> }) {
-    this.clock = clock
-    this.isOff = limits === 'off'
+    this.#clock = clock
+    this.#isOff = limits === 'off'
   }
 
   /** Somebody signed in there sent a packet that was too large for their socket. */
   want(network: string, width: LargeWidth): void {
-    this.wanted.delete(network)
-    this.wanted.set(network, { width, until: this.clock.now() + wantedForMs })
-    if (this.wanted.size <= mostWanting) return
-    for (const oldest of this.wanted.keys()) {
-      this.wanted.delete(oldest)
+    this.#wanted.delete(network)
+    this.#wanted.set(network, { width, until: this.#clock.now() + wantedForMs })
+    if (this.#wanted.size <= mostWanting) return
+    for (const oldest of this.#wanted.keys()) {
+      this.#wanted.delete(oldest)
       return
     }
   }
 
   /** How large packets a socket from there begins with, once somebody has signed in. */
   widthFor(network: string): Width {
-    if (this.isOff) return 'wide'
-    const wanted = this.wanted.get(network)
-    if (wanted && wanted.until > this.clock.now()) return wanted.width
-    return this.held.usual.size < most.usual.inAll ? 'usual' : 'narrow'
+    if (this.#isOff) return 'wide'
+    const wanted = this.#wanted.get(network)
+    if (wanted && wanted.until > this.#clock.now()) return wanted.width
+    return this.#held.usual.size < most.usual.inAll ? 'usual' : 'narrow'
   }
 
   /** Undefined when all that the account may have are in use: then nobody of the network begins with one for now. */
   take({ network, ...who }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'> & { network: string }): LargePlace | undefined {
-    if (!this.hasRoom(who)) {
-      this.wanted.delete(network)
+    if (!this.#hasRoom(who)) {
+      this.#wanted.delete(network)
       return undefined
     }
-    const place = new LargePlace(who, this.clock.now(), this)
-    this.held[who.width].add(place)
+    const place = new LargePlace(who, this.#clock.now(), this)
+    this.#held[who.width].add(place)
     return place
   }
 
   use(place: LargePlace): void {
-    place.usedAt = this.clock.now()
+    place.usedAt = this.#clock.now()
     // One that left is not to come back.
-    if (this.held[place.width].delete(place)) this.held[place.width].add(place)
+    if (this.#held[place.width].delete(place)) this.#held[place.width].add(place)
   }
 
   leave(place: LargePlace): void {
-    this.held[place.width].delete(place)
+    this.#held[place.width].delete(place)
   }
 
-  private hasRoom({ account, width }: Pick<LargePlace, 'account' | 'width'>): boolean {
-    if (this.isOff) return true
-    const all = [...this.held[width]]
+  #hasRoom({ account, width }: Pick<LargePlace, 'account' | 'width'>): boolean {
+    if (this.#isOff) return true
+    const all = [...this.#held[width]]
     const own = all.filter(place => place.account === account)
-    if (own.length >= most[width].ofAccount) return this.frees(own, own.length)
-    return all.length < most[width].inAll || this.frees(all, own.length)
+    if (own.length >= most[width].ofAccount) return this.#frees(own, own.length)
+    return all.length < most[width].inAll || this.#frees(all, own.length)
   }
 
   /** Whether one is given up: one unused for long, or of the account with the most, or one that was held for long. */
-  private frees(held: readonly LargePlace[], own: number): boolean {
-    const now = this.clock.now()
+  #frees(held: readonly LargePlace[], own: number): boolean {
+    const now = this.#clock.now()
     const [first] = held
     const found =
       first && now - first.usedAt >= unusedMs ? first : (ofLargest(held, own + 1) ?? held.find(({ since }) => now - since >= heldMs))

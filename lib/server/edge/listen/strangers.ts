@@ -19,18 +19,18 @@ const mostKnown = 10_000
  * then on, and has its places in a room that no other crowd can fill.
  */
 export class Strangers {
-  private readonly isOff: boolean
-  private readonly known = new Set<string>()
+  readonly #isOff: boolean
+  readonly #known = new Set<string>()
   /** Of the known ones. */
-  private readonly barred = new Set<string>()
-  private readonly rooms = { known: new Room(), unknown: new Room() }
+  readonly #barred = new Set<string>()
+  readonly #rooms = { known: new Room(), unknown: new Room() }
 
   constructor({ limits }: { limits: 'default' | 'off' }) {
-    this.isOff = limits === 'off'
+    this.#isOff = limits === 'off'
   }
 
   get count(): number {
-    return this.rooms.known.count + this.rooms.unknown.count
+    return this.#rooms.known.count + this.#rooms.unknown.count
   }
 
   /** Whether places are getting scarce. */
@@ -39,40 +39,40 @@ export class Strangers {
   }
 
   come(comer: Comer): void {
-    if (this.isOff) return
-    const room = this.isKnown(subnetOf(comer.address)) ? this.rooms.known : this.rooms.unknown
+    if (this.#isOff) return
+    const room = this.isKnown(subnetOf(comer.address)) ? this.#rooms.known : this.#rooms.unknown
     room.enter(comer)
   }
 
   /** Somebody signed in on it, or it ended. Does nothing the second time. */
   leave(comer: Comer): void {
-    this.rooms.known.leave(comer)
-    this.rooms.unknown.leave(comer)
+    this.#rooms.known.leave(comer)
+    this.#rooms.unknown.leave(comer)
   }
 
   isKnown(from: string): boolean {
-    return this.isOff || this.known.has(from)
+    return this.#isOff || this.#known.has(from)
   }
 
   /** Whether connections from there may begin with large packets. */
   mayBeWide(from: string): boolean {
-    return this.isKnown(from) && !this.barred.has(from)
+    return this.isKnown(from) && !this.#barred.has(from)
   }
 
   /** Somebody there held a place for large packets and did not sign in: until somebody does, nobody there has one. */
   bar(from: string): void {
-    if (this.known.has(from)) this.barred.add(from)
+    if (this.#known.has(from)) this.#barred.add(from)
   }
 
   /** A good token came from there. */
   know(from: string): void {
-    this.known.delete(from)
-    this.known.add(from)
-    this.barred.delete(from)
-    if (this.known.size <= mostKnown) return
-    for (const oldest of this.known) {
-      this.known.delete(oldest)
-      this.barred.delete(oldest)
+    this.#known.delete(from)
+    this.#known.add(from)
+    this.#barred.delete(from)
+    if (this.#known.size <= mostKnown) return
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest)
+      this.#barred.delete(oldest)
       return
     }
   }
@@ -86,41 +86,41 @@ interface Crowd {
 
 class Room {
   /** In the order of coming, each with its crowds, from the room as a whole to the page. */
-  private readonly here = new Map<Comer, readonly Crowd[]>()
-  private readonly crowds = new Map<string, Crowd>()
+  readonly #here = new Map<Comer, readonly Crowd[]>()
+  readonly #crowds = new Map<string, Crowd>()
 
   get count(): number {
-    return this.here.size
+    return this.#here.size
   }
 
   enter(comer: Comer): void {
-    const crowds = namesOf(comer).map(({ name, most }) => this.join(name, most))
-    this.here.set(comer, crowds)
+    const crowds = namesOf(comer).map(({ name, most }) => this.#join(name, most))
+    this.#here.set(comer, crowds)
     for (const [level, { count, most }] of [...crowds.entries()].toReversed()) {
-      if (count > most) this.makeRoom(crowds, level)
+      if (count > most) this.#makeRoom(crowds, level)
     }
   }
 
   leave(comer: Comer): void {
-    if (!this.here.delete(comer)) return
+    if (!this.#here.delete(comer)) return
     for (const { name } of namesOf(comer)) {
-      const crowd = this.crowds.get(name)
+      const crowd = this.#crowds.get(name)
       if (crowd) crowd.count -= 1
-      if (crowd?.count === 0) this.crowds.delete(name)
+      if (crowd?.count === 0) this.#crowds.delete(name)
     }
   }
 
-  private join(name: string, most: number): Crowd {
-    const crowd = this.crowds.get(name) ?? { count: 0, most }
+  #join(name: string, most: number): Crowd {
+    const crowd = this.#crowds.get(name) ?? { count: 0, most }
     crowd.count += 1
-    this.crowds.set(name, crowd)
+    this.#crowds.set(name, crowd)
     return crowd
   }
 
   /** Of a crowd the largest within, of that the largest within, and so on; and there the one who came first. */
-  private makeRoom(of: readonly Crowd[], level: number): void {
+  #makeRoom(of: readonly Crowd[], level: number): void {
     let found: { comer: Comer; crowds: readonly Crowd[] } | undefined
-    for (const [comer, crowds] of this.here) {
+    for (const [comer, crowds] of this.#here) {
       if (crowds[level] !== of[level]) continue
       if (!found || isLarger(crowds, found.crowds, level + 1)) found = { comer, crowds }
     }

@@ -6,18 +6,18 @@ import type { Clock } from '../../../async/clock.ts'
  */
 export class UnderWay {
   isClosing = false
-  private count = 0
-  private onNone: (() => void) | undefined
+  #count = 0
+  #onNone: (() => void) | undefined
 
   /** The returned function ends it, once. */
   begin(): () => void {
-    this.count += 1
+    this.#count += 1
     let isOver = false
     return () => {
       if (isOver) return
       isOver = true
-      this.count -= 1
-      if (this.count === 0) this.onNone?.()
+      this.#count -= 1
+      if (this.#count === 0) this.#onNone?.()
     }
   }
 
@@ -37,9 +37,9 @@ export class UnderWay {
 
   /** Resolves when nothing is under way, or when it has taken too long. */
   async settled(withinMs: number, clock: Clock): Promise<void> {
-    if (this.count === 0) return
+    if (this.#count === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.onNone = resolve
+    this.#onNone = resolve
     const cancel = clock.after(withinMs, resolve)
     await promise
     cancel()

@@ -13,14 +13,14 @@ const signInWithinMs = 5_000
 /** Of a socket that nobody has signed in on yet, and that may send more than a stranger. */
 export class WidePlace {
   readonly width: Width
-  private onLate = () => {}
-  private leaveOnce: (() => void) | undefined
+  #onLate = () => {}
+  #leaveOnce: (() => void) | undefined
 
   /** Without a clock nobody is ever late. */
   constructor(width: Width, leave: () => void, clock?: Clock) {
     this.width = width
-    const cancel = clock?.after(signInWithinMs, () => this.onLate()) ?? (() => {})
-    this.leaveOnce = () => {
+    const cancel = clock?.after(signInWithinMs, () => this.#onLate()) ?? (() => {})
+    this.#leaveOnce = () => {
       cancel()
       leave()
     }
@@ -28,13 +28,13 @@ export class WidePlace {
 
   /** Calls it when nobody has signed in in time. */
   whenLate(onLate: () => void): void {
-    this.onLate = onLate
+    this.#onLate = onLate
   }
 
   /** Somebody has signed in, or the socket is gone. Does nothing the second time. */
   leave(): void {
-    const leave = this.leaveOnce
-    this.leaveOnce = undefined
+    const leave = this.#leaveOnce
+    this.#leaveOnce = undefined
     leave?.()
   }
 }
@@ -51,16 +51,16 @@ interface Waiting {
  * of known networks wait for their turn.
  */
 export class WidePlaces {
-  private readonly clock: Clock
-  private readonly isOff: boolean
-  private readonly budget = new Budget(mostBytes)
-  private givenAt = Number.NEGATIVE_INFINITY
+  readonly #clock: Clock
+  readonly #isOff: boolean
+  readonly #budget = new Budget(mostBytes)
+  #givenAt = Number.NEGATIVE_INFINITY
   /** The first that there is room for is the next. */
-  private readonly waiting = new Set<Waiting>()
+  readonly #waiting = new Set<Waiting>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Clock }) {
-    this.clock = clock
-    this.isOff = limits === 'off'
+    this.#clock = clock
+    this.#isOff = limits === 'off'
   }
 
   /**
@@ -68,52 +68,52 @@ export class WidePlaces {
    * the usual width. The returned function gives up waiting.
    */
   enter(from: string, width: Width, ready: (place: WidePlace | undefined) => void): () => void {
-    const place = this.take(from, width)
-    const isHopeless = this.waiting.size >= mostWaiting || this.clock.now() - this.givenAt > waitWithinMs
+    const place = this.#take(from, width)
+    const isHopeless = this.#waiting.size >= mostWaiting || this.#clock.now() - this.#givenAt > waitWithinMs
     if (place || isHopeless) {
-      ready(place ?? this.take(from, 'usual'))
+      ready(place ?? this.#take(from, 'usual'))
       return () => {}
     }
     const forget = () => {
       cancel()
-      this.waiting.delete(waiting)
+      this.#waiting.delete(waiting)
     }
     const settle = (given: WidePlace | undefined) => {
       forget()
       ready(given)
     }
     const waiting = { from, width, settle }
-    const cancel = this.clock.after(waitWithinMs, () => settle(this.take(from, 'usual')))
-    this.waiting.add(waiting)
+    const cancel = this.#clock.after(waitWithinMs, () => settle(this.#take(from, 'usual')))
+    this.#waiting.add(waiting)
     return forget
   }
 
   /** For a socket that was signed out. It may stay until others need the place: `makeRoom` ends it then. */
   stay(from: string, width: Width, makeRoom: () => void): WidePlace | undefined {
-    if (this.isOff) return new WidePlace(width, () => {})
-    const share = this.budget.share(from)
+    if (this.#isOff) return new WidePlace(width, () => {})
+    const share = this.#budget.share(from)
     if (!share.take(widths[width])) return undefined
-    share.lend(this.clock, makeRoom)
-    return new WidePlace(width, () => this.leave(share))
+    share.lend(this.#clock, makeRoom)
+    return new WidePlace(width, () => this.#leave(share))
   }
 
-  private take(from: string, width: Width): WidePlace | undefined {
-    if (this.isOff) return new WidePlace(width, () => {})
-    const share = this.budget.share(from)
+  #take(from: string, width: Width): WidePlace | undefined {
+    if (this.#isOff) return new WidePlace(width, () => {})
+    const share = this.#budget.share(from)
     if (!share.take(widths[width])) return undefined
-    this.givenAt = this.clock.now()
-    return new WidePlace(width, () => this.leave(share), this.clock)
+    this.#givenAt = this.#clock.now()
+    return new WidePlace(width, () => this.#leave(share), this.#clock)
   }
 
-  private leave(share: Share): void {
+  #leave(share: Share): void {
     share.giveBack()
     // Whoever waits is upgraded at once, and the library ends the process when that happens within the request of another.
-    if (this.waiting.size > 0) setImmediate(() => this.passOn())
+    if (this.#waiting.size > 0) setImmediate(() => this.#passOn())
   }
 
-  private passOn(): void {
-    for (const waiting of this.waiting) {
-      const place = this.take(waiting.from, waiting.width)
+  #passOn(): void {
+    for (const waiting of this.#waiting) {
+      const place = this.#take(waiting.from, waiting.width)
       if (place) waiting.settle(place)
     }
   }

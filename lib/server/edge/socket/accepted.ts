@@ -13,6 +13,8 @@ const mostEventsUnderWay = 4096
 // Most connections wait nearly all the time, so what only a busy one needs is made when it is needed.
 const nothingWritten = Promise.resolve()
 
+type AcceptedDeps = { clock: Pick<Clock, 'now'>; nextAckId: () => number }
+
 /** A connection that was let in. */
 export class Accepted implements Connection {
   readonly id: ConnectionId
@@ -27,85 +29,85 @@ export class Accepted implements Connection {
   hasEnded = false
   /** Calls in a row that found no room. */
   callsRefused = 0
-  private eventsUnderWay = 0
-  private readonly engine: EngineConnection
-  private readonly bearer: Bearer
-  private readonly deps: { clock: Pick<Clock, 'now'>; nextAckId: () => number }
-  private readonly isEchoed: boolean
+  #eventsUnderWay = 0
+  readonly #engine: EngineConnection
+  readonly #bearer: Bearer
+  readonly #deps: AcceptedDeps
+  readonly #isEchoed: boolean
   /** It said so itself: a program that only calls sends a token and nothing else, and nobody looks at it. */
-  private readonly isApp: boolean
-  private caller: Caller | undefined
-  private controller: AbortController | undefined
-  private registered: Set<string> | undefined
-  private asked: Map<number, (reply: unknown) => void> | undefined
+  readonly #isApp: boolean
+  #caller: Caller | undefined
+  #controller: AbortController | undefined
+  #registered: Set<string> | undefined
+  #asked: Map<number, (reply: unknown) => void> | undefined
 
-  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake, deps: Accepted['deps']) {
-    this.deps = deps
-    this.engine = engine
+  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake, deps: AcceptedDeps) {
+    this.#deps = deps
+    this.#engine = engine
     this.id = id
-    this.bearer = bearer
+    this.#bearer = bearer
     this.scope = scopeOf(hello)
     this.isPresent = connectionRights(bearer).isPresent
-    this.isApp = hello.clientType === 'user-scoped'
+    this.#isApp = hello.clientType === 'user-scoped'
     // Only ours say anything of an echo, also those of before there was `signals`.
     this.knowsOurs = hello.signals ?? hello.echo === false
     this.takesPartials = hello.partials ?? this.knowsOurs
     this.watch(hello.appState, hello.watchedForMs)
-    this.isEchoed = hello.echo !== false
+    this.#isEchoed = hello.echo !== false
   }
 
   /** Takes the word of the app for whether its person looks at it, and for how long. */
   watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
-    this.watchedUntil = this.isApp && this.isPresent && state === 'active' ? this.deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
+    this.watchedUntil = this.#isApp && this.isPresent && state === 'active' ? this.#deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
 
   get account(): Connection['account'] {
-    return this.bearer.account
+    return this.#bearer.account
   }
 
   get token(): Connection['token'] {
-    return this.bearer.token
+    return this.#bearer.token
   }
 
   /** Who calls when this connection sends a message: the sender never hears itself. */
   get sender(): Caller {
-    const { account, token, kind, scopes, device } = this.bearer
-    this.caller ??= { account, token, kind, scopes, device, skip: this.id }
-    return this.caller
+    const { account, token, kind, scopes, device } = this.#bearer
+    this.#caller ??= { account, token, kind, scopes, device, skip: this.id }
+    return this.#caller
   }
 
   /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
   get writer(): Caller {
-    return this.isEchoed ? { ...this.sender, skip: undefined } : this.sender
+    return this.#isEchoed ? { ...this.sender, skip: undefined } : this.sender
   }
 
   /** Aborted when the connection ends. */
   get gone(): AbortSignal {
-    this.controller ??= new AbortController()
-    if (this.hasEnded) this.controller.abort()
-    return this.controller.signal
+    this.#controller ??= new AbortController()
+    if (this.hasEnded) this.#controller.abort()
+    return this.#controller.signal
   }
 
   /** The methods this connection registered. */
   get methods(): Set<string> {
-    this.registered ??= new Set()
-    return this.registered
+    this.#registered ??= new Set()
+    return this.#registered
   }
 
   send(frame: Frame): void {
-    this.engine.send(frame)
+    this.#engine.send(frame)
   }
 
   close(reason: CloseReason): void {
-    this.engine.close(reason)
+    this.#engine.close(reason)
   }
 
   ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
-    const ackId = this.deps.nextAckId()
-    this.asked ??= new Map()
-    this.asked.set(ackId, onReply)
-    this.engine.send(askFrame(ackId, event, body))
-    return () => this.asked?.delete(ackId)
+    const ackId = this.#deps.nextAckId()
+    this.#asked ??= new Map()
+    this.#asked.set(ackId, onReply)
+    this.#engine.send(askFrame(ackId, event, body))
+    return () => this.#asked?.delete(ackId)
   }
 
   /** Counts an event until its handling is over; the work must not reject. Who sends far more than can be handled is let go. */
@@ -114,24 +116,24 @@ export class Accepted implements Connection {
       const before = this.written
       this.written = work.then(() => before)
     }
-    this.eventsUnderWay += 1
-    if (this.eventsUnderWay > mostEventsUnderWay) this.close('too-fast')
+    this.#eventsUnderWay += 1
+    if (this.#eventsUnderWay > mostEventsUnderWay) this.close('too-fast')
     work.finally(() => {
-      this.eventsUnderWay -= 1
+      this.#eventsUnderWay -= 1
     })
   }
 
   /** Late and unknown acknowledgements are dropped. */
   acknowledged(ackId: number, reply: unknown): void {
-    const onReply = this.asked?.get(ackId)
-    this.asked?.delete(ackId)
+    const onReply = this.#asked?.get(ackId)
+    this.#asked?.delete(ackId)
     onReply?.(reply)
   }
 
   end(): void {
     this.hasEnded = true
-    this.controller?.abort()
-    this.asked?.clear()
+    this.#controller?.abort()
+    this.#asked?.clear()
   }
 }
 

@@ -14,64 +14,64 @@ const mostBytes = 256 * 1024 * 1024
  * furthest behind are let go [B2].
  */
 export class Backlog {
-  private readonly most: number
-  private readonly waitsBy = new Map<Behind, { own: number; shared: number }>()
-  private readonly underWay: Pick<UnderWay, 'begin'>
-  private total = 0
-  private end: (() => void) | undefined
+  readonly #most: number
+  readonly #waitsBy = new Map<Behind, { own: number; shared: number }>()
+  readonly #underWay: Pick<UnderWay, 'begin'>
+  #total = 0
+  #end: (() => void) | undefined
 
   constructor(underWay: Pick<UnderWay, 'begin'>, most: number = mostBytes) {
-    this.underWay = underWay
-    this.most = most
+    this.#underWay = underWay
+    this.#most = most
   }
 
   get bytes(): number {
-    return this.total
+    return this.#total
   }
 
   /** So much waits for it now: of its own, and in frames that it holds. */
   note(who: Behind, own: number, shared = 0): void {
-    const before = this.waitsBy.get(who)
+    const before = this.#waitsBy.get(who)
     if (own === (before?.own ?? 0) && shared === (before?.shared ?? 0)) return
-    this.total += own - (before?.own ?? 0)
-    if (own + shared === 0) this.waitsBy.delete(who)
-    else this.waitsBy.set(who, { own, shared })
-    while (this.total > this.most && this.waitsBy.size > 0) this.evictLargest()
-    this.settle()
+    this.#total += own - (before?.own ?? 0)
+    if (own + shared === 0) this.#waitsBy.delete(who)
+    else this.#waitsBy.set(who, { own, shared })
+    while (this.#total > this.#most && this.#waitsBy.size > 0) this.#evictLargest()
+    this.#settle()
   }
 
   /** One more connection waits for the frame. */
   hold(frame: LargeFrame): void {
-    if (frame.waitingFor === 0) this.total += frame.length
+    if (frame.waitingFor === 0) this.#total += frame.length
     frame.waitingFor += 1
   }
 
   /** One less does. */
   release(frame: LargeFrame): void {
     frame.waitingFor -= 1
-    if (frame.waitingFor === 0) this.total -= frame.length
-    this.settle()
+    if (frame.waitingFor === 0) this.#total -= frame.length
+    this.#settle()
   }
 
-  private settle(): void {
-    if (this.total > 0) this.end ??= this.underWay.begin()
-    else if (this.end) {
-      this.end()
-      this.end = undefined
+  #settle(): void {
+    if (this.#total > 0) this.#end ??= this.#underWay.begin()
+    else if (this.#end) {
+      this.#end()
+      this.#end = undefined
     }
   }
 
-  private evictLargest(): void {
+  #evictLargest(): void {
     let largest: Behind | undefined
     let most = -1
-    for (const [who, { own, shared }] of this.waitsBy) {
+    for (const [who, { own, shared }] of this.#waitsBy) {
       if (own + shared <= most) continue
       largest = who
       most = own + shared
     }
     if (!largest) return
-    this.total -= this.waitsBy.get(largest)?.own ?? 0
-    this.waitsBy.delete(largest)
+    this.#total -= this.#waitsBy.get(largest)?.own ?? 0
+    this.#waitsBy.delete(largest)
     largest.evict()
   }
 }

@@ -77,33 +77,33 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   onEnd: (() => void) | undefined
   /** Whose it is while somebody is let in and has not left. */
   account: string | undefined
-  private transport: Transport | undefined
-  private readonly deps: EngineDeps
-  private readonly visit: Visit
-  private heardAt = -paceIsWholeAfterMs
-  private pace: Pace | undefined
-  private handler: EngineHandler | undefined
-  private waiting: Frame[] | undefined
+  #transport: Transport | undefined
+  readonly #deps: EngineDeps
+  readonly #visit: Visit
+  #heardAt = -paceIsWholeAfterMs
+  #pace: Pace | undefined
+  #handler: EngineHandler | undefined
+  #waiting: Frame[] | undefined
 
   constructor(transport: Transport, deps: EngineDeps, visit: Visit) {
     this.sid = deps.newId()
-    this.deps = deps
-    this.visit = visit
-    this.transport = transport
+    this.#deps = deps
+    this.#visit = visit
+    this.#transport = transport
     const { upgrades } = transport
     const open = { sid: this.sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
     this.send(`0${JSON.stringify(open)}`)
     deps.heartbeat.alive(this)
-    this.handler = deps.accept(this)
+    this.#handler = deps.accept(this)
     visit.onCrowded = () => this.close('crowded')
   }
 
   get network(): string {
-    return this.visit.network
+    return this.#visit.network
   }
 
   get mostBytes(): number {
-    return this.handler?.mostBytes ?? 0
+    return this.#handler?.mostBytes ?? 0
   }
 
   get isSignedIn(): boolean {
@@ -117,51 +117,51 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** Somebody is let in. False when it cannot be let stay as it is. */
   signedIn(account: string): boolean {
     this.account = account
-    this.visit.signedIn()
-    return this.transport?.signedIn(account) ?? false
+    this.#visit.signedIn()
+    return this.#transport?.signedIn(account) ?? false
   }
 
   /** They left, and it stays as a stranger's, if there is a place for as large packets as it takes. */
   signedOut(): void {
     this.account = undefined
-    const width = this.transport?.signedOut() ?? 'narrow'
-    if (!this.visit.signedOut(width, () => this.close('crowded'))) this.close('client-left')
+    const width = this.#transport?.signedOut() ?? 'narrow'
+    if (!this.#visit.signedOut(width, () => this.close('crowded'))) this.close('client-left')
   }
 
   isOn(transport: Transport): boolean {
-    return this.transport === transport
+    return this.#transport === transport
   }
 
   /** Sends a packet with the others of this turn. */
   send(packet: Frame): void {
-    if (!this.transport) return
-    if (this.waiting) this.waiting.push(packet)
+    if (!this.#transport) return
+    if (this.#waiting) this.#waiting.push(packet)
     else {
-      this.waiting = [packet]
-      this.deps.turn.write(this)
+      this.#waiting = [packet]
+      this.#deps.turn.write(this)
     }
   }
 
   flush(): void {
-    const packets = this.waiting
-    this.waiting = undefined
-    if (packets) this.write(packets)
+    const packets = this.#waiting
+    this.#waiting = undefined
+    if (packets) this.#write(packets)
   }
 
   /** Goes on over another transport, which is given first what the old one still had. */
   moveTo(transport: Transport, rest: readonly Frame[]): void {
-    this.transport = transport
-    this.write(rest)
+    this.#transport = transport
+    this.#write(rest)
   }
 
   /** Nothing is sent after this but what was sent before in the same turn. */
   close(reason: CloseReason): void {
     if (reason !== 'slow-consumer') this.flush()
-    const { transport } = this
+    const transport = this.#transport
     if (!transport) return
-    this.transport = undefined
+    this.#transport = undefined
     transport.end(reason)
-    this.end(reason)
+    this.#end(reason)
   }
 
   ping(): void {
@@ -170,8 +170,8 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   // Its ping may wait behind a large frame, and who reads that is there.
   silent(): void {
-    const { clock, heartbeat } = this.deps
-    const readAt = this.transport?.readAt
+    const { clock, heartbeat } = this.#deps
+    const readAt = this.#transport?.readAt
     if (readAt !== undefined && clock.now() - readAt < pingTimeoutMs) heartbeat.alive(this)
     else this.close('ping-timeout')
   }
@@ -181,18 +181,18 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   receive(packet: string): void {
-    if (!this.transport) return
-    const pace = this.paceOf(packet.length)
+    if (!this.#transport) return
+    const pace = this.#paceOf(packet.length)
     if (pace === 'far-over') {
       this.close('too-fast')
       return
     }
     switch (packet[0]) {
       case '4':
-        this.handler?.message(packet.slice(1), pace === 'over')
+        this.#handler?.message(packet.slice(1), pace === 'over')
         return
       case '3':
-        this.deps.heartbeat.alive(this)
+        this.#deps.heartbeat.alive(this)
         return
       case '1':
         this.close('client-left')
@@ -207,40 +207,40 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   receiveBinary(bytes: Buffer): void {
-    const pace = this.paceOf(bytes.length)
+    const pace = this.#paceOf(bytes.length)
     if (pace === 'far-over') this.close('too-fast')
-    else this.handler?.message(bytes, pace === 'over')
+    else this.#handler?.message(bytes, pace === 'over')
   }
 
   gone(): void {
-    if (!this.transport) return
-    this.transport = undefined
-    this.end('client-left')
+    if (!this.#transport) return
+    this.#transport = undefined
+    this.#end('client-left')
   }
 
   // Who was silent for long enough has all of its pace back, so one that only answers its pings keeps none.
-  private paceOf(bytes: number): ReturnType<Pace['take']> {
-    const now = Math.floor(this.deps.clock.now())
-    const isLone = now - this.heardAt >= paceIsWholeAfterMs
-    this.heardAt = now
-    if (isLone) this.pace = undefined
+  #paceOf(bytes: number): ReturnType<Pace['take']> {
+    const now = Math.floor(this.#deps.clock.now())
+    const isLone = now - this.#heardAt >= paceIsWholeAfterMs
+    this.#heardAt = now
+    if (isLone) this.#pace = undefined
     if (isLone && bytes <= littleBytes) return 'within'
-    this.pace ??= new Pace(this.deps)
-    return this.pace.take(bytes)
+    this.#pace ??= new Pace(this.#deps)
+    return this.#pace.take(bytes)
   }
 
   // A connection that does not read is closed instead of losing a packet: it comes back and catches up.
-  private write(packets: readonly Frame[]): void {
-    if (this.transport?.write(packets) === false) this.close('slow-consumer')
+  #write(packets: readonly Frame[]): void {
+    if (this.#transport?.write(packets) === false) this.close('slow-consumer')
   }
 
-  private end(reason: CloseReason): void {
+  #end(reason: CloseReason): void {
     this.endedBy = reason
-    this.waiting = undefined
-    this.deps.heartbeat.leave(this)
-    this.handler?.closed()
-    this.handler = undefined
-    this.visit.leave()
+    this.#waiting = undefined
+    this.#deps.heartbeat.leave(this)
+    this.#handler?.closed()
+    this.#handler = undefined
+    this.#visit.leave()
     this.onEnd?.()
   }
 }

@@ -19,23 +19,23 @@ interface Waiting {
  * accounts find at most one turn of it before them.
  */
 export class EventQueue {
-  private readonly lines = new Map<AccountId, Line>()
+  readonly #lines = new Map<AccountId, Line>()
 
   /**
    * `begin` must not throw, and what it returns must not reject. Resolves when that is over; undefined when so many wait already that
    * this one is not taken.
    */
   take(account: AccountId, begin: () => Promise<unknown>): Promise<void> | undefined {
-    const line = this.lines.get(account) ?? { underWay: 0, waiting: [] }
+    const line = this.#lines.get(account) ?? { underWay: 0, waiting: [] }
     if (line.waiting.length >= mostWaiting) return undefined
-    this.lines.set(account, line)
+    this.#lines.set(account, line)
     return new Promise(over => {
-      if (line.underWay < mostUnderWay && line.waiting.length === 0) this.begin(account, line, { begin, over })
+      if (line.underWay < mostUnderWay && line.waiting.length === 0) this.#begin(account, line, { begin, over })
       else line.waiting.push({ begin, over })
     })
   }
 
-  private begin(account: AccountId, line: Line, { begin, over }: Waiting): void {
+  #begin(account: AccountId, line: Line, { begin, over }: Waiting): void {
     line.underWay += 1
     begin().then(() => {
       line.underWay -= 1
@@ -43,12 +43,12 @@ export class EventQueue {
       if (line.underWay > 0) return
       // Only when all that were begun are over: one at a time would fall into a commit of its own each. And in a turn of its
       // own: those that are over at once would else keep the loop until none waits.
-      if (line.waiting.length > 0) setImmediate(() => this.next(account, line))
-      else this.lines.delete(account)
+      if (line.waiting.length > 0) setImmediate(() => this.#next(account, line))
+      else this.#lines.delete(account)
     })
   }
 
-  private next(account: AccountId, line: Line): void {
-    for (const each of line.waiting.splice(0, mostUnderWay)) this.begin(account, line, each)
+  #next(account: AccountId, line: Line): void {
+    for (const each of line.waiting.splice(0, mostUnderWay)) this.#begin(account, line, each)
   }
 }

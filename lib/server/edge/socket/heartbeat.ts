@@ -17,41 +17,41 @@ export interface Pinged {
  * so only heads are looked at.
  */
 export class Heartbeat {
-  private readonly clock: Clock
-  private readonly pingDue = new Map<Pinged, number>()
-  private readonly pongDue = new Map<Pinged, number>()
-  private readonly ticks: Repeating
+  readonly #clock: Clock
+  readonly #pingDue = new Map<Pinged, number>()
+  readonly #pongDue = new Map<Pinged, number>()
+  readonly #ticks: Repeating
 
   constructor(clock: Clock, onError: (error: unknown) => void) {
-    this.clock = clock
-    this.ticks = every(clock, tickMs, () => this.tick(), onError)
+    this.#clock = clock
+    this.#ticks = every(clock, tickMs, () => this.#tick(), onError)
   }
 
   /** A connection came, or answered its ping: it is pinged again one interval from now. */
   alive(connection: Pinged): void {
     this.leave(connection)
     // A whole number takes no memory of its own.
-    this.pingDue.set(connection, Math.ceil(this.clock.now() + pingIntervalMs))
+    this.#pingDue.set(connection, Math.ceil(this.#clock.now() + pingIntervalMs))
   }
 
   leave(connection: Pinged): void {
-    this.pingDue.delete(connection)
-    this.pongDue.delete(connection)
+    this.#pingDue.delete(connection)
+    this.#pongDue.delete(connection)
   }
 
   /** Ends every connection, those too that nobody has signed in on yet. */
   close(): void {
-    this.ticks.close()
-    for (const connection of [...this.pingDue.keys(), ...this.pongDue.keys()]) connection.serverGone()
+    this.#ticks.close()
+    for (const connection of [...this.#pingDue.keys(), ...this.#pongDue.keys()]) connection.serverGone()
   }
 
-  private tick(): void {
-    const now = this.clock.now()
-    for (const connection of due(this.pingDue, now)) {
-      this.pongDue.set(connection, Math.ceil(now + pingTimeoutMs))
+  #tick(): void {
+    const now = this.#clock.now()
+    for (const connection of due(this.#pingDue, now)) {
+      this.#pongDue.set(connection, Math.ceil(now + pingTimeoutMs))
       connection.ping()
     }
-    for (const connection of due(this.pongDue, now)) connection.silent()
+    for (const connection of due(this.#pongDue, now)) connection.silent()
   }
 }
 

@@ -9,35 +9,35 @@ const mostRefused = 100
 
 /** How fast one connection sends: 200 packets a second and 128 MiB in 10 s, either of it saved up for 10 s at most. */
 export class Pace {
-  private readonly clock: Clock
-  private readonly isOff: boolean
-  private packets = mostPackets
-  private bytes = mostBytes
-  private refused = 0
-  private at: number
+  readonly #clock: Clock
+  readonly #isOff: boolean
+  #packets = mostPackets
+  #bytes = mostBytes
+  #refused = 0
+  #at: number
 
   constructor({ clock, limits }: { clock: Clock; limits: 'default' | 'off' }) {
-    this.clock = clock
-    this.isOff = limits === 'off'
-    this.at = clock.now()
+    this.#clock = clock
+    this.#isOff = limits === 'off'
+    this.#at = clock.now()
   }
 
   /** Counts what came. `over` is to be refused; after `far-over` the connection is to be closed. */
   take(bytes: number): 'within' | 'over' | 'far-over' {
-    if (this.isOff) return 'within'
-    const now = this.clock.now()
-    const share = (now - this.at) / paceIsWholeAfterMs
-    this.at = now
-    this.packets = Math.min(mostPackets, this.packets + share * mostPackets) - 1
-    this.bytes = Math.min(mostBytes, this.bytes + share * mostBytes) - bytes
-    if (this.bytes < 0) return 'far-over'
-    if (this.packets >= 0) {
-      this.refused = 0
+    if (this.#isOff) return 'within'
+    const now = this.#clock.now()
+    const share = (now - this.#at) / paceIsWholeAfterMs
+    this.#at = now
+    this.#packets = Math.min(mostPackets, this.#packets + share * mostPackets) - 1
+    this.#bytes = Math.min(mostBytes, this.#bytes + share * mostBytes) - bytes
+    if (this.#bytes < 0) return 'far-over'
+    if (this.#packets >= 0) {
+      this.#refused = 0
       return 'within'
     }
     // What is refused costs nothing of the next second.
-    this.packets += 1
-    this.refused += 1
-    return this.refused > mostRefused ? 'far-over' : 'over'
+    this.#packets += 1
+    this.#refused += 1
+    return this.#refused > mostRefused ? 'far-over' : 'over'
   }
 }

@@ -3,29 +3,29 @@ import { type Packet, parsePacket, type Unfinished } from './packets.ts'
 
 /** Makes packets of the messages of one connection: most are one text, some are a text and the bytes that belong into it. */
 export class PacketReader {
-  private unfinished: { packet: Unfinished; attachments: Buffer[]; bytes: number } | undefined
+  #unfinished: { packet: Unfinished; attachments: Buffer[]; bytes: number } | undefined
 
   /** A whole packet, or that more is to come. Undefined when the connection says what nobody may say. Never throws. */
   read(data: string | Buffer): Packet | 'more' | undefined {
-    return typeof data === 'string' ? this.readText(data) : this.readBytes(data)
+    return typeof data === 'string' ? this.#readText(data) : this.#readBytes(data)
   }
 
-  private readText(text: string): Packet | 'more' | undefined {
+  #readText(text: string): Packet | 'more' | undefined {
     // The bytes that were announced come before anything else.
-    const packet = this.unfinished ? undefined : parsePacket(text)
+    const packet = this.#unfinished ? undefined : parsePacket(text)
     if (packet?.type !== 'unfinished') return packet
-    this.unfinished = { packet, attachments: [], bytes: 0 }
+    this.#unfinished = { packet, attachments: [], bytes: 0 }
     return 'more'
   }
 
-  private readBytes(bytes: Buffer): Packet | 'more' | undefined {
-    const { unfinished } = this
+  #readBytes(bytes: Buffer): Packet | 'more' | undefined {
+    const unfinished = this.#unfinished
     if (!unfinished) return undefined
     unfinished.bytes += bytes.length
     if (unfinished.bytes > maxPacketBytes) return undefined
     unfinished.attachments.push(bytes)
     if (unfinished.attachments.length < unfinished.packet.attachmentCount) return 'more'
-    this.unfinished = undefined
+    this.#unfinished = undefined
     return unfinished.packet.finish(unfinished.attachments)
   }
 }

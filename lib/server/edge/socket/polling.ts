@@ -30,6 +30,8 @@ export interface PollingClient {
   readonly transport: PollingTransport
 }
 
+type PollingTransportDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
+
 /** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
 export class PollingTransport implements Transport, Behind {
   readonly upgrades = ['websocket']
@@ -39,30 +41,30 @@ export class PollingTransport implements Transport, Behind {
   isReleasing = false
   /** Ends the POST that is under way; undefined when there is none. */
   cancelPost: (() => void) | undefined
-  private poll: PollingExchange | undefined
+  #poll: PollingExchange | undefined
   /** An answer on its way; ends it. */
-  private cutAnswer: (() => void) | undefined
-  private readonly deps: { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
-  private readonly unread: Unread
-  private readonly onEvicted: () => void
+  #cutAnswer: (() => void) | undefined
+  readonly #deps: PollingTransportDeps
+  readonly #unread: Unread
+  readonly #onEvicted: () => void
 
-  constructor(deps: PollingTransport['deps'], onEvicted: () => void) {
-    this.deps = deps
-    this.unread = new Unread(this, deps)
-    this.onEvicted = onEvicted
+  constructor(deps: PollingTransportDeps, onEvicted: () => void) {
+    this.#deps = deps
+    this.#unread = new Unread(this, deps)
+    this.#onEvicted = onEvicted
   }
 
   evict(): void {
-    this.cutAnswer?.()
-    this.onEvicted()
+    this.#cutAnswer?.()
+    this.#onEvicted()
   }
 
   get isPolled(): boolean {
-    return this.poll !== undefined || this.cutAnswer !== undefined
+    return this.#poll !== undefined || this.#cutAnswer !== undefined
   }
 
   get readAt(): number {
-    return this.unread.readAt
+    return this.#unread.readAt
   }
 
   // A body is counted while it arrives.
@@ -76,61 +78,61 @@ export class PollingTransport implements Transport, Behind {
 
   /** Answers with what is unread, as soon as there is something. */
   answer(poll: PollingExchange): void {
-    this.poll = poll
-    this.reply()
+    this.#poll = poll
+    this.#reply()
   }
 
   // Who waits for an answer is not behind, however much the answer is.
   write(packets: readonly Frame[]): boolean {
-    const isNear = this.unread.push(packets, { most: mostUnreadBytes, isBlocked: this.poll === undefined })
-    if (isNear) this.reply()
+    const isNear = this.#unread.push(packets, { most: mostUnreadBytes, isBlocked: this.#poll === undefined })
+    if (isNear) this.#reply()
     return isNear
   }
 
   release(): void {
     this.isReleasing = true
-    this.reply()
+    this.#reply()
   }
 
   takeUnread(): Frame[] {
-    return this.unread.takeAll()
+    return this.#unread.takeAll()
   }
 
   end(reason: CloseReason): void {
     this.probe?.close('client-left')
     this.cancelPost?.()
-    this.cutAnswer?.()
-    this.unread.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
-    this.reply()
-    this.unread.clear()
+    this.#cutAnswer?.()
+    this.#unread.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
+    this.#reply()
+    this.#unread.clear()
   }
 
-  private reply(): void {
-    const { poll } = this
-    if (!poll || (this.unread.isEmpty && !this.isReleasing)) return
-    this.poll = undefined
-    const frames = this.unread.takeWhole(mostOfAnswer)
+  #reply(): void {
+    const poll = this.#poll
+    if (!poll || (this.#unread.isEmpty && !this.isReleasing)) return
+    this.#poll = undefined
+    const frames = this.#unread.takeWhole(mostOfAnswer)
     const parts = payloadOf(frames)
     const [only = Buffer.from(noop)] = parts
     if (parts.length < 2 && only.length <= mostAtOnce) poll.send(only)
-    else this.sendLarge(poll, frames, parts).catch(() => {})
+    else this.#sendLarge(poll, frames, parts).catch(() => {})
   }
 
   /** What is on its way counts until it has left. */
-  private async sendLarge(poll: PollingExchange, frames: readonly Frame[], parts: readonly Buffer[]): Promise<void> {
-    const { backlog, turn } = this.deps
+  async #sendLarge(poll: PollingExchange, frames: readonly Frame[], parts: readonly Buffer[]): Promise<void> {
+    const { backlog, turn } = this.#deps
     const large = frames.filter(frame => frame instanceof LargeFrame)
     const total = bytesOf(parts)
     const shared = bytesOf(large.map(({ bytes }) => bytes))
     for (const frame of large) backlog.hold(frame)
-    this.unread.hold(total - shared, shared)
-    this.cutAnswer = () => poll.cut()
+    this.#unread.hold(total - shared, shared)
+    this.#cutAnswer = () => poll.cut()
     await poll.sendPieces(parts, () => {
-      this.unread.read()
+      this.#unread.read()
       return new Promise(resolve => turn.piece(resolve))
     })
-    this.cutAnswer = undefined
-    this.unread.hold(0)
+    this.#cutAnswer = undefined
+    this.#unread.hold(0)
     for (const frame of large) backlog.release(frame)
   }
 }
@@ -139,60 +141,62 @@ function bytesOf(parts: readonly Buffer[]): number {
   return parts.reduce((length, part) => length + part.length, 0)
 }
 
+type PollingClientsDeps = EngineDeps & {
+  corsOrigin: string
+  bodies: Budget
+  outflow: Outflow
+  visits: Visits
+  backlog: Backlog
+  isServing: () => boolean
+}
+
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & {
-    corsOrigin: string
-    bodies: Budget
-    outflow: Outflow
-    visits: Visits
-    backlog: Backlog
-    isServing: () => boolean
-  }
-  private readonly clientBySid = new Map<string, PollingClient>()
+  readonly #deps: PollingClientsDeps
+  readonly #clientBySid = new Map<string, PollingClient>()
 
-  constructor(deps: PollingClients['deps']) {
-    this.deps = deps
+  constructor(deps: PollingClientsDeps) {
+    this.#deps = deps
   }
 
-  readonly isKnown = (sid: string): boolean => this.clientBySid.has(sid)
+  readonly isKnown = (sid: string): boolean => this.#clientBySid.has(sid)
 
-  readonly mayOpen = (): boolean => this.deps.isServing() && this.clientBySid.size < mostClients
+  readonly mayOpen = (): boolean => this.#deps.isServing() && this.#clientBySid.size < mostClients
 
   find(sid: string): PollingClient | undefined {
-    return this.clientBySid.get(sid)
+    return this.#clientBySid.get(sid)
   }
 
   close(): void {
-    for (const { connection } of [...this.clientBySid.values()]) connection.close('server-shutdown')
+    for (const { connection } of [...this.#clientBySid.values()]) connection.close('server-shutdown')
   }
 
   /** Answers every request to the Socket.IO endpoint that is no WebSocket. */
   serve(response: HttpResponse, request: HttpRequest): void {
-    const { corsOrigin, bodies } = this.deps
+    const { corsOrigin, bodies } = this.#deps
     const query = new URLSearchParams(request.getQuery())
     const method = request.getCaseSensitiveMethod()
-    const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, this.deps)
+    const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, this.#deps)
     const refusal = engineRefusalOf({ query, method, isUpgrade: false }, this)
-    const client = this.clientBySid.get(query.get('sid') ?? '')
+    const client = this.#clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
-    else if (!client) this.open(exchange, this.deps.visits.begin(response, request))
+    else if (!client) this.#open(exchange, this.#deps.visits.begin(response, request))
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
-    else if (method === 'POST') post(client, exchange, response, { contentLength: lengthOf(request), bodies, clock: this.deps.clock })
+    else if (method === 'POST') post(client, exchange, response, { contentLength: lengthOf(request), bodies, clock: this.#deps.clock })
     else exchange.refuse(engineRefusals.badRequest)
   }
 
-  private open(exchange: PollingExchange, visit: Visit | undefined): void {
+  #open(exchange: PollingExchange, visit: Visit | undefined): void {
     if (!visit) {
       exchange.refuse(engineRefusals.forbidden)
       return
     }
-    const transport = new PollingTransport(this.deps, () => connection.close('slow-consumer'))
-    const connection = new EngineConnection(transport, this.deps, visit)
-    this.clientBySid.set(connection.sid, { connection, transport })
-    connection.onEnd = () => this.clientBySid.delete(connection.sid)
+    const transport = new PollingTransport(this.#deps, () => connection.close('slow-consumer'))
+    const connection = new EngineConnection(transport, this.#deps, visit)
+    this.#clientBySid.set(connection.sid, { connection, transport })
+    connection.onEnd = () => this.#clientBySid.delete(connection.sid)
     poll({ connection, transport }, exchange)
   }
 }
@@ -248,36 +252,36 @@ class PollingExchange {
   /** Whose share a small answer counts for while it is unread. */
   owner = ''
   onAborted: (() => void) | undefined
-  private readonly response: HttpResponse
-  private readonly where: CrossOrigin
-  private readonly deps: { turn: Turn; outflow: Outflow }
-  private readonly client = new Client()
-  private isOver = false
+  readonly #response: HttpResponse
+  readonly #where: CrossOrigin
+  readonly #deps: { turn: Turn; outflow: Outflow }
+  readonly #client = new Client()
+  #isOver = false
   /** A large answer is on its way. */
-  private isLeaving = false
+  #isLeaving = false
 
   constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: Turn; outflow: Outflow }) {
-    this.response = response
-    this.where = where
-    this.deps = deps
+    this.#response = response
+    this.#where = where
+    this.#deps = deps
     response.onAborted(() => {
-      this.client.left()
-      if (this.isOver && !this.isLeaving) return
-      this.isOver = true
+      this.#client.left()
+      if (this.#isOver && !this.#isLeaving) return
+      this.#isOver = true
       this.onAborted?.()
     })
   }
 
   send(body: string | Uint8Array): void {
     const { owner } = this
-    this.finish(() => this.deps.outflow.send(this.response, this.client, { writeHead: () => this.writeHead(), body, owner }))
+    this.#finish(() => this.#deps.outflow.send(this.#response, this.#client, { writeHead: () => this.#writeHead(), body, owner }))
   }
 
   /** Sends parts as fast as they are read, each piece of them when `turn` resolves. Resolves when all has left, or nobody is there. */
   async sendPieces(parts: readonly Buffer[], turn: () => Promise<void>): Promise<void> {
-    if (this.isOver) return
-    this.isOver = true
-    this.isLeaving = true
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isLeaving = true
     const rest = [...parts]
     const total = bytesOf(parts)
     const next = async () => {
@@ -287,32 +291,32 @@ class PollingExchange {
       else rest.shift()
       return part.subarray(0, pieceBytes)
     }
-    await sendPieces(this.response, this.client, { total, next, writeHead: () => this.writeHead() })
-    this.isLeaving = false
+    await sendPieces(this.#response, this.#client, { total, next, writeHead: () => this.#writeHead() })
+    this.#isLeaving = false
   }
 
   /** Ends an answer that is on its way. */
   cut(): void {
-    if (this.isLeaving && !this.client.isGone) this.response.close()
+    if (this.#isLeaving && !this.#client.isGone) this.#response.close()
   }
 
-  private writeHead(): void {
-    allowOrigin(this.response, this.where)
-    this.response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store')
+  #writeHead(): void {
+    allowOrigin(this.#response, this.#where)
+    this.#response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store')
   }
 
   /** After the frames of this turn. */
   later(text: string): void {
-    this.deps.turn.answer(() => this.send(text))
+    this.#deps.turn.answer(() => this.send(text))
   }
 
   refuse(refusal: EngineRefusal, status?: string): void {
-    this.finish(() => refuse(this.response, this.client, this.deps.outflow, { refusal, where: this.where, status }))
+    this.#finish(() => refuse(this.#response, this.#client, this.#deps.outflow, { refusal, where: this.#where, status }))
   }
 
-  private finish(send: () => void): void {
-    if (this.isOver) return
-    this.isOver = true
+  #finish(send: () => void): void {
+    if (this.#isOver) return
+    this.#isOver = true
     send()
   }
 }

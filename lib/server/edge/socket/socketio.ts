@@ -44,56 +44,56 @@ const nothing = () => {}
 
 /** One Socket.IO connection: refused or accepted once, then events in, frames out. */
 export class SocketConnection implements EngineHandler {
-  private readonly deps: SocketDeps
-  private readonly engine: EngineConnection
-  private readonly reader = new PacketReader()
-  private cancelDeadline: () => void
-  private accepted: Accepted | undefined
+  readonly #deps: SocketDeps
+  readonly #engine: EngineConnection
+  readonly #reader = new PacketReader()
+  #cancelDeadline: () => void
+  #accepted: Accepted | undefined
   /** Where it has a seat. */
-  private seatedAt: AccountId | undefined
-  private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
+  #seatedAt: AccountId | undefined
+  #state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
   /** Of a packet that is not handled yet. */
-  private held: Share | undefined
+  #held: Share | undefined
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
-    this.deps = deps
-    this.engine = engine
-    this.cancelDeadline = deps.clock.after(connectWithinMs, () => engine.close('connect-timeout'))
+    this.#deps = deps
+    this.#engine = engine
+    this.#cancelDeadline = deps.clock.after(connectWithinMs, () => engine.close('connect-timeout'))
   }
 
   get mostBytes(): number {
-    return this.state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
+    return this.#state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
   }
 
   message(data: string | Buffer, isOver: boolean): void {
-    if (this.accepted && !this.mayTake(this.accepted.account, data.length)) {
-      this.engine.close('too-fast')
+    if (this.#accepted && !this.#mayTake(this.#accepted.account, data.length)) {
+      this.#engine.close('too-fast')
       return
     }
-    const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
-    if (!packet) this.engine.close('bad-packet')
-    else if (!this.hold(data.length)) this.engine.close('too-fast')
+    const packet = data.length > this.mostBytes ? undefined : this.#reader.read(data)
+    if (!packet) this.#engine.close('bad-packet')
+    else if (!this.#hold(data.length)) this.#engine.close('too-fast')
     else if (packet !== 'more') {
-      this.take(packet, isOver)
-      this.letGo()
+      this.#take(packet, isOver)
+      this.#letGo()
     }
   }
 
   /** Counts what came until it is handled. False when that is too much for the account or for all. */
-  private hold(bytes: number): boolean {
-    if (!this.accepted || (bytes <= littleBytes && !this.held)) return true
-    this.held ??= this.deps.bodies.share(this.accepted.account)
-    return this.held.take(bytes)
+  #hold(bytes: number): boolean {
+    if (!this.#accepted || (bytes <= littleBytes && !this.#held)) return true
+    this.#held ??= this.#deps.bodies.share(this.#accepted.account)
+    return this.#held.take(bytes)
   }
 
-  private letGo(): void {
-    this.held?.giveBack()
-    this.held = undefined
+  #letGo(): void {
+    this.#held?.giveBack()
+    this.#held = undefined
   }
 
   /** What all sockets of an account send counts together. A little one passes, so that a large one of another socket does not silence it. */
-  private mayTake(account: AccountId, bytes: number): boolean {
-    const { limits } = this.deps
+  #mayTake(account: AccountId, bytes: number): boolean {
+    const { limits } = this.#deps
     try {
       limits.take('socketPackets', account)
       if (bytes > littleBytes) limits.check('socketBytes', account)
@@ -104,9 +104,9 @@ export class SocketConnection implements EngineHandler {
     return true
   }
 
-  private mayComeAlive(account: AccountId): boolean {
+  #mayComeAlive(account: AccountId): boolean {
     try {
-      this.deps.limits.take('connects', account)
+      this.#deps.limits.take('connects', account)
       return true
     } catch {
       return false
@@ -114,131 +114,131 @@ export class SocketConnection implements EngineHandler {
   }
 
   closed(): void {
-    this.cancelDeadline()
-    this.leave()
-    this.letGo()
-    this.state = 'gone'
+    this.#cancelDeadline()
+    this.#leave()
+    this.#letGo()
+    this.#state = 'gone'
   }
 
   /** It takes part no more; what carries it may stay open, and somebody sign in on it again. */
-  private leave(): void {
-    this.state = 'new'
-    if (this.seatedAt) this.deps.seats.leave(seatOf(this.seatedAt))
-    this.seatedAt = undefined
-    const { accepted } = this
-    this.accepted = undefined
+  #leave(): void {
+    this.#state = 'new'
+    if (this.#seatedAt) this.#deps.seats.leave(seatOf(this.#seatedAt))
+    this.#seatedAt = undefined
+    const accepted = this.#accepted
+    this.#accepted = undefined
     if (!accepted) return
     accepted.end()
-    this.deps.hub.detach(accepted)
-    this.tellPresence(accepted, 'left')
+    this.#deps.hub.detach(accepted)
+    this.#tellPresence(accepted, 'left')
   }
 
-  private take(packet: Packet, isOver: boolean): void {
+  #take(packet: Packet, isOver: boolean): void {
     if (packet.type === 'connect' && packet.namespace !== '/') {
-      this.engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
+      this.#engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
       return
     }
-    if (packet.type === 'connect' && this.state === 'new') {
-      this.state = 'connecting'
-      this.connect(packet.auth).catch(error => {
+    if (packet.type === 'connect' && this.#state === 'new') {
+      this.#state = 'connecting'
+      this.#connect(packet.auth).catch(error => {
         // Not the client's fault: it must come back by itself, which it does only after a plain close.
-        if (isWorthReport(error)) this.deps.onError(error)
-        this.engine.close('try-again')
+        if (isWorthReport(error)) this.#deps.onError(error)
+        this.#engine.close('try-again')
       })
       return
     }
-    if (this.state !== 'live' || !this.accepted || packet.type === 'connect') {
-      this.engine.close('bad-packet')
+    if (this.#state !== 'live' || !this.#accepted || packet.type === 'connect') {
+      this.#engine.close('bad-packet')
       return
     }
-    this.takeLive(this.accepted, packet, isOver)
+    this.#takeLive(this.#accepted, packet, isOver)
   }
 
-  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
+  #takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
     switch (packet.type) {
       case 'disconnect':
-        this.leave()
-        this.engine.signedOut()
+        this.#leave()
+        this.#engine.signedOut()
         return
       case 'ack':
         accepted.acknowledged(packet.ackId, packet.reply)
         return
       case 'event': {
         const { ackId } = packet
-        const reply = ackId === undefined ? undefined : (body: unknown) => this.acknowledge(accepted, ackId, body)
-        if (!isOver) this.queue(accepted, packet.name, packet.payload, reply)
-        else if (reply) this.deps.events.refuse(packet.name, reply)
+        const reply = ackId === undefined ? undefined : (body: unknown) => this.#acknowledge(accepted, ackId, body)
+        if (!isOver) this.#queue(accepted, packet.name, packet.payload, reply)
+        else if (reply) this.#deps.events.refuse(packet.name, reply)
         // Who does not ask whether it was taken could not know that it was not.
-        else this.engine.close('too-fast')
+        else this.#engine.close('too-fast')
       }
     }
   }
 
-  private queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
-    const { eventQueue, events, underWay } = this.deps
+  #queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
+    const { eventQueue, events, underWay } = this.#deps
     const work = eventQueue.take(accepted.account, async () => {
       // Nothing new is begun; without an answer the client knows that this was not.
       if (!underWay.isClosing) await events.handle(accepted, name, payload, reply)
     })
-    if (work) this.letGoAfter(work)
-    else this.engine.close('too-fast')
+    if (work) this.#letGoAfter(work)
+    else this.#engine.close('too-fast')
   }
 
-  private letGoAfter(work: Promise<void>): void {
-    const { held } = this
-    this.held = undefined
+  #letGoAfter(work: Promise<void>): void {
+    const held = this.#held
+    this.#held = undefined
     if (held) work.finally(() => held.giveBack())
   }
 
   // Whoever signs in after it on the same line may use the same number.
-  private acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
-    if (this.accepted !== accepted) return
+  #acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
+    if (this.#accepted !== accepted) return
     const frame = ackFrame(ackId, body)
-    this.deps.limits.charge('socketAnswers', accepted.account, frame.length)
-    this.engine.send(frame)
+    this.#deps.limits.charge('socketAnswers', accepted.account, frame.length)
+    this.#engine.send(frame)
   }
 
-  private async connect(auth: unknown): Promise<void> {
-    const shaken = await this.shake(auth)
+  async #connect(auth: unknown): Promise<void> {
+    const shaken = await this.#shake(auth)
     if ('refusal' in shaken) {
-      this.engine.send(connectErrorFrame(shaken.refusal))
-      this.state = this.state === 'connecting' ? 'new' : this.state
+      this.#engine.send(connectErrorFrame(shaken.refusal))
+      this.#state = this.#state === 'connecting' ? 'new' : this.#state
       return
     }
-    if (this.state !== 'connecting') return
+    if (this.#state !== 'connecting') return
     // Not refused, which clients take for final: there may be room later.
-    if (!this.mayComeAlive(shaken.bearer.account) || !this.deps.seats.take(seatOf(shaken.bearer.account)))
-      return this.engine.close('try-again')
-    this.seatedAt = shaken.bearer.account
-    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps)
-    await this.deps.hub.attach(accepted)
+    if (!this.#mayComeAlive(shaken.bearer.account) || !this.#deps.seats.take(seatOf(shaken.bearer.account)))
+      return this.#engine.close('try-again')
+    this.#seatedAt = shaken.bearer.account
+    const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.#deps)
+    await this.#deps.hub.attach(accepted)
     // It may have gone while it was being let in.
-    if (this.state !== 'connecting' || !this.engine.signedIn(accepted.account)) {
-      this.deps.hub.detach(accepted)
-      this.engine.close('try-again')
+    if (this.#state !== 'connecting' || !this.#engine.signedIn(accepted.account)) {
+      this.#deps.hub.detach(accepted)
+      this.#engine.close('try-again')
       return
     }
-    this.cancelDeadline()
-    this.cancelDeadline = nothing
-    this.state = 'live'
-    this.accepted = accepted
-    this.engine.send(connectFrame(accepted.id))
-    this.tellPresence(accepted, 'came')
+    this.#cancelDeadline()
+    this.#cancelDeadline = nothing
+    this.#state = 'live'
+    this.#accepted = accepted
+    this.#engine.send(connectFrame(accepted.id))
+    this.#tellPresence(accepted, 'came')
   }
 
-  private async shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
+  async #shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
     const parsed = handshake.safeParse(auth)
     const hello: Handshake | undefined = parsed.success ? parsed.data : undefined
     if (!hello?.token) return { refusal: 'Missing authentication token' }
     if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
     if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
-    const bearer = await this.deps.authenticator.bearer(hello.token, () => this.engine.network)
+    const bearer = await this.#deps.authenticator.bearer(hello.token, () => this.#engine.network)
     if (!bearer) return { refusal: 'Invalid authentication token' }
     return connectionRights(bearer).mayListen ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
   }
 
-  private tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {
-    const { hub, presence, onError } = this.deps
+  #tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {
+    const { hub, presence, onError } = this.#deps
     if (scope === 'app' || !isPresent) return
     if (what === 'came') {
       if (scope.of === 'machine') presence.machineCame(account, scope).catch(onError)

@@ -13,6 +13,8 @@ const busyTimes = 16
 /** A whole frame, or a part of a large one. */
 export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: boolean }
 
+type UnreadDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog }
+
 /**
  * The frames that wait for one client, in order. Large ones are held by reference, together with others that wait for
  * them, and are taken in pieces; pings pass by what has not begun, so that a client that reads is not taken for silent.
@@ -20,28 +22,28 @@ export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: bool
 export class Unread {
   /** When the client last took some of it. */
   readAt = Number.NEGATIVE_INFINITY
-  private readonly who: Behind
-  private readonly deps: { clock: Pick<Clock, 'now'>; backlog: Backlog }
-  private frames: Frame[] = []
-  private next = 0
+  readonly #who: Behind
+  readonly #deps: UnreadDeps
+  #frames: Frame[] = []
+  #next = 0
   /** How much of the next frame was taken already. */
-  private taken = 0
-  private own = 0
-  private shared = 0
+  #taken = 0
+  #own = 0
+  #shared = 0
   /** What the transport holds of what was taken, of its own and of large frames. */
-  private held = 0
-  private heldShared = 0
+  #held = 0
+  #heldShared = 0
   /** What waited when the client last took something, and when it fell behind. */
-  private leastSince = 0
-  private atFirst = 0
+  #leastSince = 0
+  #atFirst = 0
 
-  constructor(who: Behind, deps: Unread['deps']) {
-    this.who = who
-    this.deps = deps
+  constructor(who: Behind, deps: UnreadDeps) {
+    this.#who = who
+    this.#deps = deps
   }
 
   get isEmpty(): boolean {
-    return this.next === this.frames.length
+    return this.#next === this.#frames.length
   }
 
   /**
@@ -49,31 +51,31 @@ export class Unread {
    * than `most` of it came since the client last took something, or 16 times as much within 5 s.
    */
   push(frames: readonly Frame[], { most, isBlocked }: { most: number; isBlocked: boolean }): boolean {
-    const before = this.waiting
-    for (const frame of frames) this.add(frame)
-    this.count()
+    const before = this.#waiting
+    for (const frame of frames) this.#add(frame)
+    this.#count()
     if (before <= most) {
-      this.leastSince = this.waiting
-      this.atFirst = this.waiting
+      this.#leastSince = this.#waiting
+      this.#atFirst = this.#waiting
       return true
     }
-    const isBusy = this.deps.clock.now() - this.readAt < busyMs
-    return (!isBlocked || before - this.leastSince <= (isBusy ? busyTimes * most : most)) && before - this.atFirst <= mostBehind
+    const isBusy = this.#deps.clock.now() - this.readAt < busyMs
+    return (!isBlocked || before - this.#leastSince <= (isBusy ? busyTimes * most : most)) && before - this.#atFirst <= mostBehind
   }
 
   /** The next frame, or as much of it as `room` says, which must not be 0; undefined when nothing waits. */
   take(room: number): Piece | undefined {
-    const frame = this.frames[this.next]
+    const frame = this.#frames[this.#next]
     if (frame === undefined) return undefined
     if (typeof frame === 'string') {
-      this.leave(frame)
+      this.#leave(frame)
       return frame
     }
-    const start = this.taken
+    const start = this.#taken
     const end = Math.min(start + room, frame.length)
     const isLast = end === frame.length
-    this.taken = end
-    if (isLast) this.leave(frame)
+    this.#taken = end
+    if (isLast) this.#leave(frame)
     return { bytes: frame.bytes.subarray(start, end), isFirst: start === 0, isLast }
   }
 
@@ -81,96 +83,96 @@ export class Unread {
   takeWhole(bytes: number): Frame[] {
     const frames: Frame[] = []
     for (let length = 0; length < bytes; ) {
-      const frame = this.frames[this.next]
+      const frame = this.#frames[this.#next]
       if (frame === undefined) break
       frames.push(frame)
       length += frame.length
-      this.leave(frame)
+      this.#leave(frame)
     }
-    this.count()
+    this.#count()
     return frames
   }
 
   /** The small frames before the next large one; none when a large one has begun. */
   takeSmall(): string[] {
     const frames: string[] = []
-    for (let frame = this.frames[this.next]; typeof frame === 'string'; frame = this.frames[this.next]) {
+    for (let frame = this.#frames[this.#next]; typeof frame === 'string'; frame = this.#frames[this.#next]) {
       frames.push(frame)
-      this.leave(frame)
+      this.#leave(frame)
     }
     return frames
   }
 
   /** All that waits, for another transport. */
   takeAll(): Frame[] {
-    const rest = this.frames.slice(this.next)
+    const rest = this.#frames.slice(this.#next)
     this.clear()
     return rest
   }
 
   /** The transport holds so much of what was taken, and whatever the library wrote by itself; and so much in large frames. */
   hold(bytes: number, shared = 0): void {
-    this.held = bytes
-    this.heldShared = shared
-    this.count()
+    this.#held = bytes
+    this.#heldShared = shared
+    this.#count()
   }
 
   /** The client has taken something. */
   read(): void {
-    this.readAt = this.deps.clock.now()
-    this.leastSince = this.waiting
+    this.readAt = this.#deps.clock.now()
+    this.#leastSince = this.#waiting
   }
 
   clear(): void {
-    for (const frame of this.frames.slice(this.next)) if (frame instanceof LargeFrame) this.deps.backlog.release(frame)
-    this.frames = []
-    this.next = 0
-    this.taken = 0
-    this.own = 0
-    this.shared = 0
-    this.count()
+    for (const frame of this.#frames.slice(this.#next)) if (frame instanceof LargeFrame) this.#deps.backlog.release(frame)
+    this.#frames = []
+    this.#next = 0
+    this.#taken = 0
+    this.#own = 0
+    this.#shared = 0
+    this.#count()
   }
 
-  private get waiting(): number {
-    return this.own + this.shared - this.taken + this.held + this.heldShared
+  get #waiting(): number {
+    return this.#own + this.#shared - this.#taken + this.#held + this.#heldShared
   }
 
-  private add(frame: Frame): void {
+  #add(frame: Frame): void {
     if (frame === ping) {
-      this.addPing()
+      this.#addPing()
       return
     }
     const kept = typeof frame === 'string' ? largeFrom(frame) : frame
-    this.frames.push(kept)
-    if (typeof kept === 'string') this.own += Buffer.byteLength(kept)
+    this.#frames.push(kept)
+    if (typeof kept === 'string') this.#own += Buffer.byteLength(kept)
     else {
-      this.shared += kept.length
-      this.deps.backlog.hold(kept)
+      this.#shared += kept.length
+      this.#deps.backlog.hold(kept)
     }
   }
 
-  private addPing(): void {
-    const first = this.taken > 0 ? this.next + 1 : this.next
-    if (this.frames[first] === ping) return
-    this.frames.splice(first, 0, ping)
-    this.own += ping.length
+  #addPing(): void {
+    const first = this.#taken > 0 ? this.#next + 1 : this.#next
+    if (this.#frames[first] === ping) return
+    this.#frames.splice(first, 0, ping)
+    this.#own += ping.length
   }
 
-  private leave(frame: Frame): void {
-    this.next += 1
-    this.taken = 0
-    if (typeof frame === 'string') this.own -= Buffer.byteLength(frame)
+  #leave(frame: Frame): void {
+    this.#next += 1
+    this.#taken = 0
+    if (typeof frame === 'string') this.#own -= Buffer.byteLength(frame)
     else {
-      this.shared -= frame.length
-      this.deps.backlog.release(frame)
+      this.#shared -= frame.length
+      this.#deps.backlog.release(frame)
     }
-    if (!this.isEmpty && this.next < mostPassed) return
-    this.frames.splice(0, this.next)
-    this.next = 0
+    if (!this.isEmpty && this.#next < mostPassed) return
+    this.#frames.splice(0, this.#next)
+    this.#next = 0
   }
 
-  private count(): void {
-    this.deps.backlog.note(this.who, this.own + this.held, this.shared + this.heldShared)
+  #count(): void {
+    this.#deps.backlog.note(this.#who, this.#own + this.#held, this.#shared + this.#heldShared)
   }
 }
 

@@ -13,10 +13,10 @@ const upgradeWithinMs = 10_000
 export class Probe implements Receiver {
   readonly mostUnreadBytes = mostUnreadOfStrangers
   readonly mostBytes = '2probe'.length
-  private readonly socket: WebSocketTransport
-  private readonly client: PollingClient
-  private readonly cancelDeadline: () => void
-  private isProven = false
+  readonly #socket: WebSocketTransport
+  readonly #client: PollingClient
+  readonly #cancelDeadline: () => void
+  #isProven = false
 
   /** Closes the WebSocket at once when the connection has changed already or is about to. */
   static begin(socket: WebSocketTransport, client: PollingClient, clock: Clock): void {
@@ -31,14 +31,14 @@ export class Probe implements Receiver {
   }
 
   private constructor(socket: WebSocketTransport, client: PollingClient, clock: Clock) {
-    this.socket = socket
-    this.client = client
-    this.cancelDeadline = clock.after(upgradeWithinMs, () => this.close('connect-timeout'))
+    this.#socket = socket
+    this.#client = client
+    this.#cancelDeadline = clock.after(upgradeWithinMs, () => this.close('connect-timeout'))
   }
 
   receive(packet: string): void {
-    if (packet === '2probe' && !this.isProven) this.prove()
-    else if (packet === '5' && this.isProven) this.finish()
+    if (packet === '2probe' && !this.#isProven) this.#prove()
+    else if (packet === '5' && this.#isProven) this.#finish()
     else this.close('bad-packet')
   }
 
@@ -49,27 +49,27 @@ export class Probe implements Receiver {
   /** The connection stays where it is, or is over. */
   close(reason: CloseReason): void {
     this.gone()
-    this.socket.receiver = undefined
-    this.socket.end(reason)
+    this.#socket.receiver = undefined
+    this.#socket.end(reason)
   }
 
   gone(): void {
-    this.cancelDeadline()
-    this.client.transport.probe = undefined
-    this.client.transport.isReleasing = false
+    this.#cancelDeadline()
+    this.#client.transport.probe = undefined
+    this.#client.transport.isReleasing = false
   }
 
-  private prove(): void {
-    this.isProven = true
+  #prove(): void {
+    this.#isProven = true
     // A WebSocket that is just open takes these few bytes; one that does not will not say that it changes either.
-    if (this.socket.write(['3probe'])) this.client.transport.release()
+    if (this.#socket.write(['3probe'])) this.#client.transport.release()
     else this.close('bad-packet')
   }
 
-  private finish(): void {
-    const { connection, transport } = this.client
+  #finish(): void {
+    const { connection, transport } = this.#client
     this.gone()
-    this.socket.receiver = connection
-    connection.moveTo(this.socket, transport.takeUnread())
+    this.#socket.receiver = connection
+    connection.moveTo(this.#socket, transport.takeUnread())
   }
 }

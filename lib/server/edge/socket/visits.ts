@@ -19,17 +19,17 @@ export interface VisitsDeps {
 
 /** Lets connections begin. */
 export class Visits {
-  private readonly deps: VisitsDeps
-  private readonly publicHost: string | undefined
+  readonly #deps: VisitsDeps
+  readonly #publicHost: string | undefined
 
   constructor(deps: VisitsDeps) {
-    this.deps = deps
-    this.publicHost = hostOf(deps.publicUrl ?? '')
+    this.#deps = deps
+    this.#publicHost = hostOf(deps.publicUrl ?? '')
   }
 
   /** Calls `ready` once, with how large packets the visit may begin with. The returned function gives up waiting. */
   widen(visit: Visit, ready: (width: Width) => void): () => void {
-    const { strangers, widePlaces, largePlaces } = this.deps
+    const { strangers, widePlaces, largePlaces } = this.#deps
     const from = subnetOf(visit.address)
     const width = largePlaces.widthFor(visit.network)
     if (width === 'narrow' || !strangers.mayBeWide(from)) {
@@ -48,20 +48,20 @@ export class Visits {
 
   /** Undefined for a page that may not call this server. */
   begin(response: HttpResponse, request: HttpRequest): Visit | undefined {
-    const page = this.pageOf(request)
-    if (page !== '' && this.deps.corsOrigin !== '*') return undefined
-    const address = addressOf(response, request, this.deps.isProxy)
-    this.deps.hint(address, request)
-    return new Visit(address, page, this.deps)
+    const page = this.#pageOf(request)
+    if (page !== '' && this.#deps.corsOrigin !== '*') return undefined
+    const address = addressOf(response, request, this.#deps.isProxy)
+    this.#deps.hint(address, request)
+    return new Visit(address, page, this.#deps)
   }
 
   /** The origin of a page of another site; empty for our own app, for the site the operator named, and for programs, which name none. */
-  private pageOf(request: HttpRequest): string {
+  #pageOf(request: HttpRequest): string {
     const origin = request.getHeader('origin')
-    if (origin === '' || origin === this.deps.corsOrigin) return ''
+    if (origin === '' || origin === this.#deps.corsOrigin) return ''
     const host = hostOf(origin)
     const isOwn =
-      host !== undefined && (host === this.publicHost || host === hostOf(`${origin.split(':', 1)}://${request.getHeader('host')}`))
+      host !== undefined && (host === this.#publicHost || host === hostOf(`${origin.split(':', 1)}://${request.getHeader('host')}`))
     return isOwn ? '' : origin.slice(0, mostOriginLength)
   }
 }
@@ -83,14 +83,14 @@ export class Visit implements Comer {
   onLate: () => void = () => {}
   /** Called when others need its place; it must end. */
   onCrowded: () => void = () => {}
-  private readonly strangers: Strangers
-  private readonly widePlaces: WidePlaces
+  readonly #strangers: Strangers
+  readonly #widePlaces: WidePlaces
 
   constructor(address: string, page: string, { strangers, widePlaces }: Pick<VisitsDeps, 'strangers' | 'widePlaces'>) {
     this.address = address
     this.page = page
-    this.strangers = strangers
-    this.widePlaces = widePlaces
+    this.#strangers = strangers
+    this.#widePlaces = widePlaces
     strangers.come(this)
   }
 
@@ -105,20 +105,20 @@ export class Visit implements Comer {
   /** Somebody signed in on it: it counts to their account, and no longer to its address. */
   signedIn(): void {
     this.widePlace?.leave()
-    this.strangers.leave(this)
-    this.strangers.know(subnetOf(this.address))
+    this.#strangers.leave(this)
+    this.#strangers.know(subnetOf(this.address))
   }
 
   /** They left it, and it stays open, unless there is no place for packets of that width; `makeRoom` ends it when others need the place. */
   signedOut(width: Width, makeRoom: () => void): boolean {
-    this.strangers.come(this)
+    this.#strangers.come(this)
     if (width === 'narrow') return true
-    this.widePlace = this.widePlaces.stay(subnetOf(this.address), width, makeRoom)
+    this.widePlace = this.#widePlaces.stay(subnetOf(this.address), width, makeRoom)
     return this.widePlace !== undefined
   }
 
   leave(): void {
     this.widePlace?.leave()
-    this.strangers.leave(this)
+    this.#strangers.leave(this)
   }
 }

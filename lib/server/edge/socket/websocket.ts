@@ -38,45 +38,46 @@ export interface WebSocket<Data> extends uws.WebSocket<Data> {
 /** Engine.IO packets as frames of a WebSocket. */
 export class WebSocketTransport implements Transport, Behind {
   receiver: Receiver | undefined
-  private readonly ws: WebSocket<UserData>
-  private readonly deps: TransportDeps
-  private pingPace: Pace | undefined
+  readonly #ws: WebSocket<UserData>
+  readonly #deps: TransportDeps
+  #pingPace: Pace | undefined
   /** What waits for the client to read, once something did. */
-  private unread: Unread | undefined
+  #unread: Unread | undefined
   /** It asked for its turn to write a piece. */
-  private isInLine = false
+  #isInLine = false
   /** Why it ends, while what was written before is still read. */
-  private ending: CloseReason | undefined
-  private isClosed = false
-  private cancelLinger: (() => void) | undefined
-  private readonly width: Width
-  private readonly network: string
-  private isSignedIn = false
+  #ending: CloseReason | undefined
+  #isClosed = false
+  #cancelLinger: (() => void) | undefined
+  readonly #width: Width
+  readonly #network: string
+  #isSignedIn = false
   /** While it may send the largest packets and somebody is signed in. */
-  private largePlace: LargePlace | undefined
+  #largePlace: LargePlace | undefined
 
   constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
-    this.ws = ws
-    this.deps = deps
+    this.#ws = ws
+    this.#deps = deps
     const { width, network } = ws.getUserData()
-    this.width = width
-    this.network = network
+    this.#width = width
+    this.#network = network
   }
 
   signedIn(account: string): boolean {
-    this.isSignedIn = true
-    const { width, network } = this
+    this.#isSignedIn = true
+    const width = this.#width
+    const network = this.#network
     if (width === 'narrow') return true
-    this.largePlace ??= this.deps.largePlaces.take({ account, width, network, makeRoom: () => this.evict() })
-    return this.largePlace !== undefined
+    this.#largePlace ??= this.#deps.largePlaces.take({ account, width, network, makeRoom: () => this.evict() })
+    return this.#largePlace !== undefined
   }
 
   // The library takes the most a packet may be when the WebSocket opens, and keeps it.
   signedOut(): Width {
-    this.isSignedIn = false
-    this.largePlace?.leave()
-    this.largePlace = undefined
-    return this.width
+    this.#isSignedIn = false
+    this.#largePlace?.leave()
+    this.#largePlace = undefined
+    return this.#width
   }
 
   get upgrades(): readonly string[] {
@@ -84,123 +85,123 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   get readAt(): number | undefined {
-    return this.unread?.readAt
+    return this.#unread?.readAt
   }
 
-  private get mostUnread(): number {
+  get #mostUnread(): number {
     return this.receiver?.mostUnreadBytes ?? mostUnreadOfStrangers
   }
 
   // What is little leaves at once. All else is held by reference and handed over piece by piece, as the client reads:
   // the library would copy it whole for each.
   write(packets: readonly Frame[]): boolean {
-    if (isLittle(packets) && (this.unread?.isEmpty ?? true) && this.ws.getBufferedAmount() === 0) {
-      this.sendSmall(packets)
-      if (this.ws.getBufferedAmount() > 0) this.count()
+    if (isLittle(packets) && (this.#unread?.isEmpty ?? true) && this.#ws.getBufferedAmount() === 0) {
+      this.#sendSmall(packets)
+      if (this.#ws.getBufferedAmount() > 0) this.#count()
       return true
     }
-    this.unread ??= new Unread(this, this.deps)
-    this.unread.hold(this.ws.getBufferedAmount())
-    const isNear = this.unread.push(packets, { most: this.mostUnread, isBlocked: this.ws.getBufferedAmount() > 0 })
-    if (isNear) this.goOn()
+    this.#unread ??= new Unread(this, this.#deps)
+    this.#unread.hold(this.#ws.getBufferedAmount())
+    const isNear = this.#unread.push(packets, { most: this.#mostUnread, isBlocked: this.#ws.getBufferedAmount() > 0 })
+    if (isNear) this.#goOn()
     return isNear
   }
 
   /** The client has read some of what was written. */
   drained(): void {
-    const isAllRead = this.ws.getBufferedAmount() === 0
-    this.count()
-    this.unread?.read()
-    if (this.ending && isAllRead) this.hangUp(this.ending)
-    else this.goOn()
+    const isAllRead = this.#ws.getBufferedAmount() === 0
+    this.#count()
+    this.#unread?.read()
+    if (this.#ending && isAllRead) this.#hangUp(this.#ending)
+    else this.#goOn()
   }
 
   /** The client sent a WebSocket ping. The library has answered it already, whether or not anybody reads the answers. */
   pinged(): void {
-    this.pingPace ??= new Pace(this.deps)
+    this.#pingPace ??= new Pace(this.#deps)
     // After a close frame the library would go on to read and drop what comes.
-    if (this.ending || !this.receiver || this.pingPace.take(0) !== 'within') this.evict()
-    else if (this.ws.getBufferedAmount() - pieceBytes > this.mostUnread) this.receiver.close('slow-consumer')
-    else this.count()
+    if (this.#ending || !this.receiver || this.#pingPace.take(0) !== 'within') this.evict()
+    else if (this.#ws.getBufferedAmount() - pieceBytes > this.#mostUnread) this.receiver.close('slow-consumer')
+    else this.#count()
   }
 
   // The library would keep what is not read for minutes, and uncounted.
   end(reason: CloseReason): void {
     // What was sent before in the same turn is heard, such as refusals; nobody waits for a large message.
-    if (reason !== 'slow-consumer' && this.unread) this.sendSmall(this.unread.takeSmall())
-    this.unread?.clear()
-    this.count()
+    if (reason !== 'slow-consumer' && this.#unread) this.#sendSmall(this.#unread.takeSmall())
+    this.#unread?.clear()
+    this.#count()
     // Who ignores the closing would have it in the library for many seconds, and a stranger's place be worth more than one.
     if (reason === 'crowded') this.evict()
-    else if (reason !== 'server-shutdown' && this.ws.getBufferedAmount() > 0) {
-      this.ending = reason
-      this.cancelLinger = this.deps.clock.after(lingerMs, () => this.evict())
-    } else this.hangUp(reason)
+    else if (reason !== 'server-shutdown' && this.#ws.getBufferedAmount() > 0) {
+      this.#ending = reason
+      this.#cancelLinger = this.#deps.clock.after(lingerMs, () => this.evict())
+    } else this.#hangUp(reason)
   }
 
   evict(): void {
-    if (!this.isClosed) this.ws.close()
+    if (!this.#isClosed) this.#ws.close()
   }
 
   /** The WebSocket is no more. */
   closed(why: string): void {
-    this.isClosed = true
-    if (why === tooLarge && this.isSignedIn && this.width !== 'wide')
-      this.deps.largePlaces.want(this.network, this.width === 'usual' ? 'wide' : 'usual')
-    this.largePlace?.leave()
-    this.cancelLinger?.()
-    this.unread?.clear()
-    this.unread?.hold(0)
+    this.#isClosed = true
+    if (why === tooLarge && this.#isSignedIn && this.#width !== 'wide')
+      this.#deps.largePlaces.want(this.#network, this.#width === 'usual' ? 'wide' : 'usual')
+    this.#largePlace?.leave()
+    this.#cancelLinger?.()
+    this.#unread?.clear()
+    this.#unread?.hold(0)
     this.receiver?.gone()
   }
 
   /** A message of so many bytes has come whole. */
   took(bytes: number): void {
-    if (bytes > (this.width === 'wide' ? widths.usual : widths.narrow)) this.largePlace?.use()
+    if (bytes > (this.#width === 'wide' ? widths.usual : widths.narrow)) this.#largePlace?.use()
   }
 
-  private hangUp(reason: CloseReason): void {
-    this.ws.end(closeCodes[reason], reason)
+  #hangUp(reason: CloseReason): void {
+    this.#ws.end(closeCodes[reason], reason)
   }
 
   /** What the library still holds is read first, and tells when it is. */
-  private goOn(): void {
-    if (this.isInLine || !this.unread || this.unread.isEmpty || this.ws.getBufferedAmount() > 0) return
-    this.isInLine = true
-    this.deps.turn.piece(() => this.sendPiece(this.unread))
+  #goOn(): void {
+    if (this.#isInLine || !this.#unread || this.#unread.isEmpty || this.#ws.getBufferedAmount() > 0) return
+    this.#isInLine = true
+    this.#deps.turn.piece(() => this.#sendPiece(this.#unread))
   }
 
-  private sendPiece(unread: Unread | undefined): void {
-    this.isInLine = false
-    if (!unread || this.isClosed || this.ending) return
-    this.ws.cork(() => {
+  #sendPiece(unread: Unread | undefined): void {
+    this.#isInLine = false
+    if (!unread || this.#isClosed || this.#ending) return
+    this.#ws.cork(() => {
       let room = pieceBytes
       for (let piece = unread.take(room); piece; piece = room > 0 ? unread.take(room) : undefined) {
-        this.send(piece)
+        this.#send(piece)
         room -= typeof piece === 'string' ? piece.length : piece.bytes.length
       }
     })
-    this.count()
-    if (this.ws.getBufferedAmount() === 0) unread.read()
-    this.goOn()
+    this.#count()
+    if (this.#ws.getBufferedAmount() === 0) unread.read()
+    this.#goOn()
   }
 
-  private sendSmall(packets: readonly string[]): void {
-    this.ws.cork(() => {
-      for (const packet of packets) this.ws.send(packet)
+  #sendSmall(packets: readonly string[]): void {
+    this.#ws.cork(() => {
+      for (const packet of packets) this.#ws.send(packet)
     })
   }
 
-  private send(piece: Piece): void {
-    if (typeof piece === 'string') this.ws.send(piece)
-    else if (piece.isFirst) this.ws.sendFirstFragment(piece.bytes)
-    else if (piece.isLast) this.ws.sendLastFragment(piece.bytes)
-    else this.ws.sendFragment(piece.bytes)
+  #send(piece: Piece): void {
+    if (typeof piece === 'string') this.#ws.send(piece)
+    else if (piece.isFirst) this.#ws.sendFirstFragment(piece.bytes)
+    else if (piece.isLast) this.#ws.sendLastFragment(piece.bytes)
+    else this.#ws.sendFragment(piece.bytes)
   }
 
-  private count(): void {
-    this.unread ??= new Unread(this, this.deps)
-    this.unread.hold(this.ws.getBufferedAmount())
+  #count(): void {
+    this.#unread ??= new Unread(this, this.#deps)
+    this.#unread.hold(this.#ws.getBufferedAmount())
   }
 }
 
