@@ -8,8 +8,6 @@ import type { Frame } from '../../hub/frames.ts'
 import type { EngineConnection } from './engineio.ts'
 import { askFrame } from './packets.ts'
 
-const mostEventsUnderWay = 4096
-
 // Most connections wait nearly all the time, so what only a busy one needs is made when it is needed.
 const nothingWritten = Promise.resolve()
 
@@ -29,7 +27,6 @@ export class Accepted implements Connection {
   hasEnded = false
   /** Calls in a row that found no room. */
   callsRefused = 0
-  #eventsUnderWay = 0
   readonly #engine: EngineConnection
   readonly #bearer: Bearer
   readonly #deps: AcceptedDeps
@@ -110,17 +107,10 @@ export class Accepted implements Connection {
     return () => this.#asked?.delete(ackId)
   }
 
-  /** Counts an event until its handling is over; the work must not reject. Who sends far more than can be handled is let go. */
-  underWay(work: Promise<unknown>, isWrite: boolean): void {
-    if (isWrite) {
-      const before = this.written
-      this.written = work.then(() => before)
-    }
-    this.#eventsUnderWay += 1
-    if (this.#eventsUnderWay > mostEventsUnderWay) this.close('too-fast')
-    work.finally(() => {
-      this.#eventsUnderWay -= 1
-    })
+  /** Takes a write, which must not reject. */
+  writes(work: Promise<unknown>): void {
+    const before = this.written
+    this.written = work.then(() => before)
   }
 
   /** Late and unknown acknowledgements are dropped. */

@@ -4,51 +4,93 @@ import type { AccountId } from '../../../protocol/wire/ids.ts'
 const mostUnderWay = 128
 /** More than all that its rate lets through while a turn is slow. */
 const mostWaiting = 32_768
+/** What answers made at the same time may hold; those of one account half of it. What may be larger than that half counts as much. */
+const mostAnswerBytes = 64 * 1024 * 1024
 
 interface Line {
   underWay: number
+  answerBytes: number
   waiting: Waiting[]
 }
 interface Waiting {
+  answerBytes: number
   begin: () => Promise<unknown>
   over: () => void
 }
 
 /**
  * Begins the events of one account in order of arrival, a few at a time, whatever the number of its sockets: those of other
- * accounts find at most one turn of it before them.
+ * accounts find at most one turn of it before them. A group commit would make the answers of all that wait for it at once,
+ * before any of them is counted; so only as many are under way as may be that large, of all accounts in turns.
  */
 export class EventQueue {
+  readonly #most: number
+  #answerBytes = 0
   readonly #lines = new Map<AccountId, Line>()
+  /** Whose next answer waits for those of others, the first of them the next. */
+  readonly #blocked = new Set<AccountId>()
+
+  constructor(most = mostAnswerBytes) {
+    this.#most = most
+  }
 
   /**
-   * `begin` must not throw, and what it returns must not reject. Resolves when that is over; undefined when so many wait already that
-   * this one is not taken.
+   * `answerBytes` is how large its answer may be, 0 for few. `begin` must not throw, and what it returns must not reject, and be over
+   * when the answer is counted. Resolves then; undefined when so many wait already that this one is not taken.
    */
-  take(account: AccountId, begin: () => Promise<unknown>): Promise<void> | undefined {
-    const line = this.#lines.get(account) ?? { underWay: 0, waiting: [] }
+  take(account: AccountId, answerBytes: number, begin: () => Promise<unknown>): Promise<void> | undefined {
+    const line = this.#lines.get(account) ?? { underWay: 0, answerBytes: 0, waiting: [] }
     if (line.waiting.length >= mostWaiting) return undefined
     this.#lines.set(account, line)
     return new Promise(over => {
-      if (line.underWay < mostUnderWay && line.waiting.length === 0) this.#begin(account, line, { begin, over })
-      else line.waiting.push({ begin, over })
+      line.waiting.push({ answerBytes: Math.min(answerBytes, this.#most / 2), begin, over })
+      if (line.waiting.length === 1) this.#goOn(account, line)
     })
   }
 
-  #begin(account: AccountId, line: Line, { begin, over }: Waiting): void {
+  /** Begins those that there is room for, in order. */
+  #goOn(account: AccountId, line: Line, isItsTurn = this.#blocked.size === 0): void {
+    let { underWay, answerBytes } = line
+    let count = 0
+    for (const next of line.waiting) {
+      const own = answerBytes + next.answerBytes
+      if (underWay >= mostUnderWay || own > this.#most / 2) break
+      if (next.answerBytes > 0 && !(isItsTurn && this.#answerBytes - line.answerBytes + own <= this.#most)) {
+        this.#blocked.add(account)
+        break
+      }
+      underWay += 1
+      answerBytes = own
+      count += 1
+    }
+    for (const each of line.waiting.splice(0, count)) this.#begin(account, line, each)
+  }
+
+  #begin(account: AccountId, line: Line, { answerBytes, begin, over }: Waiting): void {
     line.underWay += 1
+    line.answerBytes += answerBytes
+    this.#answerBytes += answerBytes
     begin().then(() => {
       line.underWay -= 1
+      line.answerBytes -= answerBytes
+      this.#answerBytes -= answerBytes
       over()
+      if (answerBytes > 0) this.#unblock()
       if (line.underWay > 0) return
       // Only when all that were begun are over: one at a time would fall into a commit of its own each. And in a turn of its
       // own: those that are over at once would else keep the loop until none waits.
-      if (line.waiting.length > 0) setImmediate(() => this.#next(account, line))
+      if (line.waiting.length > 0) setImmediate(() => this.#goOn(account, line))
       else this.#lines.delete(account)
     })
   }
 
-  #next(account: AccountId, line: Line): void {
-    for (const each of line.waiting.splice(0, mostUnderWay)) this.#begin(account, line, each)
+  /** Each that waits for others has its turn before any of them has another. */
+  #unblock(): void {
+    for (const account of [...this.#blocked]) {
+      const line = this.#lines.get(account)
+      if (line && this.#answerBytes + (line.waiting[0]?.answerBytes ?? 0) > this.#most) return
+      this.#blocked.delete(account)
+      if (line) this.#goOn(account, line, true)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { ZodUndefined } from 'zod'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
 import { callFailures, failures } from '../../../protocol/wire/failures.ts'
-import type { AccountId, Sealed } from '../../../protocol/wire/ids.ts'
+import type { Sealed } from '../../../protocol/wire/ids.ts'
 import { readAccessKey } from '../../actions/access-keys.ts'
 import { openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
 import type { Calls } from '../../actions/calls/calls.ts'
@@ -22,7 +22,6 @@ import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 import type { Accepted } from './accepted.ts'
-import { AnswerQueue } from './answer-queue.ts'
 
 /** So many calls in a row that find no room are answered before their connection is closed. */
 const mostCallsRefused = 100
@@ -53,6 +52,8 @@ export interface EventHandlers {
    * when nothing of the payload is held for it any more.
    */
   handle(from: Accepted, name: string, payload: unknown, reply: Reply): Promise<void>
+  /** How large the answer to an event may be, where it carries what is stored; else 0. */
+  answerBytes(name: string): number
   /** Answers an event of a connection that sends too fast. */
   refuse(name: string, reply: (body: unknown) => void): void
 }
@@ -70,7 +71,6 @@ export function createEventHandlers(
   }
 ): EventHandlers {
   const { presence, calls, hub, metrics, isLimited, limits, underWay, onError } = deps
-  const answers = new AnswerQueue()
 
   const handlers: Handlers = {
     async ping(from) {
@@ -196,21 +196,16 @@ export function createEventHandlers(
     )
   }
 
-  /** Those whose answer may be large run a few at a time, each until its answer is counted. */
-  function inTurn(name: ClientEvent, account: AccountId, work: () => Promise<void>): Promise<void> {
-    const bytes = largestAnswers[name]
-    return bytes === undefined ? work() : answers.run(account, bytes, work)
-  }
-
   return {
+    answerBytes: name => (isClientEvent(name) && largestAnswers[name]) || 0,
     handle(from, name, payload, reply) {
       if (!isClientEvent(name)) {
         metrics.eventTaken('other', 'refused')
         return done
       }
-      const work = inTurn(name, from.account, () => runAndReply(name, from, payload, reply))
+      const work = runAndReply(name, from, payload, reply)
       work.finally(underWay.begin())
-      from.underWay(work, name !== 'ping' && name !== 'rpc-call')
+      if (name !== 'ping' && name !== 'rpc-call') from.writes(work)
       // The parameters of a call are counted where they wait for its callee.
       return name === 'rpc-call' ? done : work
     },

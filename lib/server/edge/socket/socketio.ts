@@ -176,7 +176,7 @@ export class SocketConnection implements EngineHandler {
 
   #queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
     const { eventQueue, events, underWay } = this.#deps
-    const work = eventQueue.take(accepted.account, async () => {
+    const work = eventQueue.take(accepted.account, events.answerBytes(name), async () => {
       // Nothing new is begun; without an answer the client knows that this was not.
       if (!underWay.isClosing) await events.handle(accepted, name, payload, reply)
     })

@@ -17,6 +17,7 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     authenticator: { bearer: async () => ({ account: 'ada', token: 't', kind: 'app', scopes: ['read', 'write'], device: null }) },
     seats: new Seats(64),
     events: {
+      answerBytes: () => 0,
       handle() {
         const work = Promise.withResolvers<void>()
         works.push(work)

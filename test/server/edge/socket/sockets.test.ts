@@ -322,3 +322,20 @@ t.test('a WebSocket handshake of another version is answered 426 with the versio
     await t.rejects(open, { message: /HTTP\/1.1 426 Upgrade Required\r\n(.+\r\n)*sec-websocket-version: 13\r\n/i }, version)
   }
 })
+
+t.test('what one socket sends is stored in that order, also a message behind many states [O1]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const app = await ada.connect()
+  const heard: string[] = []
+  app.on('update', ({ body }: Untyped) => heard.push(body.t))
+  const last = next(app, 'update', ({ body }) => body.t === 'new-message')
+  const web = await openAccepted(t, server, { token: ada.token })
+  for (let version = 0; version < 12; version += 1) {
+    web.send(`42["update-state",${JSON.stringify({ sid: session, agentState: `s${version}`, expectedVersion: version })}]`)
+  }
+  web.send(`42["message",${JSON.stringify({ sid: session, message: 'bQ==' })}]`)
+  await last
+  t.same(heard, [...Array(12).fill('update-session'), 'new-message'])
+})
