@@ -4,8 +4,8 @@ import type { AccountId, DeviceId, PairingId } from '../../lib/protocol/wire/ids
 import type { AccountStore } from '../../lib/store/accounts.ts'
 import type { Delivery, PairingRequestDraft, PairingRequestRow, PairingRequestStore, RequestPolled } from '../../lib/store/pairings.ts'
 import type { Deps } from '../engine/deps.ts'
-import { makeRoom } from './make-room.ts'
 import { insertToken } from './tokens.ts'
+import { waitingRoom } from './waiting-room.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -33,13 +33,7 @@ export function sweepRequests(database: Database): (now: number) => void {
 
 /** Pairing requests with a check code. */
 export function pairingRequests({ database, queue }: Deps): PairingRequestStore & Pick<AccountStore, 'readAccountKey'> {
-  const countWaiting = database
-    .prepare<[number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND ends_at > ?")
-    .pluck()
-  const countFrom = database
-    .prepare<[string, number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND asked_from = ? AND ends_at > ?")
-    .pluck()
-  const roomFor = makeRoom(database, {
+  const room = waitingRoom(database, {
     table: 'pairing_request',
     index: 'pairing_request_by_end',
     isWaiting: "state = 'waiting' AND ends_at > ?",
@@ -72,11 +66,10 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
 
   function insert(draft: PairingRequestDraft): 'added' | 'too-many' {
     const now = Math.floor(draft.now)
-    const { most } = draft
-    if (most && (countFrom.get(draft.from, now) ?? 0) >= most.here) return 'too-many'
-    if (most && (countWaiting.get(now) ?? 0) >= most.inAll && !roomFor(draft.from, now)) return 'too-many'
-    const { id, kind, name, publicKey, deviceKey, pollHash, from, about = null, endsAt } = draft
-    add.run(id, kind, name, publicKey, deviceKey, pollHash, from, about, Math.floor(endsAt))
+    const endsAt = Math.floor(draft.endsAt)
+    const { id, kind, name, publicKey, deviceKey, pollHash, from, about = null, most } = draft
+    if (most && !room.enter({ from, now, endsAt, most })) return 'too-many'
+    add.run(id, kind, name, publicKey, deviceKey, pollHash, from, about, endsAt)
     return 'added'
   }
 
@@ -119,7 +112,7 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
   }
 
   return {
-    addPairingRequest: draft => queue.write(() => insert(draft)),
+    addPairingRequest: draft => queue.write(() => insert(draft), room),
     readPairingRequest: (id, now) =>
       queue.read(() => {
         const row = read(id, now)

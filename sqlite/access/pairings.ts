@@ -3,9 +3,9 @@ import type { AccountId, DeviceId } from '../../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus } from '../../lib/store/pairings.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
-import { makeRoom } from './make-room.ts'
 import { sweepRequests as requestSweep } from './pairing-requests.ts'
 import { insertToken } from './tokens.ts'
+import { waitingRoom } from './waiting-room.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
 
@@ -32,10 +32,7 @@ export function pairings({
   const create = database.prepare<[PairingKind, string, number, string, number]>(
     'INSERT INTO pairing (kind, public_key, supports_v2, asked_from, ends_at) VALUES (?, ?, ?, ?, ?)'
   )
-  const countWaiting = database.prepare<[string, number], { here: number; inAll: number }>(
-    'SELECT count(*) AS inAll, count(CASE asked_from WHEN ? THEN 1 END) AS here FROM pairing WHERE account IS NULL AND delivered = 0 AND ends_at > ?'
-  )
-  const roomFor = makeRoom(database, {
+  const room = waitingRoom(database, {
     table: 'pairing',
     index: 'pairing_waiting',
     isWaiting: 'account IS NULL AND delivered = 0 AND ends_at > ?',
@@ -65,8 +62,9 @@ export function pairings({
   function poll(ask: PairingPoll): PairingPolled {
     const row = find.get(ask.kind, ask.publicKey)
     if (!row) {
-      if (isFull(ask)) return { state: 'full' }
-      create.run(ask.kind, ask.publicKey, ask.supportsV2 ? 1 : 0, ask.from, Math.floor(ask.expiresAt))
+      const endsAt = Math.floor(ask.expiresAt)
+      if (ask.most && !room.enter({ from: ask.from, now: ask.now, endsAt, most: ask.most })) return { state: 'full' }
+      create.run(ask.kind, ask.publicKey, ask.supportsV2 ? 1 : 0, ask.from, endsAt)
       return { state: 'waiting' }
     }
     const state = stateOf(row, ask.now)
@@ -88,12 +86,6 @@ export function pairings({
           device: storeToken(state.account, ask.token(state.account))?.id
         }
     }
-  }
-
-  function isFull({ from, now, most }: PairingPoll): boolean {
-    if (!most) return false
-    const { here, inAll } = countWaiting.get(from, now) ?? { here: 0, inAll: 0 }
-    return here >= most.here || (inAll >= most.inAll && !roomFor(from, now))
   }
 
   function status(kind: PairingKind, publicKey: string, now: number): PairingStatus {
@@ -123,7 +115,7 @@ export function pairings({
   }
 
   return {
-    pollPairing: ask => queue.write(() => poll(ask)),
+    pollPairing: ask => queue.write(() => poll(ask), room),
     readPairing: (kind, publicKey, now) => queue.read(() => status(kind, publicKey, now)),
     answerPairing: given => queue.write(() => accept(given)),
     movePairings: ({ from, byMs, mostMs }) =>

@@ -3,7 +3,7 @@ import type { InviteId } from '../../lib/protocol/wire/ids.ts'
 import type { SignIn } from '../../lib/store/sign-in.ts'
 import type { InviteDraft, InviteRow, SignupRow, SignupStore, Standing } from '../../lib/store/signup.ts'
 import type { Deps } from '../engine/deps.ts'
-import { makeRoom } from './make-room.ts'
+import { waitingRoom } from './waiting-room.ts'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
@@ -20,10 +20,7 @@ export function signup({
   const isMember = database.prepare<[string]>('SELECT 1 FROM account WHERE public_key = ?')
   const findState = database.prepare<[string, number], Asked>('SELECT state FROM signup WHERE public_key = ? AND ends_at > ?').pluck()
   const forget = database.prepare<[number]>('DELETE FROM signup WHERE ends_at <= ?')
-  const countWaiting = database
-    .prepare<[number], number>("SELECT count(*) FROM signup INDEXED BY signup_by_end WHERE ends_at > ? AND state = 'waiting'")
-    .pluck()
-  const roomFor = makeRoom(database, {
+  const room = waitingRoom(database, {
     table: 'signup',
     index: 'signup_by_end',
     isWaiting: "ends_at > ? AND state = 'waiting'",
@@ -60,7 +57,7 @@ export function signup({
     forget.run(askedAt)
     const known = findState.get(publicKey, askedAt)
     if (known) return known
-    if ((countWaiting.get(askedAt) ?? 0) >= most && !roomFor(address, askedAt)) return 'full'
+    if (!room.enter({ from: address, now: askedAt, endsAt, most: { inAll: most } })) return 'full'
     ask.run(publicKey, fingerprint, client, address, askedAt, endsAt)
     return 'waiting'
   }
@@ -72,7 +69,7 @@ export function signup({
 
   return {
     readStanding: (publicKey, now) => queue.read(() => standing(publicKey, now)),
-    askSignup: asked => queue.write(() => wait(asked)),
+    askSignup: asked => queue.write(() => wait(asked), room),
     listSignups: now => queue.read(() => list.all(now)),
     decideSignup: (fingerprint, { state, now, endsAt }) =>
       queue.write(() => (decide.run(state, endsAt, fingerprint, now).changes > 0 ? ('decided' as const) : ('missing' as const))),

@@ -104,6 +104,34 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.equal(await ask('h', '10.0.3', 1), 'added', 'one that was refused waits no more')
     t.equal(await ask('i', '10.0.3', ttlMs + 1), 'added', 'nor does one whose time is up')
   })
+
+  t.test('requests that arrive together find room as they would one by one [A7]', async t => {
+    const most = { here: 3, inAll: 6 }
+    const origins = ['10.0.0', '10.0.1', '10.0.2', '10.1.0', '10.2.0', '2001:0db8:0001:00', '2001:0db8:0002:00']
+    const asked = fc.array(fc.record({ from: fc.constantFrom(...origins), isPoll: fc.boolean() }), { minLength: 8, maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(asked, async asks => {
+        const results = []
+        for (const isTogether of [true, false]) {
+          const store = await openFor(t, place)
+          const ask = ({ from, isPoll }: (typeof asks)[number], number: number) => {
+            const id = pairingId.parse(`request ${number}`)
+            // A member of another kind in between.
+            const before = isPoll ? store.rejectPairingRequest(pairingId.parse(`request ${number - 2}`), number) : undefined
+            const added = store.addPairingRequest({ ...draft(id, number), from, most })
+            return Promise.all([before, added])
+          }
+          const outcomes = isTogether ? await Promise.all(asks.map(ask)) : []
+          if (!isTogether) for (const [number, each] of asks.entries()) outcomes.push(await ask(each, number))
+          const rows = asks.map((_, number) => store.readPairingRequest(pairingId.parse(`request ${number}`), asks.length))
+          results.push({ outcomes, states: (await Promise.all(rows)).map(row => (row === 'unknown' ? row : row.state)) })
+          await store.close()
+        }
+        t.strictSame(results[0], results[1])
+      }),
+      { numRuns: 8 }
+    )
+  })
 }
 
 /** What lets `device of laptop` into the account, once it asks. */
