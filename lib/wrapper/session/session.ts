@@ -86,7 +86,8 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   return session
 }
 
-const flushWithinMs = 10_000
+/** For each step of closing that waits for the disk or the server, of which there are six. */
+const closingStepWithinMs = 10_000
 const longestNamed = 100
 
 class WrappedSession implements Session {
@@ -268,34 +269,62 @@ class WrappedSession implements Session {
   }
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
-    const { writer, requests, attachments, approvals, watchers, notices } = this.#parts
     const { folder } = this.#options
+    // First of all, so that no later process goes on with a session that is ending.
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
     this.#leftOut.finish()
-    await this.#agent.stop()
-    // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
-    await this.#turns.settle(flushWithinMs)
-    this.#parts.autoDeny.close()
+    // The agent comes before what it uses. If it cannot be stopped, what it said still has to be delivered.
+    const [stopping] = await Promise.allSettled([this.#stopAgent()])
+    this.#closeParts()
+    this.#showEnd(how)
+    // The line is the last to close, since all of the above is told by it.
+    const delivered = await this.#deliver()
+    if (this.#uplink?.link.type === 'gone') folder.remove()
+    else if (delivered) folder.retire()
+    if (stopping.status === 'rejected') throw stopping.reason
+    return { how, delivered }
+  }
+
+  async #stopAgent(): Promise<void> {
+    try {
+      await this.#agent.stop()
+    } finally {
+      // What it said last is still written; a disk that accepts nothing must not keep this process.
+      await this.#turns.settle(closingStepWithinMs)
+    }
+  }
+
+  /** Nobody asks or answers any more. */
+  #closeParts(): void {
+    const { autoDeny, requests, attachments, approvals, watchers } = this.#parts
+    autoDeny.close()
     for (const { ask } of requests.open) requests.close(ask)
     attachments.close()
     approvals.end()
     watchers.close()
+  }
+
+  #showEnd(how: SessionEnd): void {
+    const { notices } = this.#parts
     this.#uplink?.setThinking(false)
     const agentEnd = how.type === 'agent-died' ? agentEndOf(how.died.how) : undefined
     if (how.type === 'agent-died') notices.failed()
     notices.close()
     if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
-    await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
-    await this.#parts.pictures.finish(flushWithinMs)
+  }
+
+  /** What the session has said reaches the disk, then the server. False when some of it stays on disk for the next run. */
+  async #deliver(): Promise<boolean> {
+    const { writer, notices, pictures } = this.#parts
+    await withDeadline(closingStepWithinMs, () => this.#recounting).catch(() => {})
+    await pictures.finish(closingStepWithinMs)
     await writer.finish()
-    await withDeadline(flushWithinMs, () => notices.settled()).catch(() => {})
-    const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
-    await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})
+    await withDeadline(closingStepWithinMs, () => notices.settled()).catch(() => {})
+    const delivered = (await this.#uplink?.end({ ms: closingStepWithinMs })) ?? true
+    await withDeadline(closingStepWithinMs, () => this.#options.folder.noted()).catch(() => {})
     writer.abandon()
-    if (this.#uplink?.link.type === 'gone') folder.remove()
-    else if (delivered) folder.retire()
-    return { how, delivered }
+    return delivered
   }
 }
 

@@ -34,6 +34,16 @@ t.test('a resumed session ends when it is archived again', async t => {
   t.match(await resumed.ended, { how: { type: 'elsewhere', sentence: /archived on another device/ } })
 })
 
+t.test('a session whose agent cannot be stopped is delivered and closed all the same, and then reports why', async t => {
+  const { session, resume } = await endedSession(t)
+  const agent = { ...quietAgent(), stop: () => Promise.reject(new Error('the agent cannot be stopped')) }
+  const resumed = await resume({ agent })
+  await session.until(({ metadata }) => metadata.lifecycleState === 'running')
+  resumed.end('person')
+  await t.rejects(resumed.ended, { message: 'the agent cannot be stopped' })
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+})
+
 async function goesOn(t: Test, session: PhoneSession, resumed: Session): Promise<void> {
   await session.until(({ metadata }) => metadata.lifecycleState === 'running')
   resumed.end('person')
@@ -60,7 +70,15 @@ async function endedSession(t: Test) {
         result = (await socket.emitWithAck('update-metadata', { sid, metadata: sealed, expectedVersion })).result
       }
     },
-    async resume({ untold, whenOpened }: { untold?: Untold; whenOpened?: () => Promise<void> } = {}): Promise<Session> {
+    async resume({
+      agent = quietAgent(),
+      untold,
+      whenOpened
+    }: {
+      agent?: Agent
+      untold?: Untold
+      whenOpened?: () => Promise<void>
+    } = {}): Promise<Session> {
       const known = listSessions(home)[0]
       const folder = known && reopen(known)
       const own = openHome({ AFIELD_HOME: home })
@@ -73,7 +91,7 @@ async function endedSession(t: Test) {
       }
       const metadata = { ...folder.notes.metadata, lifecycleState: 'running', hostPid: process.pid }
       const resumed = await startSession({
-        agent: quietAgent(),
+        agent,
         home: own,
         credentials,
         folder,
@@ -85,7 +103,7 @@ async function endedSession(t: Test) {
       })
       t.teardown(() => {
         resumed.end('system')
-        return resumed.ended
+        return resumed.ended.catch(() => {})
       })
       return resumed
     }
