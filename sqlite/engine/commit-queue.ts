@@ -4,16 +4,19 @@ import { verdictOn } from '../file/failure.ts'
 import type { Log } from '../file/log.ts'
 import type { Reserve } from '../file/reserve.ts'
 
+/** A turn stops the event loop until it is on disk. With more members, sharing its sync saves little more. */
 const mostMembers = 128
 /** Members that may take some milliseconds each. */
 const mostLong = 8
+/** How much a turn writes before the event loop goes on. */
 const mostBytes = 4 * 1024 * 1024
 const busyPauseMs = 20
+/** A program may hold the database for a moment, as for a copy; a client still hears of it before its own timeout. */
 const busyPatienceMs = 2_000
 
 /**
  * Work that members of one kind defer within their turn and do together, such as a counter they all
- * move. It runs before any other member, and before the commit.
+ * move. It runs before a member of another kind, and before the commit.
  */
 export interface Tail {
   finish(): void
@@ -26,7 +29,7 @@ interface Member {
   bytes: number
   isLong: boolean
   tail: Tail | undefined
-  resolve: (value: unknown) => void
+  resolve: () => void
   reject: (error: unknown) => void
 }
 type Answer = () => void
@@ -89,7 +92,7 @@ export class CommitQueue {
 
   /**
    * Resolves with what `run` returned once that is on disk; rejects with what it threw, with
-   * `StoreFull` or with `StoreBroken`. `bytes` is roughly how much it stores; `isLong` says that it
+   * `StoreFull`, `StoreBusy` or `StoreBroken`. `bytes` is roughly how much it stores; `isLong` says that it
    * may take some milliseconds, so that only a few such share a turn; `tail` is what it defers to be
    * done with others of its kind.
    */
@@ -117,7 +120,7 @@ export class CommitQueue {
     }
   }
 
-  /** Commits what is waiting; from then on everything is rejected. */
+  /** Commits what is waiting, with what arrives until it resolves; from then on everything is rejected. */
   async end(): Promise<void> {
     if (this.#isScheduled) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
     this.#refusal ??= new StoreBroken('The store is closed.')
@@ -271,7 +274,7 @@ function runTogether(members: Member[]): Answer[] {
     if (tail !== member.tail) tail?.finish()
     tail = member.tail
     member.run()
-    return () => member.resolve(undefined)
+    return () => member.resolve()
   })
   tail?.finish()
   return answers
