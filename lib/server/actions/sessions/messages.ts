@@ -5,8 +5,14 @@ import type { Message, MessageDraft, Page } from '../../../store/rows.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { announce } from '../../publish.ts'
 
-const newest = 2_147_483_647
+const aboveEverySeq = 2_147_483_647
+/** The route has no parameters: existing apps count on this many. */
+const mostLatest = 150
 
+/**
+ * Answers every draft in the order of the numbers, those stored before included. Only new ones are
+ * announced, after the commit.
+ */
 export async function appendMessages(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
@@ -32,8 +38,9 @@ export async function readMessages(
   return found(await store.readMessages(caller.account, session, page))
 }
 
+/** The newest first. */
 export async function readLatestMessages({ store }: Pick<Deps, 'store'>, caller: Caller, session: SessionId): Promise<Message[]> {
-  const page = found(await store.readMessages(caller.account, session, { before: newest, limit: 150 }))
+  const page = found(await store.readMessages(caller.account, session, { before: aboveEverySeq, limit: mostLatest }))
   return page.messages
 }
 

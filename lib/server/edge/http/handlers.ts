@@ -85,8 +85,7 @@ export interface Asked<Name extends RouteName> {
   params: ParamsOf<Name>
   query: QueryOf<Name>
   body: BodyOf<Name>
-  /** Filled in for routes without sign-in only. */
-  from: Sender
+  from: Name extends OpenRouteName ? Sender : undefined
   /** Aborts when the client has gone. */
   gone: () => AbortSignal
   /** Of this server; filled in for routes that tell addresses only. */

@@ -47,8 +47,9 @@ interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
 }
 
 /** What the schemas of a route have made of a request. */
-interface Parsed extends Pick<Asked<RouteName>, 'from' | 'gone' | 'address'> {
+interface Parsed extends Pick<Asked<RouteName>, 'gone' | 'address'> {
   caller: Caller | undefined
+  from: Sender
   params: unknown
   query: unknown
   body: unknown
