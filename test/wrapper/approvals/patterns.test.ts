@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { RulePattern } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import type { Asked } from '../../../lib/protocol/sealed/decisions/subject.ts'
-import { allowing, faultOf, suggested } from '../../../lib/wrapper/approvals/patterns.ts'
+import { allowing, faultOf, ruleOfTools, suggested } from '../../../lib/wrapper/approvals/patterns.ts'
 import { requestOf } from '../../../lib/wrapper/approvals/request.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'afield-patterns-')))
@@ -237,4 +237,20 @@ t.test('the narrowest pattern allows the request and nothing more', async t => {
     t.equal(suggested(requestOf(shell(command), folder)), pattern, command)
     if (pattern !== undefined) t.equal(isAllowed(pattern, command), true)
   }
+})
+
+t.test('the tools that an existing app allows become the rule they name, and nothing wider', async t => {
+  const ruleFor = (allowTools: string[], asked: Asked) => ruleOfTools(allowTools, requestOf(asked, folder))?.pattern
+  const edit: Asked = { ...shell('', {}), tool: 'Edit', kind: 'edit', args: { file_path: join(folder, 'a.ts') } }
+  const tool: Asked = { ...edit, tool: 'mcp__notes__add', kind: 'other', args: {} }
+  const page: Asked = { ...edit, tool: 'WebFetch', kind: 'fetch', args: { url: 'https://example.net/' } }
+  t.equal(ruleFor(['Bash(npm test)'], shell('npm test')), 'npm test', 'this command')
+  t.equal(ruleFor(['Bash(npm run:*)'], shell('npm run build')), 'npm run *', 'what begins with these words')
+  t.equal(ruleFor(['Bash(rm -r x)', 'Bash'], shell('npm test')), undefined, 'another command, and every command')
+  t.equal(ruleFor(['Bash(npm *:*)'], shell('npm test')), undefined, 'a star among the words')
+  t.equal(ruleFor(['Edit'], edit), '**', 'files of the folder')
+  t.equal(ruleFor(['Write'], edit), undefined, 'another tool')
+  t.equal(ruleFor(['mcp__notes__add'], tool), 'mcp__notes__add')
+  t.equal(ruleFor(['mcp__notes'], tool), undefined)
+  t.equal(ruleFor(['WebFetch'], page), undefined, 'every page')
 })
