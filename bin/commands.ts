@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 
 /** What a file in bin/commands exports: its options, and what it does with them. */
-export interface Command {
+interface Command {
   builder(line: Argv): Argv
   handler(args: ArgumentsCamelCase): Promise<void> | void
 }

@@ -1,11 +1,11 @@
 /** A command as it is completed: its name and a few words about it. */
-export interface Completed {
+interface Completed {
   name: string
   about: string
 }
 
 export const shells = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof shells)[number]
+type Shell = (typeof shells)[number]
 
 /**
  * What a shell reads at its start. It completes the names of commands by itself, and asks `afield complete` for the options of a command,

@@ -11,7 +11,7 @@ export type ServerOptions = z.output<typeof table>
 export type GivenOptions = z.input<typeof table>
 
 /** One option as `--help` and the manual show it. */
-export interface OptionRow extends Omit<Manual, 'defaultInWords'> {
+interface OptionRow extends Omit<Manual, 'defaultInWords'> {
   name: string
   kind: 'string' | 'number' | 'boolean'
   choices?: readonly string[]

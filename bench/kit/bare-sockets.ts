@@ -7,7 +7,7 @@ export interface BareSocket {
   name: string
 }
 
-export interface BareSocketHandler {
+interface BareSocketHandler {
   /** The auth of the CONNECT packet; answers whether it is let in. */
   connect?: (ws: WebSocket<BareSocket>, auth: string) => boolean
   message?: (ws: WebSocket<BareSocket>, packet: string) => void

@@ -1,8 +1,8 @@
 import { type Child, startChild } from './child.ts'
 
-export type Kind = 'bare' | 'afield'
+type Kind = 'bare' | 'afield'
 
-export interface Comparison {
+interface Comparison {
   /** The bench file itself, which runs again as the server. */
   file: string
   title: string

@@ -2,13 +2,13 @@ import type { Target } from './child.ts'
 import { openPoster, postText } from './raw-http.ts'
 import { openRawSocket } from './raw-socket.ts'
 
-export interface Load {
+interface Load {
   /** Posts so many messages and resolves once all are answered and all have arrived at every listener. */
   run(messages: number): Promise<void>
   close(): Promise<void>
 }
 
-export interface LoadShape {
+interface LoadShape {
   posters: number
   listeners: number
   batch: number

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** One kept connection that posts, and posts again when it was answered. */
-export interface Poster {
+interface Poster {
   /** The body of the answer. Rejects for anything but 200, unless another status is awaited. */
   post(request: string, status?: number): Promise<string>
   close(): void

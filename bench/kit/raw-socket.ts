@@ -1,6 +1,6 @@
 import { openTcp } from './raw-http.ts'
 
-export interface RawSocket {
+interface RawSocket {
   send(text: string): void
   /** Reads nothing any more, without saying so. */
   stall(): void
@@ -8,7 +8,7 @@ export interface RawSocket {
   closed: Promise<void>
 }
 
-export interface RawSocketOptions {
+interface RawSocketOptions {
   port: number
   auth: Record<string, unknown>
   /** Each Socket.IO packet after the handshake, as it came. Answers to pings are given here. */

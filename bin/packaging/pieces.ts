@@ -8,7 +8,7 @@ export interface Piece {
   compiled?: Uint8Array | undefined
 }
 
-export interface PiecesOptions {
+interface PiecesOptions {
   read(name: string): Piece
   /** Reaches what is no piece. */
   require(name: string): unknown

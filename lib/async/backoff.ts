@@ -1,4 +1,4 @@
-export interface Backoff {
+interface Backoff {
   /** How long to wait before the next attempt. */
   nextMs(): number
   /** After a success: the next failure waits as briefly as the first. */

@@ -35,7 +35,7 @@ const manifest = z.object({
 })
 /** The manifest of a backup, and access to its files. */
 export type Manifest = z.output<typeof manifest>
-export type PackedFile = Manifest['files'][number]
+type PackedFile = Manifest['files'][number]
 
 /** The name, size and digest of a file, as a manifest lists it. */
 export async function describeFile(directory: string, name: string): Promise<PackedFile> {
@@ -61,7 +61,7 @@ async function* packed(content: Manifest, pathOf: (name: string) => string): Asy
   }
 }
 
-export interface Unpacking {
+interface Unpacking {
   manifest: Manifest
   /** Hands each file's bytes to `write`; throws `CannotStart` when they are not what the manifest says. To be called once. */
   files(write: (name: string, chunk: Buffer) => Promise<void>, tell?: (progress: { done: number; total: number }) => void): Promise<void>

@@ -10,10 +10,10 @@ import { openStore } from '../store/open.ts'
 import { type Inspection, safekeepingOf } from '../store/safekeeping.ts'
 import { describeFile, type Manifest, pack, unpack } from './archive.ts'
 
-export type Step = 'copying' | 'checking' | 'packing' | 'reading back'
-export type Tell = (step: Step, progress?: { done: number; total: number }) => void
+type Step = 'copying' | 'checking' | 'packing' | 'reading back'
+type Tell = (step: Step, progress?: { done: number; total: number }) => void
 
-export interface BackupAsk {
+interface BackupAsk {
   options: Pick<ServerOptions, 'data' | 'store'>
   /** A directory to create the file in, or the path of a file that does not exist. */
   target: string
@@ -23,7 +23,7 @@ export interface BackupAsk {
   tell: Tell
 }
 
-export interface BackupMade {
+interface BackupMade {
   file: string
   bytes: number
   holds: Manifest['holds']
@@ -142,7 +142,7 @@ async function readBack(part: string, passphrase: string | undefined, tell: Tell
   }
 }
 
-export async function syncDirectory(directory: string): Promise<void> {
+async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(directory, 'r')
   try {

@@ -10,7 +10,7 @@ import { type Manifest, unpack } from './archive.ts'
 /** For this long, logins over client-chosen challenges need approval: the ones used since the backup are unknown. */
 const holdLoginsMs = 24 * 60 * 60 * 1000
 
-export interface RestoreAsk {
+interface RestoreAsk {
   options: Pick<ServerOptions, 'data' | 'store'>
   file: string
   passphrase: () => Promise<string>
@@ -20,7 +20,7 @@ export interface RestoreAsk {
   tell: (step: 'unpacking' | 'checking', progress?: { done: number; total: number }) => void
 }
 
-export interface Restored {
+interface Restored {
   manifest: Manifest
   /** Where the previous data is now: beside the database, and beside the small files if those are elsewhere. */
   putAside: string[]

@@ -6,7 +6,7 @@ import { exactly, type ReadBytes } from './bytes.ts'
 // Backups were sealed so until they became files of age. This reads those that people still have.
 
 /** What the head of such a backup says, so that its key can be made from the passphrase again. */
-export interface Sealing {
+interface Sealing {
   cipher: 'argon2id+xchacha20poly1305'
   salt: string
   passes: number

@@ -11,7 +11,7 @@ export interface Progress {
   total: number
 }
 
-export interface AskOptions {
+interface AskOptions {
   directory: string
   file: string
   name: string

@@ -8,12 +8,12 @@ import { withAddress } from './address.ts'
 const mostQuestionBytes = 64 * 1024
 
 /** What a person is told of a question that was not answered. */
-export interface Refusal {
+interface Refusal {
   says: string
   exitCode: number
 }
 
-export interface LocalSocketOptions {
+interface LocalSocketOptions {
   directory: string
   file: string
   /**

@@ -1,7 +1,7 @@
 import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
 
 /** Storage used by one account. */
-export interface AccountStorage {
+interface AccountStorage {
   sessions: number
   messages: number
   bytes: {

@@ -4,7 +4,7 @@ import type { Quotas } from './quotas.ts'
 import type { Bearer, TokenDraft, TokenRow } from './rows.ts'
 
 /** What is removed when the expired tokens are: with them devices unused for long, and their push tokens. */
-export interface Expired {
+interface Expired {
   tokens: number
   devices: number
   pushTokens: number

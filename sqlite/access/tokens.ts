@@ -119,7 +119,7 @@ export function tokens({
 }
 
 /** The device of a stored token; `isNew` if it was created with it. */
-export interface StoredDevice {
+interface StoredDevice {
   id: DeviceId
   isNew: boolean
 }

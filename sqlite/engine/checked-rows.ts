@@ -23,7 +23,7 @@ const tables: readonly CheckedTable[] = [
 ]
 
 /** A row compared with its checksum. */
-export interface CheckedRow {
+interface CheckedRow {
   row: number
   /** Which it is, in words. */
   name: string

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId } from '../../lib/protocol/wire/ids.ts'
 
-export interface AccountClock {
+interface AccountClock {
   /** Advances the account's update seq and returns it. Part of the caller's transaction. */
   move(account: AccountId, by: number): number
   read(account: AccountId): number

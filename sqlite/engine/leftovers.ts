@@ -8,7 +8,7 @@ const bytesAtOnce = 256 * 1024
 
 type Kind = 'account' | 'session' | 'machine'
 /** Something removed, by the keys it had. */
-export interface Removed {
+interface Removed {
   kind: Kind
   key: number
   account: number
@@ -22,7 +22,7 @@ type Step = (removed: Removed) => boolean
  * Remains of removed accounts, sessions and machines, which are deleted in small pieces, so that
  * nobody waits for a huge one.
  */
-export interface Leftovers {
+interface Leftovers {
   /** Tables of which one account may have millions of rows, or huge ones. */
   readonly large: readonly string[]
   /**

@@ -28,7 +28,7 @@ export function byteQuota(database: Database): (account: AccountId, added: numbe
  * A write as part of a member, which throws, and so is rolled back, if the account would then have
  * more state than allowed, and more than before.
  */
-export type StateWrite = <T>(account: AccountId, quotas: Pick<Quotas, 'stateBytes'>, write: () => T) => T
+type StateWrite = <T>(account: AccountId, quotas: Pick<Quotas, 'stateBytes'>, write: () => T) => T
 
 export function stateQuota(database: Database): StateWrite {
   const held = database.prepare<[AccountId], number>('SELECT state_bytes FROM account WHERE id = ?').pluck()

@@ -17,7 +17,7 @@ const applicationId = 0x41666c64
 const oldestSqlite = '3.51.3'
 const pageSize = 4096
 
-export interface OpenedDatabase {
+interface OpenedDatabase {
   database: Database.Database
   /** Checkpoints the WAL into the file, closes it and unlocks the directory. */
   close(): void

@@ -1,5 +1,5 @@
 /** What a failed statement means for the store: only `refused` leaves the rest of the transaction intact. */
-export type Verdict = 'refused' | 'busy' | 'full' | 'broken'
+type Verdict = 'refused' | 'busy' | 'full' | 'broken'
 
 const broken = ['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PROTOCOL']
 

@@ -45,7 +45,7 @@ interface Plan {
 }
 
 /** What was unpacked: directories next to the targets, and the names in them. */
-export interface Unpacked {
+interface Unpacked {
   fresh: Record<Side, string>
   /** Its name in `fresh.database`. */
   databaseName: string

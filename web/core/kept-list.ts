@@ -1,7 +1,7 @@
 import { type DeviceDb, deviceDb } from './device-db.ts'
 
 /** What waits on this device, under a name of its own. All tabs of the device have the same list. */
-export interface KeptList<Entry extends { readonly key: string }> {
+interface KeptList<Entry extends { readonly key: string }> {
   read(): Promise<readonly Entry[]>
   /** In the place of the one with the same key, else at the end. */
   put(entry: Entry): Promise<void>

@@ -14,7 +14,7 @@ export const route: ReadonlySignal<Route> = routeNow
  */
 export const arrival: ReadonlySignal<Arrival | undefined> = arrivalNow
 
-export interface Arrival {
+interface Arrival {
   href: string
   fragment: URLSearchParams
 }

@@ -1,5 +1,5 @@
 /** What the tabs of this device tell each other. Each has a link of its own; only what no server tells goes here. */
-export type TabMessage =
+type TabMessage =
   | { type: 'seen'; id: string; seq: number }
   | { type: 'pinned'; ids: readonly string[]; isPinned: boolean }
   | { type: 'draft'; session: string; text: string }

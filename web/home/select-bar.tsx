@@ -84,7 +84,7 @@ function Act(props: { icon: IconName; name: string; isOff: boolean; onPick(): vo
 }
 
 /** For what cannot be taken back. */
-export function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; ids: readonly string[]; onClose(): void }) {
+function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; ids: readonly string[]; onClose(): void }) {
   const { isBusy, run } = useBusy()
   const link = live.value
   const isDelete = what === 'delete'

@@ -50,7 +50,7 @@ export interface Asker {
   about: { os?: string | undefined; user?: string | undefined; isRoot?: boolean | undefined } | undefined
 }
 
-export type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: string }
+type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: string }
 
 type Linking = Pick<Live, 'rest' | 'vault'>
 

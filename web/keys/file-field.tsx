@@ -9,7 +9,7 @@ import { afterPaint } from './file-sheet.tsx'
 const words = joining.keyFile
 
 /** A key file that somebody chose to restore with. */
-export interface ChosenKeyFile {
+interface ChosenKeyFile {
   /** It waits for its passphrase. */
   readonly isSealed: boolean
   choose(file: File): Promise<void>

@@ -11,7 +11,7 @@ export async function sealKeyFile(text: string, passphrase: string): Promise<str
 const workFactor = 16
 
 /** How a file can be read: at once, with a passphrase, or not at all. */
-export type KeyFileSeen = { type: 'key'; key: string } | { type: 'sealed'; sealed: Uint8Array } | { type: 'other' }
+type KeyFileSeen = { type: 'key'; key: string } | { type: 'sealed'; sealed: Uint8Array } | { type: 'other' }
 
 export async function lookAtKeyFile(bytes: Uint8Array): Promise<KeyFileSeen> {
   const text = new TextDecoder().decode(bytes)

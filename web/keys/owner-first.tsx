@@ -5,7 +5,7 @@ import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { settings } from '../words/settings.ts'
 
-export interface Owner {
+interface Owner {
   /** Whoever holds the device has shown to be its owner, or nothing here asks for that. */
   isSure: boolean
   isRefused: boolean

@@ -15,14 +15,14 @@ export function isArchived(session: SessionView, home: Pick<Home, 'seenSeq' | 'p
   return now - movedAt > quietDays * dayMs
 }
 
-export interface ArchiveRule {
+interface ArchiveRule {
   readonly quietDays: QuietDays
   /** In ms since 1970. */
   readonly now: number
 }
 
 /** By a person, on whichever device. The last words of an agent that ends for it come a moment later and do not take it out again. */
-export function isPutAway({ metadata, last }: SessionView): boolean {
+function isPutAway({ metadata, last }: SessionView): boolean {
   const at = metadata?.archivedAt
   return typeof at === 'number' && (last?.at ?? 0) <= at + lastWordsMs
 }

@@ -2,9 +2,9 @@ import { type Cipher, type LiveSocket, Refused, type Rest } from '../../lib/clie
 import { readMarks, readMarksKey } from '../../lib/protocol/sealed/read-marks.ts'
 import { kvKey, type Sealed, sealed } from '../../lib/protocol/wire/ids.ts'
 
-export type Marks = ReadonlyMap<string, number>
+type Marks = ReadonlyMap<string, number>
 
-export interface ReadMarks {
+interface ReadMarks {
   /** The person has seen a session up to this message, on this device. */
   note(session: string, seq: number): void
   /** Tells the others now what they have not been told. */

@@ -16,7 +16,7 @@ export interface MachineRules {
 export type KnownRules = ReadonlyMap<string, MachineRules | 'unknown'>
 
 /** The rules of one machine, kept and followed there; each call rejects with `CallFailed`, whose message may be the machine's own. */
-export interface RuleBook {
+interface RuleBook {
   read(): Promise<MachineRules>
   /** With the id of a rule it changes that one. */
   set(rule: RuleDraft & { id?: string | undefined }, madeBy: string | undefined): Promise<void>

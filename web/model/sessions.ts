@@ -23,7 +23,7 @@ export interface Groups {
 }
 
 /** Sessions of one folder of one machine. */
-export interface FolderGroup {
+interface FolderGroup {
   readonly key: string
   readonly folder: string
   readonly machineId: string | undefined

@@ -12,7 +12,7 @@ export interface LastStart {
   folders?: Readonly<Record<string, FolderStart>> | undefined
 }
 
-export interface FolderStart {
+interface FolderStart {
   agent: string
   mode: string
   /** Undefined as long as nobody said so: then it depends on whether the folder has changes. */

@@ -13,7 +13,7 @@ import { ModelChoice } from './model.tsx'
 
 /** Empty: the agent's own choice. */
 export const efforts = ['', 'low', 'medium', 'high'] as const
-export type Effort = (typeof efforts)[number]
+type Effort = (typeof efforts)[number]
 
 export interface MoreOptions {
   model: string

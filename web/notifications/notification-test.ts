@@ -14,7 +14,7 @@ export type TestRun =
   | { type: 'shown'; beganAt: number; sentMs: number; shownMs: number }
   | { type: 'failed'; why: MissCause | 'unreached' }
 
-export interface TestOf {
+interface TestOf {
   readonly run: ReadonlySignal<TestRun | undefined>
   send(): Promise<void>
   stop(): void

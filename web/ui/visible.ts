@@ -1,6 +1,6 @@
 import { hidden } from '../../lib/protocol/sealed/decisions/hidden.ts'
 
-export interface VisibleSpan {
+interface VisibleSpan {
   readonly text: string
   /** True when `text` stands for a character that would not be seen, or would change how others are read. */
   readonly isEscape: boolean

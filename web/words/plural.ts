@@ -1,5 +1,5 @@
 /** What a sentence says for each form of a number that its language has; `other` is there in every language. */
-export type Forms = { readonly [Form in Exclude<Intl.LDMLPluralRule, 'other'>]?: string } & { readonly other: string }
+type Forms = { readonly [Form in Exclude<Intl.LDMLPluralRule, 'other'>]?: string } & { readonly other: string }
 
 /** Picks the form that this language wants for a number: of the language a sentence is written in, which need not be the reader's. */
 export function pluralIn(language: string): (count: number, forms: Forms) => string {

@@ -10,7 +10,7 @@ export interface StatusFile extends Pick<ChangedFile, 'path' | 'from' | 'letter'
   readonly index?: string
 }
 
-export interface StatusTold extends Pick<Repository, 'branch' | 'head' | 'upstream' | 'ahead' | 'behind'> {
+interface StatusTold extends Pick<Repository, 'branch' | 'head' | 'upstream' | 'ahead' | 'behind'> {
   readonly files: readonly StatusFile[]
 }
 

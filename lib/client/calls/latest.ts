@@ -1,5 +1,5 @@
 /** For each choice of each caller, the number of the last accepted call. */
-export interface Latest {
+interface Latest {
   readonly entries: Iterable<readonly [choice: string, number: number]>
   /** False if this one or a later one was already accepted. */
   take(choice: string, number: number): boolean

@@ -63,7 +63,7 @@ export interface AccountFeed {
   close(): void
 }
 
-export interface AccountFeedOptions {
+interface AccountFeedOptions {
   rest: Pick<Rest, 'call'>
   /** A connection of scope `app`. */
   socket: Pick<LiveSocket, 'state' | 'onState' | 'onUpdate' | 'onEphemeral'>

@@ -6,7 +6,7 @@ import type { Rest } from '../link/rest.ts'
 export type ChangedRows = Extract<ChangesReply, { complete: true }>
 
 /** Receives what was read. */
-export interface ChangeSink {
+interface ChangeSink {
   /** Some of what changed, in order; rows as they are now. */
   take(page: ChangedRows): void
   /**

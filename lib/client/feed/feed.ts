@@ -32,7 +32,7 @@ export interface Feed {
   close(): void
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   rest: Pick<Rest, 'call'>
   socket: Pick<LiveSocket, 'state' | 'onState' | 'onUpdate'>
   session: string

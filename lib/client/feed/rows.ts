@@ -32,7 +32,7 @@ export type RowChange =
   | { type: 'machine-removed'; id: MachineId }
   | { type: 'settings'; settings: SettingsCell }
 
-export interface Lists {
+interface Lists {
   sessions: readonly SessionRecord[]
   machines: readonly MachineRecord[]
   settings: SettingsCell
@@ -70,7 +70,7 @@ export class Meanwhile {
 }
 
 /** An update of a row held here. Artifacts and keys are not. */
-export type RowUpdate = Exclude<UpdateBody, { artifactId: unknown } | { changes: unknown }>
+type RowUpdate = Exclude<UpdateBody, { artifactId: unknown } | { changes: unknown }>
 
 export function isRowUpdate(body: UpdateBody): body is RowUpdate {
   return !('artifactId' in body || 'changes' in body)

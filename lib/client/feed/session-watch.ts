@@ -6,7 +6,7 @@ import type { Rest } from '../link/rest.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import { ChangeReader } from './change-reader.ts'
 
-export interface SessionWatchOptions {
+interface SessionWatchOptions {
   rest: Pick<Rest, 'call'>
   socket: Pick<LiveSocket, 'state' | 'onState'>
   session: string

@@ -2,7 +2,7 @@ import type { SessionMetadata } from '../../protocol/sealed/session.ts'
 import { flavorOf, isOfHappy } from './wrappers.ts'
 
 /** What can be requested for a new session, in the codes that our daemons accept for any agent. */
-export type StartMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions'
+type StartMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions'
 
 /** The modes of an agent that is driven by Happy's wrapper. */
 export interface HappyModes {

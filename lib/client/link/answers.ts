@@ -19,7 +19,7 @@ export interface Answering {
 }
 
 /** The methods this client answers, sent to the server at each connect until it has confirmed them. */
-export interface AnswerDesk {
+interface AnswerDesk {
   answer(method: string, handler: CallHandler): Answering
   /** The connection is live: registers everything on it. */
   connected(): void

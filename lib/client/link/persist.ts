@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../async/clock.ts'
 import { pause } from '../../async/pause.ts'
 import { mayRetry, type Refused, type Unreachable } from './refusals.ts'
 
-export interface PersistOptions {
+interface PersistOptions {
   /** Stops the attempts; `attempt` then rejects with its reason. */
   signal: AbortSignal
   clock?: Clock | undefined

@@ -32,7 +32,7 @@ export interface Rest {
   call<Name extends JsonRouteName>(name: Name, request: RequestOf<Name>, options?: CallOptions): Promise<ReplyOf<Name>>
 }
 
-export interface RestOptions {
+interface RestOptions {
   /** Such as `https://home.example.org`, with or without a trailing slash. */
   server: string
   /** Required by every route except login and pairing. */

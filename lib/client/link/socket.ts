@@ -25,7 +25,7 @@ export type SocketState =
 export type { Answering, CallHandler } from './answers.ts'
 export type { ConnectionScope } from './introduction.ts'
 
-export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
+type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
 
 /**
  * One connection to the server that reconnects automatically. Listeners are called in the order of
@@ -69,7 +69,7 @@ export interface LiveSocket {
   close(): void
 }
 
-export interface SocketOptions extends IntroductionOptions {
+interface SocketOptions extends IntroductionOptions {
   server: string
   WebSocket: WebSocketClass
   clock?: Clock | undefined

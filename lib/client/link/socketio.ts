@@ -13,7 +13,7 @@ export type WebSocketClass = new (
 }
 
 /** The events of one connection. Nothing follows `onEnd`, or a close from here. */
-export interface LineListeners {
+interface LineListeners {
   /** The server is there and waits for authentication: see `introduce`. */
   onOpen(): void
   /** The server accepted; `id` names this connection. */

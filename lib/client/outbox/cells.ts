@@ -29,7 +29,7 @@ export interface Cell<Value> {
   close(): void
 }
 
-export interface CellOptions<Value> {
+interface CellOptions<Value> {
   cipher: Cipher
   schema: z.ZodType<Value>
   cell: SealedCell

@@ -52,7 +52,7 @@ export function sealAnswer(cipher: Cipher, call: SealedFor | undefined, result: 
   return cipher.seal({ sealedFor: about, result: result ?? null })
 }
 
-export type OpenedAnswer =
+type OpenedAnswer =
   | { readonly type: 'result'; readonly result: unknown }
   /** The answer to another call, or a nameless one where names are required. */
   | { readonly type: 'astray' }

@@ -8,7 +8,7 @@ import { announce } from '../publish.ts'
 const mostListed = 200
 
 /** The parts that were written, or those whose version is another than expected, as they are now. */
-export interface ArtifactOutcome {
+interface ArtifactOutcome {
   written: boolean
   header?: SealedCell
   body?: SealedCell

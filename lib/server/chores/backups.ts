@@ -12,7 +12,7 @@ import type { BackupState } from '../watch/metrics.ts'
  */
 export type TakeBackup = (file: string, signal: AbortSignal) => Promise<void>
 
-export interface BackupDeps {
+interface BackupDeps {
   clock: Clock
   now: () => number
   log: Logger

@@ -9,7 +9,7 @@ const mostReadingMs = 10 * 60 * 1_000
 /** Rows are compared again so long after all of them were. */
 const restMs = 60 * 60 * 1_000
 
-export interface CaretakerDeps {
+interface CaretakerDeps {
   store: Pick<Safekeeping, 'scrub' | 'makeRoom' | 'soundness'>
   clock: Clock
   now: () => number

@@ -28,7 +28,7 @@ const firstWaitMs = 5_000
 const longestWaitMs = 60 * minuteMs
 const longestRetryAfterMs = 6 * 60 * minuteMs
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   store: Pick<NoticeStore, 'claimDeliveries' | 'endDeliveries' | 'nextDelivery' | 'forgetNotices'>
   providers: readonly PushProvider[]
   /** Whether somebody looks at an app of the account. */

@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** So many are removed at a time, and others come in between. */
 const atOnce = 10
 
-export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
+interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
   clock: Clock
   presence: Pick<Presence, 'forget'>
   leftoverSweep: Pick<LeftoverSweep, 'soon'>

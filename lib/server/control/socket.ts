@@ -6,9 +6,9 @@ import type { ControlDeps } from './command.ts'
 import { isCommand } from './commands.ts'
 import { runCommand, sentenceOf } from './run.ts'
 
-export type Control = LocalSocket
+type Control = LocalSocket
 
-export interface ControlSocketDeps extends ControlDeps {
+interface ControlSocketDeps extends ControlDeps {
   log: Logger
   /** Called once for every unexpected error. */
   onError: (error: unknown) => void

@@ -38,7 +38,7 @@ const mostAnswerBytes = 256 * 1024 * 1024
 /** The library takes one route per path: these all match the endpoint, in this order. */
 const socketPatterns = [`${socketPath}/*`, '/v1/*', '/*']
 
-export interface Edge {
+interface Edge {
   url: string
   port: number
   /** Takes no new connections; those that are open go on. */

@@ -43,7 +43,7 @@ export function eventFrame(name: string, body: unknown): string {
 }
 
 /** An update of a change: its frame, and who sees it. */
-export interface UpdateFrame {
+interface UpdateFrame {
   frame: Frame
   appsOnly: boolean
   /** Existing clients do not know it, so it goes only to who asked for such. */

@@ -14,7 +14,7 @@ export class NotAllowed extends Error {
   override readonly name = 'NotAllowed'
 }
 
-export interface Answer {
+interface Answer {
   status: number
   /** In milliseconds, as `Retry-After` says; undefined where it says nothing that can be read. */
   retryAfterMs: number | undefined
@@ -37,7 +37,7 @@ export interface Outbound {
 }
 
 /** Where requests to addresses that people chose may go. */
-export interface Destinations {
+interface Destinations {
   /** Networks besides the public internet, such as a home's. Plain HTTP is for these only. */
   allowed: BlockList
   /** The port this server listens on: never reached at an address of this computer. */

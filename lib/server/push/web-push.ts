@@ -22,7 +22,7 @@ export interface VapidKeys {
   privateKey: string
 }
 
-export interface Signer {
+interface Signer {
   vapid: VapidKeys
   /** Where a push service may reach the operator: a `mailto:` or `https:` address. */
   contact: string

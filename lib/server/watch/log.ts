@@ -34,7 +34,7 @@ export interface LogFields {
 }
 
 /** What is told of an error nobody foresaw. */
-export interface ErrorNote {
+interface ErrorNote {
   name: string
   says: string
   code?: string

@@ -24,21 +24,21 @@ export interface Metrics {
   arrived(): void
 }
 
-export interface Counted extends Metrics {
+interface Counted extends Metrics {
   /** The Prometheus text format, version 0.0.4. */
   text(): Promise<string>
   close(): void
 }
 
 /** What is read when somebody asks. */
-export interface Gauged {
+interface Gauged {
   connections(): { app: number; session: number; machine: number }
   framesSent(): number
   gapsFilled(): number
 }
 
 /** What waits to be delivered. */
-export interface Queued {
+interface Queued {
   kinds: readonly ChannelKind[]
   /** When the next delivery of a kind is due; undefined where none waits. */
   nextDueAt(kind: ChannelKind): Promise<number | undefined>
@@ -55,7 +55,7 @@ export interface BackupState {
 }
 
 /** How the rows at rest are. */
-export interface RowsWatched {
+interface RowsWatched {
   soundness(): Soundness
   now(): number
 }

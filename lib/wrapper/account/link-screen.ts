@@ -4,7 +4,7 @@ import { drawQr } from '../terminal/qr.ts'
 import { foldedAside, type Style, widthOf } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-export interface LinkScreen {
+interface LinkScreen {
   server: string
   link: string
   /** `happy://…`, where Happy's apps can answer as well. */

@@ -26,7 +26,7 @@ export interface PermissionAsk {
 }
 
 /** By the agent's own id. */
-export interface Option {
+interface Option {
   id: string
   name: string
   description: string | undefined
@@ -66,7 +66,7 @@ export interface Image {
   bytes: Uint8Array
 }
 
-export interface Cost {
+interface Cost {
   amount: number
   currency: string
 }

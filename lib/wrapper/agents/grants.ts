@@ -6,7 +6,7 @@ export function lastingChoice(id: string, grants: Grants): PermissionChoice {
   return { id, label: labelOf(grants), kind: 'allow_always', grants }
 }
 
-export function labelOf({ lasts, what }: Grants): string {
+function labelOf({ lasts, what }: Grants): string {
   const all = what.map(nameOf).join(', ')
   return lasts === 'session' ? `Allow ${all} this session` : `Always allow ${all}`
 }

@@ -52,7 +52,7 @@ function numbersOf(version: string): number[] {
     .filter(Number.isInteger)
 }
 
-export interface Command {
+interface Command {
   command: string
   args: readonly string[]
   /** Whether the shell of Windows starts it. */

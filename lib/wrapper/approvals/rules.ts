@@ -19,7 +19,7 @@ import type { Request } from './request.ts'
 
 const kept = z.looseObject({ isPaused: z.boolean().optional(), rules: z.array(approvalRule) })
 
-export interface Rules {
+interface Rules {
   readonly isPaused: boolean
   readonly rules: readonly ApprovalRule[]
 }
@@ -28,7 +28,7 @@ export interface Rules {
  * What people allow on this computer for longer than once, in `rules.json` of the wrapper's home. Every session and the daemon read and
  * write it, so nothing of it is remembered: a rule that is removed allows nothing from then on.
  */
-export interface RuleBook {
+interface RuleBook {
   /** Throws when it cannot be read: then nothing is allowed. */
   read(): Rules
   /** With the id of a rule that is there it changes that one. Throws, with a sentence for who made it, when it can be no rule. */

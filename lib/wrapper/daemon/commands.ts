@@ -18,7 +18,7 @@ import { type DaemonNotes, findDaemon } from './place.ts'
 import { findService } from './service.ts'
 import { addToLog, lastLines, logFile } from './upkeep.ts'
 
-export interface DaemonCommand {
+interface DaemonCommand {
   home: Home
   /** As given on the command line. */
   server: string | undefined

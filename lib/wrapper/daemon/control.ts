@@ -16,7 +16,7 @@ const replies = {
 
 type Replies = { [Name in keyof typeof replies]: z.output<(typeof replies)[Name]> }
 /** `answered` resolves once the reply was sent. */
-export type DaemonAnswers = { [Name in keyof Replies]: (answered: Promise<void>) => Replies[Name] }
+type DaemonAnswers = { [Name in keyof Replies]: (answered: Promise<void>) => Replies[Name] }
 
 /** Answers on `daemon/control.sock` in the wrapper's home, for its owner alone [W7]; undefined where there can be no such socket. */
 export async function openDaemonControl(

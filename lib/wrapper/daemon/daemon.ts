@@ -16,7 +16,7 @@ import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
 import { takePlace } from './place.ts'
 
-export interface DaemonOptions {
+interface DaemonOptions {
   home: Home
   credentials: Credentials
   env: Readonly<Record<string, string | undefined>>
@@ -25,7 +25,7 @@ export interface DaemonOptions {
   tell(line: string): void
 }
 
-export interface Daemon {
+interface Daemon {
   /** Resolves when it was asked to stop or to make way for a new process, here or from a phone, and has said goodbye. */
   readonly ended: Promise<'stopped' | 'restarts'>
   stop(): void

@@ -8,14 +8,14 @@ import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/pr
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export interface KeepAwakeOptions {
+interface KeepAwakeOptions {
   home: string
   env: Env
   /** Whether a session of this computer works right now. */
   isWorking(): boolean
 }
 
-export interface KeepAwake {
+interface KeepAwake {
   methods: Pick<MachineHandlers, 'keep-awake'>
   close(): void
 }

@@ -17,7 +17,7 @@ import { openPinFile, registerMachine } from '../home/machine.ts'
 import { openSeenCalls } from '../home/replay.ts'
 import { watchNetwork } from '../uplink/network.ts'
 
-export interface MachineLineOptions {
+interface MachineLineOptions {
   home: Pick<Home, 'path' | 'machineId'>
   credentials: Credentials
   token: string | TokenSource
@@ -33,7 +33,7 @@ export interface MachineLineOptions {
 export type LineState = { type: 'connecting' | 'live' } | { type: 'away'; reason: string } | { type: 'unlinked' }
 
 /** The way of this computer to the server: known there, alive, and open to calls. */
-export interface MachineLine {
+interface MachineLine {
   readonly state: LineState
   /** Says that the daemon is gone, if there is a link, and closes. */
   close(): Promise<void>

@@ -9,7 +9,7 @@ import { spawnSession } from './launch/spawn.ts'
 import { processMethods } from './processes.ts'
 import { upkeepMethods } from './upkeep.ts'
 
-export interface MachineMethodsDeps {
+interface MachineMethodsDeps {
   home: string
   server: string
   env: Readonly<Record<string, string | undefined>>

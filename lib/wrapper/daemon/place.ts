@@ -17,7 +17,7 @@ export const daemonNotes = z.object({
 /** What the daemon says of itself in the wrapper's home. */
 export type DaemonNotes = z.infer<typeof daemonNotes>
 
-export interface DaemonPlace {
+interface DaemonPlace {
   readonly notes: DaemonNotes
   note(changes: Partial<DaemonNotes>): void
   leave(): void

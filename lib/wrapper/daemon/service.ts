@@ -7,7 +7,7 @@ import { ownProgram, typed } from '../home/own-process.ts'
 import { plain } from '../terminal/style.ts'
 
 /** How the system starts the daemon with the person's session and starts it again when it ends. */
-export interface Service {
+interface Service {
   /** The file that says so. */
   readonly file: string
   /** Throws CannotStart when the system cannot be asked, before anything is changed; `instead` says what a person can do then. */
@@ -17,7 +17,7 @@ export interface Service {
   uninstall(): void
 }
 
-export interface ServedDaemon {
+interface ServedDaemon {
   home: string
   /** The one that the person is linked to there. */
   server: string

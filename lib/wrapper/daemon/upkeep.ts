@@ -6,7 +6,7 @@ import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { plain } from '../terminal/style.ts'
 import { logsIn, startLines } from './launch/launch.ts'
 
-export interface UpkeepDeps {
+interface UpkeepDeps {
   home: string
   /** Ends the daemon, and lets a new process of the program take its place. */
   restart(): void
@@ -53,7 +53,7 @@ export function lastLines(home: string, count: number): string[] {
 }
 
 /** None is written there; what a library says in an error may hold one all the same. */
-export function withoutSecrets(line: string): string {
+function withoutSecrets(line: string): string {
   return plain(line)
     .replace(/[A-Za-z0-9+_=-]{40,}/g, '…')
     .replace(/(bearer|token|secret|key)([ =:]+)\S{8,}/gi, '$1$2…')

@@ -1,7 +1,7 @@
 import type { Session } from '../session/session.ts'
 
 /** What Ctrl-C has begun. */
-export type InterruptState = 'no' | 'turn' | 'asked' | 'ending'
+type InterruptState = 'no' | 'turn' | 'asked' | 'ending'
 
 // Ctrl-C reaches this process from the terminal, and again from npm, which passes on what it got.
 const sameKeyMs = 300

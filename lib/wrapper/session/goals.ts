@@ -14,7 +14,7 @@ export interface Goals {
   change(wish: GoalWish, say: (text: string) => boolean): Promise<void>
 }
 
-export interface GoalWish {
+interface GoalWish {
   action: 'clear' | 'edit' | 'stop'
   objective?: string | undefined
 }

@@ -13,7 +13,7 @@ export interface Interruptions {
   settled(): Promise<void>
 }
 
-export interface InterruptionsDeps {
+interface InterruptionsDeps {
   parts: Pick<SessionParts, 'agent' | 'requests' | 'choices' | 'queue'>
   isRunning(): boolean
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 
-export type WhyLeftOut = 'unreadable' | 'unknown-shape'
+type WhyLeftOut = 'unreadable' | 'unknown-shape'
 
 /** Names each message that nobody here can read, once. */
 export interface LeftOut {

@@ -23,7 +23,7 @@ export interface Notices {
   close(): void
 }
 
-export interface NoticesDeps {
+interface NoticesDeps {
   queue: NoticeQueue
   /** The asks that wait for a person. */
   open(): readonly string[]
@@ -94,7 +94,7 @@ export function createNotices({ queue, open, clock = usual }: NoticesDeps): Noti
   }
 }
 
-export interface NoticeClock {
+interface NoticeClock {
   /** In ms. */
   now(): number
   /** The returned function cancels. */

@@ -7,7 +7,7 @@ import type { Uplink } from '../uplink/uplink.ts'
 import type { WhyNot } from './requests/requests.ts'
 
 /** A message of a person, by which it is known what became of it. */
-export interface Said {
+interface Said {
   readonly localId: string | null
   /** Undefined for one from this terminal. */
   readonly seq?: number | undefined
@@ -31,7 +31,7 @@ export interface Prompt {
 }
 
 /** Why a person said no or stopped the turn, in words for the agent. On disk until it has them: nobody would say it again. */
-export type Reason = NonNullable<SessionNotes['reasons']>[number]
+type Reason = NonNullable<SessionNotes['reasons']>[number]
 
 /**
  * What people said and what became of it. A prompt waits; it is taken out and is on its way to the agent; then it is read, or dropped:
@@ -92,7 +92,7 @@ export interface Queue {
   close(): void
 }
 
-export interface QueueDeps {
+interface QueueDeps {
   folder: { readonly notes: SessionNotes; note(changes: Partial<SessionNotes>): void }
   /** Puts a message of the session on disk. */
   write(body: MessageBody, localId: string): Promise<void>

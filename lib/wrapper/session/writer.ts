@@ -28,7 +28,7 @@ export interface Writer {
   abandon(): void
 }
 
-export interface WriterDeps {
+interface WriterDeps {
   put: Uplink['put']
   publish(change: (state: AgentState) => AgentState): void
   onChange(): void

@@ -68,7 +68,7 @@ export function processTerminal(output: WriteStream = process.stdout, { TERM } =
  * A few lines at the bottom that are drawn over and over. Without a terminal they are written once each, when they are new.
  * `draw` gives the lines for a number of columns; none may be longer.
  */
-export interface Block {
+interface Block {
   redraw(): void
   /** Leaves the screen to somebody else, at once, until `resume`. */
   suspend(): void

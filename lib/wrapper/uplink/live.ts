@@ -231,7 +231,7 @@ function isOfPeople(message: OpenedMessage): boolean {
 }
 
 /** Tells how far the messages of a session came: to this computer, and to the agent. */
-export interface Receipts {
+interface Receipts {
   delivered(seq: number): void
   read(seq: number): void
   /** There is a line again. */

@@ -31,7 +31,7 @@ export interface SignInEvents extends KeptTokens {
 }
 
 /** What one tab of a device brings along. */
-export interface Tab<Link> {
+interface Tab<Link> {
   db(): Promise<Pick<DeviceDb, 'read' | 'change' | 'clear' | 'erase'>>
   loadLink(): Promise<(signIn: SignIn, events: SignInEvents) => Promise<Link>>
   onLinkFailed(error: unknown, againInMs: number): void
@@ -44,7 +44,7 @@ export interface Tab<Link> {
   tellTabs(): void
 }
 
-export interface AccountOfTab<Link> {
+interface AccountOfTab<Link> {
   readonly account: ReadonlySignal<Account>
   /** The link to the server; undefined until it has been loaded and opened, and without an account. */
   readonly live: ReadonlySignal<Link | undefined>

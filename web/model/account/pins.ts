@@ -2,7 +2,7 @@ import type { Pin } from '../../../lib/client/index.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 
 /** Of which sessions and machines this device knows that they say what they seal. Kept for good: no server can talk it out of that. */
-export interface Pins {
+interface Pins {
   of(target: string): Pin
 }
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
 /** When a session was removed and on which device, as far as that was heard when it happened. */
-export interface Removal {
+interface Removal {
   readonly at?: number
   /** The id of the device. */
   readonly by?: string | undefined

@@ -16,7 +16,7 @@ export function questionIn({ tool, arguments: args, choices, form, url }: Permis
   return questions && { type: 'form', questions }
 }
 
-export function formOrLink(form: { questions: readonly Question[] } | undefined, url: string | undefined): AskedQuestion | undefined {
+function formOrLink(form: { questions: readonly Question[] } | undefined, url: string | undefined): AskedQuestion | undefined {
   if (form !== undefined && form.questions.length > 0) return { type: 'form', questions: form.questions }
   return url === undefined ? undefined : { type: 'link', url }
 }

@@ -19,7 +19,7 @@ type Change = (settings: NotificationSettings) => Partial<NotificationSettings>
 /** `untold`: the server is too old for this. */
 export type Reading = { type: 'reading' } | { type: 'unreached' } | { type: 'untold' } | ({ type: 'told' } & ToldNotifications)
 
-export interface ToldNotifications {
+interface ToldNotifications {
   /** As they were chosen here, stored yet or not. */
   readonly settings: NotificationSettings
   readonly channels: readonly Channel[]

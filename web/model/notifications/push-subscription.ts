@@ -2,7 +2,7 @@ import '../../core/later-routes.ts'
 import type { Rest } from '../../../lib/client/index.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 
-export interface PushLink {
+interface PushLink {
   readonly rest: Pick<Rest, 'call'>
   readonly registration: Pick<ServiceWorkerRegistration, 'pushManager'>
   readonly db: Pick<DeviceDb, 'read' | 'write' | 'remove'>
@@ -42,7 +42,7 @@ export async function unregister({ rest, registration, db }: Omit<PushLink, 'app
 }
 
 /** As the server wants it. */
-export function tokenOf(subscription: Pick<PushSubscription, 'toJSON'>, app: string): string {
+function tokenOf(subscription: Pick<PushSubscription, 'toJSON'>, app: string): string {
   const { endpoint, keys } = subscription.toJSON()
   const said = JSON.stringify({ endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, app })
   return `WebPush[${toBase64Url(new TextEncoder().encode(said))}]`

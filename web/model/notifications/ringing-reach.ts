@@ -52,6 +52,6 @@ function isIos(): boolean {
   return /iPhone|iPad|iPod/.test(navigator.userAgent) || (/Macintosh/.test(navigator.userAgent) && navigator.maxTouchPoints > 1)
 }
 
-export function isInstalled(): boolean {
+function isInstalled(): boolean {
   return matchMedia('(display-mode: standalone), (display-mode: fullscreen)').matches || Reflect.get(navigator, 'standalone') === true
 }

@@ -13,7 +13,7 @@ export interface LeavingMessage {
 }
 
 /** One was changed or taken back; without a text it is gone. */
-export interface MessageChange {
+interface MessageChange {
   readonly session: string
   readonly localId: string
   readonly text: string | undefined

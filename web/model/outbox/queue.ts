@@ -65,7 +65,7 @@ export interface DurableQueue<Item extends Entry> {
   close(): Promise<void>
 }
 
-export interface QueueSources<Item extends Entry> {
+interface QueueSources<Item extends Entry> {
   readonly kinds: Readonly<Record<Item['kind'], Kind<Item>>>
   /** False while what the account feed told may be old: then nothing leaves. */
   readonly isLinked: ReadonlySignal<boolean>

@@ -10,7 +10,7 @@ import { changeMetadata } from './metadata.ts'
 
 /** How an agent works: in which mode, with which model, how long it thinks, and whatever else it lets be chosen. */
 export type ChoiceName = 'mode' | 'model' | 'effort' | 'unanswered' | SettingName
-export type SettingName = `setting ${string}`
+type SettingName = `setting ${string}`
 
 export interface AskedChoice {
   readonly code: string
@@ -22,7 +22,7 @@ export interface AskedChoice {
 
 export type AskedChoices = Readonly<Partial<Record<ChoiceName, AskedChoice>>>
 
-export interface SessionChoices {
+interface SessionChoices {
   readonly asked: ReadonlySignal<AskedChoices>
   choose(name: ChoiceName, code: string): Promise<void>
   /** What goes with the next message. */

@@ -2,7 +2,7 @@ import { type MessageRecord, messageRecord } from '../../../lib/protocol/wire/re
 import { deviceDb } from '../../core/device-db.ts'
 
 /** The newest messages of a session as this device keeps them, sealed twice over, so that it opens without the server. */
-export interface SessionHistory {
+interface SessionHistory {
   /** Ascending and without a gap up to the last; empty when nothing is kept. */
   read(): Promise<MessageRecord[]>
   /** Keeps the newest of these; `records` are ascending and without a gap. Soon, not at once. */

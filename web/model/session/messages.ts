@@ -29,7 +29,7 @@ const atOnce = 25
 /** Of what this device kept, as much as fills the last screens; the rest is opened once they are drawn. */
 const keptAtFirst = 50
 
-export interface MessagesSources {
+interface MessagesSources {
   readonly id: string
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>

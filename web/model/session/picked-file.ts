@@ -10,7 +10,7 @@ export interface Picked {
 export type Unfit = 'too-large' | 'no-heic' | 'unreadable' | 'empty'
 
 /** The server takes 10 MiB, and sealing adds a few bytes. */
-export const mostBytes = 10 * 1024 * 1024 - 64
+const mostBytes = 10 * 1024 * 1024 - 64
 
 export async function readPicked(file: File): Promise<Picked | Unfit> {
   if (file.size > mostBytes) return 'too-large'

@@ -55,7 +55,7 @@ function moveBefore(all: { localId: string }[], localId: string, before: string)
 }
 
 /** True until the agent has it. Wrappers that give no receipts read what came during a turn when it ends. */
-export function isUnreadByAgent(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
+function isUnreadByAgent(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
   if (item.from !== 'app' || item.isWithdrawn || item.isRead) return false
   return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && ownOf(item).at >= turn.startedAt
 }

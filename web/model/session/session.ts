@@ -76,7 +76,7 @@ export interface AskedOf {
 
 export const askedNothing: AskedOf = { stop: undefined, resume: undefined, takeOver: undefined }
 
-export interface SessionSources {
+interface SessionSources {
   readonly id: string
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>

@@ -32,7 +32,7 @@ export interface Move {
 }
 
 /** How a text is sent, besides as it is written. */
-export interface SendingHow {
+interface SendingHow {
   readonly files?: readonly Attached[] | undefined
   /** It ends the turn that runs, instead of waiting for it. */
   readonly isSteer?: boolean | undefined
@@ -59,7 +59,7 @@ export interface SessionTexts extends Draft {
   close(): void
 }
 
-export interface TextSources {
+interface TextSources {
   readonly id: string
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>

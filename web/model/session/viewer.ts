@@ -3,7 +3,7 @@ import { callSession, newId } from '../../../lib/client/index.ts'
 import type { Live } from '../account/live.ts'
 import type { SessionFacts } from './facts.ts'
 
-export interface WatchingSources {
+interface WatchingSources {
   readonly id: string
   readonly live: Live
   readonly facts: ReadonlySignal<SessionFacts | undefined>
@@ -12,7 +12,7 @@ export interface WatchingSources {
 const sayAgainMs = 30_000
 const askAtMostEveryMs = 2_000
 
-export interface Watching {
+interface Watching {
   /** Lets the session show whole what grows now: some of it was missed. */
   ask(): void
   /** It is on this screen no longer. */

@@ -14,7 +14,7 @@ export interface Looked {
 }
 
 /** A permission that was answered and belongs to no step that is known. */
-export interface LooseAnswered {
+interface LooseAnswered {
   readonly type: 'decision'
   readonly key: string
   readonly at: number

@@ -2,7 +2,7 @@ import type { Item } from './items.ts'
 import type { Transcript } from './transcript.ts'
 
 /** The last that was heard of an agent: of what it runs, or of what it says. */
-export interface LastOutput {
+interface LastOutput {
   readonly text: string
   readonly at: number
 }

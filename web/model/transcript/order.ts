@@ -20,7 +20,7 @@ export function copySenders({ order, closed, closedBefore, gaps }: Senders): Sen
   return { order: order.copy(), closed, closedBefore: new Map(closedBefore), gaps }
 }
 
-export type Found =
+type Found =
   | { readonly type: 'late' | 'repeated' }
   | { readonly type: 'missing'; readonly by: SealedBy; readonly numbers: readonly number[] }
 

@@ -4,7 +4,7 @@ import { testsSince } from './test-run.ts'
 import type { Transcript } from './transcript.ts'
 
 /** What a person was asked, and what became of it. */
-export interface Asked {
+interface Asked {
   readonly requests: readonly OpenRequest[]
   readonly questions: readonly OpenQuestion[]
   readonly answered: readonly Answered[]

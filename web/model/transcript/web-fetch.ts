@@ -1,7 +1,7 @@
 import type { StepContent } from '../../../lib/protocol/sealed/messages.ts'
 
 /** What a step got from the web, as far as its agent tells. */
-export interface Fetched {
+interface Fetched {
   readonly status: number
   readonly bytes: number
 }

@@ -21,7 +21,7 @@ import { PlanButtons } from './plan.tsx'
 import { type Scope, ScopeChoice } from './scope.tsx'
 import { type DecisionSubject, subjectOf } from './subject.ts'
 
-export interface DockProps extends Answerable {
+interface DockProps extends Answerable {
   /** Where it stands among the open ones, from 1. */
   readonly index: number
   readonly count: number

@@ -5,7 +5,7 @@ import { visible } from '../../ui/visible.ts'
 import { decide as words } from '../../words/decide.ts'
 import { clockTime } from '../../words/time.ts'
 
-export type End = 'hours' | 'today' | 'removed'
+type End = 'hours' | 'today' | 'removed'
 
 /** What a person is writing a rule of. */
 export interface RuleText extends RulePattern {

@@ -1,4 +1,4 @@
-export interface AnsiSpan {
+interface AnsiSpan {
   readonly text: string
   /** Space-separated class names, '' for plain text. */
   readonly look: string

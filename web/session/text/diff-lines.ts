@@ -17,7 +17,7 @@ export interface FileDiff {
   readonly kind: 'new' | 'deleted' | 'changed'
 }
 
-export interface Hunk {
+interface Hunk {
   readonly lines: readonly DiffLine[]
   readonly skippedBefore: number
   /** The number of its first line on each side. */

@@ -16,7 +16,7 @@ export type PairRow =
   | { readonly type: 'pair'; readonly older: RowLine | undefined; readonly newer: RowLine | undefined }
   | Extract<DiffRow, { type: 'fold' }>
 
-export interface FileRows {
+interface FileRows {
   readonly rows: readonly DiffRow[]
   readonly added: number
   readonly removed: number

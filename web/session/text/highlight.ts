@@ -1,4 +1,4 @@
-export interface CodeSpan {
+interface CodeSpan {
   readonly text: string
   /** `s-key`, `s-str`, `s-num`, `s-com` or ''. */
   readonly look: string

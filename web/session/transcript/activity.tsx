@@ -136,7 +136,7 @@ function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
 }
 
 /** How full the model's memory is, when the agent says so. */
-export function ContextMeter({ transcript }: { transcript: Transcript }) {
+function ContextMeter({ transcript }: { transcript: Transcript }) {
   const { usage } = transcript
   if (usage?.context_window === undefined || usage.context_window <= 0) return null
   const used = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)

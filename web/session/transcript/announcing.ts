@@ -2,12 +2,12 @@ import type { Item, Step } from '../../model/transcript/items.ts'
 import type { Transcript } from '../../model/transcript/transcript.ts'
 
 /** What happened in the last moments, for who does not see the steps. `running`: what goes on now. */
-export interface Happened {
+interface Happened {
   readonly steps: number
   readonly running: Step | undefined
 }
 
-export interface Announcer {
+interface Announcer {
   /** The transcript as it is now. What came while nobody was there, or while the link was lost, is not told. `waiting`: calls that wait for a person. */
   take(items: Transcript['items'], isLive: boolean, waiting: ReadonlySet<string>): void
   close(): void

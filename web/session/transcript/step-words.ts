@@ -9,7 +9,7 @@ import { isLong, readingOf } from '../text/reader.ts'
 import { rich } from '../text/rich-on-use.ts'
 
 /** What a tool call is about, in the words of its row: a verb and the thing it is done to. */
-export interface StepWords {
+interface StepWords {
   readonly verb: string
   readonly object: string
   /** The object as it is, where the row shows only its end. */
@@ -27,7 +27,7 @@ interface Call {
   readonly content: readonly StepContent[]
 }
 
-export type Tense = 'running' | 'done' | 'wants'
+type Tense = 'running' | 'done' | 'wants'
 
 export function stepWordsOf(call: Call, tense: Tense, folder: string | undefined): StepWords {
   const { object, whole } = objectOf(call, folder)
@@ -59,7 +59,7 @@ export function changesOf(content: readonly StepContent[]): { added: number; rem
 }
 
 /** A path as the row shows it: from the folder of the session on, never more than its last three parts. */
-export function rowPath(path: string, folder: string | undefined): string {
+function rowPath(path: string, folder: string | undefined): string {
   const inside = insidePath(path, folder)
   const parts = inside.split(/[/\\]/)
   return parts.length <= 3 ? inside : `…/${parts.slice(-3).join('/')}`

@@ -97,7 +97,7 @@ export function TroubleNote(props: { title: string; trouble: WorkTrouble; host: 
   )
 }
 
-export function troubleWords({ why, says }: WorkTrouble, host: string): string {
+function troubleWords({ why, says }: WorkTrouble, host: string): string {
   switch (why) {
     case 'not-connected':
       return words.trouble[why]

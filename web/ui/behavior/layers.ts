@@ -1,5 +1,5 @@
 /** A place in history for what lies over a screen. */
-export interface Layer {
+interface Layer {
   /** As Back does, from the inside. */
   close(): void
   /** It is gone without that: nothing of it stays in history. */

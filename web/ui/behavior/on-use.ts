@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { speakLater } from '../../words/spoken.ts'
 
 /** Code that comes when it is first needed. */
-export interface OnUse<Module> {
+interface OnUse<Module> {
   /** Undefined until it is here; a component that asks is drawn anew then. */
   get(): Module | undefined
   /** Resolves once it is here. */

@@ -8,8 +8,8 @@ import { mustBeOwner } from './owner.ts'
 const validForMs = 24 * 60 * 60_000
 const openForMs = 5 * 60_000
 
-export type InviteState = 'unused' | 'open' | 'used' | 'over'
-export type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & { state: InviteState }
+type InviteState = 'unused' | 'open' | 'used' | 'over'
+type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & { state: InviteState }
 
 /** The code goes into a link and is not kept: 128 random bits, for one account within 24 hours. */
 export async function createInvite(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 // Without 0, 1, O and I, which people mistake for each other: 32 letters, five bits each.
 const letters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
-export interface SetupCode {
+interface SetupCode {
   code: string
   file: string
   /** Called once the owner has an account: the code is no longer needed. */

@@ -12,7 +12,7 @@ const dayMs = 24 * 60 * 60_000
 /** Existing clients keep their token for ever and cannot renew it: it ends once nobody uses it for so long. */
 const legacyIdleMs = 180 * dayMs
 /** A device with a key of its own renews its token well before. */
-export const accessForMs = dayMs
+const accessForMs = dayMs
 
 export interface NewToken {
   text: string
@@ -22,7 +22,7 @@ export interface NewToken {
 }
 
 /** Who shall have a token, and what for. */
-export interface TokenAsk {
+interface TokenAsk {
   kind: TokenKind
   label: string
   /** The network it was asked for from. */

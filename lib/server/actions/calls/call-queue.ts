@@ -3,7 +3,7 @@ import { Deadlines } from '../../../async/deadlines.ts'
 
 /** Existing clients send bursts; what cannot be under way at once waits, so much of it and not longer than an answer may take. */
 export const mostCallsInFlight = 32
-export const mostCallsWaiting = 256
+const mostCallsWaiting = 256
 const waitWithinMs = 30_000
 
 interface Line {

@@ -19,7 +19,7 @@ const lastAnswerMs = 2_000
 /** What the parameters of all calls that no callee has taken yet may hold in memory; those of one account half of it. */
 const mostParamsBytes = 64 * 1024 * 1024
 
-export type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFailure }
+type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFailure }
 
 export interface Calls {
   /**

@@ -1,7 +1,7 @@
 import type { NotificationSettings, RingKind } from '../../../protocol/wire/notifications.ts'
 
 /** When and how one channel is told of a notice, or why it is not. */
-export type Ringing =
+type Ringing =
   | { rings: true; at: number; isSilent: boolean; isCollected: boolean }
   | { rings: false; why: 'off' | 'session' | 'snoozed' | 'quiet' }
 

@@ -33,7 +33,7 @@ export interface Authenticator {
   close(): Promise<void>
 }
 
-export interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> {
+interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> {
   limits: Limits
   log: Pick<Logger, 'info'>
   /** Whether the time is sure enough to remove for good what it says has ended. What ended is refused in any case. */

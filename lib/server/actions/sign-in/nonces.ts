@@ -13,7 +13,7 @@ const slackMs = 5_000
  * Nonces that carry their own time and proof of origin, so that nothing is stored for those who ask and do not come back:
  * time(6) ‖ random(10) ‖ HMAC(16). All instances of a server make and know the same ones; times are those of the store.
  */
-export interface Nonces {
+interface Nonces {
   issue(now: number): Buffer
   /** Whether it was made here, not long ago. That it is used once is for the store to see. */
   isGood(nonce: Uint8Array, now: number): boolean

@@ -5,9 +5,9 @@ import { changeRoutes, type Routes } from '../listen/routes.ts'
 import { replyTo, statusLine } from './reply.ts'
 
 /** Says why a request must not reach any handler; undefined for one that may. */
-export type Admission = (request: HttpRequest) => FailureCode | undefined
+type Admission = (request: HttpRequest) => FailureCode | undefined
 
-export interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUrl'> {
+interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUrl'> {
   /** Whether this program listens itself; else who may reach the server is somebody else's to decide. */
   listens: boolean
 }

@@ -26,7 +26,7 @@ export interface ExchangeDeps {
 }
 
 /** One request that is answered once. */
-export interface Exchange {
+interface Exchange {
   readonly client: Client
   /** Does nothing when the client has gone. `owner` is the account that asks, if any. Returns how long the answer is. */
   answer(reply: Reply, owner?: string): number

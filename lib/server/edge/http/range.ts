@@ -1,5 +1,5 @@
 /** From the first byte to the one before `end`. */
-export interface Range {
+interface Range {
   start: number
   end: number
 }

@@ -6,7 +6,7 @@ import { pathOf } from '../listen/routes.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 
-export interface StaticFiles {
+interface StaticFiles {
   /** True when the path is the app's and was answered. */
   serve(response: HttpResponse, request: HttpRequest): boolean
 }

@@ -11,7 +11,7 @@ import { statusLine } from './reply.ts'
 const retryAfterSeconds = '5'
 
 /** How the server is: it serves, it ends, or it can store nothing. */
-export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
+type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 
 export interface StatusDeps {
   health: () => Promise<Health>

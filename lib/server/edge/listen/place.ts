@@ -12,14 +12,14 @@ import type { Routes } from './routes.ts'
 import { loadUws } from './uws.ts'
 
 /** Where the routes are reached. */
-export interface Place {
+interface Place {
   secure: boolean
   /** Puts the routes there and listens. Throws CannotStart when it cannot. */
   open(serveOn: (app: Routes) => void): Promise<Listening>
   close(): void
 }
 
-export interface Listening {
+interface Listening {
   port: number
   /** Takes no new connections; those that are open go on. */
   stopListening(): void

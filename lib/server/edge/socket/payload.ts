@@ -3,7 +3,7 @@ import type { Frame } from '../../hub/frames.ts'
 import type { EngineConnection } from './engineio.ts'
 
 /** Between the packets of a long-polling body. */
-export const separator = '\x1e'
+const separator = '\x1e'
 /** More than a client gathers while one request is under way, and little enough not to keep everybody waiting. */
 const mostPackets = 65_536
 

@@ -33,7 +33,7 @@ export interface PollingClient {
 type PollingTransportDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
 
 /** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
-export class PollingTransport implements Transport, Behind {
+class PollingTransport implements Transport, Behind {
   readonly upgrades = ['websocket']
   /** The WebSocket that wants to take over. */
   probe: { close(reason: CloseReason): void } | undefined

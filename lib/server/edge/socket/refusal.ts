@@ -17,7 +17,7 @@ export const engineRefusals = {
   unsupportedVersion: { code: 5, message: 'Unsupported protocol version' }
 } as const satisfies Record<string, EngineRefusal>
 
-export interface EngineRequest {
+interface EngineRequest {
   query: URLSearchParams
   method: string
   isUpgrade: boolean

@@ -7,7 +7,7 @@ import type { Comer, Strangers } from '../listen/strangers.ts'
 import type { WidePlace, WidePlaces } from '../listen/wide-places.ts'
 import type { Width } from '../listen/widths.ts'
 
-export interface VisitsDeps {
+interface VisitsDeps {
   strangers: Strangers
   isProxy: TrustedProxies
   hint: ProxyHint

@@ -83,7 +83,7 @@ export function createTold(): Told {
 }
 
 /** One whose beginning is known. */
-export class Turn {
+class Turn {
   readonly id: string
   readonly prompt: string
   readonly steered: string[] = []
@@ -152,20 +152,20 @@ export class Turn {
   }
 }
 
-export function keyOf({ thinking, subagent = '' }: Extract<AgentEvent, { type: 'text' }>): string {
+function keyOf({ thinking, subagent = '' }: Extract<AgentEvent, { type: 'text' }>): string {
   return `${thinking ? 'thinks' : 'says'} ${subagent}`.trim()
 }
 
 /** Where an agent breaks a line is not always the same when it says it again. */
-export function wordsOf(text: string): string {
+function wordsOf(text: string): string {
   return text.replace(/\s+/g, '')
 }
 
-export function beginningOf(text: string): string {
+function beginningOf(text: string): string {
   return wordsOf(text).slice(0, mostKept)
 }
 
-export function digestOf(words: string): string {
+function digestOf(words: string): string {
   return createHash('sha256').update(words).digest('base64url')
 }
 

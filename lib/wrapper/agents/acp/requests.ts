@@ -5,7 +5,7 @@ import type { AgentEvent, Answers, PermissionAsk, QuestionAsk } from '../agent.t
 import type { Elicitation } from './messages.ts'
 
 /** What an ACP agent waits to hear from a person. */
-export interface Requests {
+interface Requests {
   /** Resolves to the choice, or to nothing when it is over without one. */
   permission(asked: PermissionAsk, signal: AbortSignal): Promise<string | undefined>
   question(elicitation: Elicitation, signal: AbortSignal): Promise<CreateElicitationResponse>
@@ -116,7 +116,7 @@ type Property = Elicitation extends infer Form
   : never
 
 /** A form of ACP as the questions it asks, and the way back from their answers. */
-export interface Form {
+interface Form {
   questions: Question[]
   /** What the agent gets. Throws, with a sentence for the one who answers, when a text is not what the form takes. */
   content(answers: Answers): Record<string, FormValue>

@@ -28,7 +28,7 @@ import {
 } from './messages.ts'
 import { explain } from './refusals.ts'
 
-export interface LineHandlers {
+interface LineHandlers {
   /** Resolves to the option that was chosen, or to nothing when it is over without one. */
   onPermission(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>
   onQuestion(question: Elicitation, signal: AbortSignal): Promise<CreateElicitationResponse>

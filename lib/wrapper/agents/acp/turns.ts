@@ -265,7 +265,7 @@ const startsAnew = /^exit-plan-clear-/
  * The helpers that an agent has at work. They come in two ways: as sessions of their own, or by what they do naming the step that
  * called them; the id is that of the session or step.
  */
-export function createHelpers(emit: (event: AgentEvent) => void) {
+function createHelpers(emit: (event: AgentEvent) => void) {
   const known = new Set<string>()
   const working = new Set<string>()
 

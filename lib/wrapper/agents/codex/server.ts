@@ -16,7 +16,7 @@ export interface CodexServer {
   readonly process: AgentProcess
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** The wrapper's home: the socket is in a folder of it that nobody else can enter. */
   home: string
   codex: string
@@ -80,7 +80,7 @@ export interface Line {
 
 export type RequestId = string | number
 
-export interface LineHandlers {
+interface LineHandlers {
   onNotification(method: string, params: unknown): void
   /** Others on the same server are asked too: who replies first counts. */
   onRequest(id: RequestId, method: string, params: unknown): void
@@ -96,7 +96,7 @@ class LineClosed extends Error {
 }
 
 /** Rejects when nobody listens there. */
-export async function openLine(socketPath: string, handlers: LineHandlers): Promise<Line> {
+async function openLine(socketPath: string, handlers: LineHandlers): Promise<Line> {
   const dispatcher = new Agent({ connect: { socketPath } })
   const socket = new WebSocket('ws://localhost/', { dispatcher })
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()

@@ -16,7 +16,7 @@ const fileChange = z.object({
 const commandAction = z.looseObject({ type: text, command: optionalText, path: optionalText })
 
 /** One thing in a turn. Kinds that are not known here are left out. */
-export const item = z.discriminatedUnion('type', [
+const item = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('userMessage'),
     id: text,
@@ -60,7 +60,7 @@ export type Item = z.infer<typeof item>
 
 const known = item.optional().catch(undefined)
 
-export const turn = z.object({
+const turn = z.object({
   id: text,
   status: text,
   error: z.object({ message: text }).nullish().catch(undefined),
@@ -71,7 +71,7 @@ export const turn = z.object({
 })
 export type Turn = z.infer<typeof turn>
 
-export const thread = z.object({
+const thread = z.object({
   id: text,
   ephemeral: z.boolean().catch(false),
   parentThreadId: optionalText,
@@ -90,7 +90,7 @@ const sandbox = z.object({ type: text }).catch({ type: '' })
 
 export const openedThread = z.object({ thread, ...settings, sandbox, reasoningEffort: optionalText })
 
-export const threadSettings = z.object({
+const threadSettings = z.object({
   ...settings,
   sandboxPolicy: sandbox,
   effort: optionalText,

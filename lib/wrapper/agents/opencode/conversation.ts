@@ -60,7 +60,7 @@ export async function commandsOf(server: Server): Promise<AgentCommand[]> {
   return (await server.get('/command', shapes.commandList)).map(({ name, description }) => ({ name, description }))
 }
 
-export interface Saying {
+interface Saying {
   conversation: string
   text: string
   images: readonly Image[]

@@ -50,7 +50,7 @@ function isLastOfTurn({ info: { time, error, finish }, parts }: History[number])
 }
 
 /** The messages of one conversation, told part by part in the order in which opencode keeps them. */
-export interface Translator {
+interface Translator {
   message(info: Message): void
   part(part: Part): void
   /** A text grew by this. */
@@ -248,7 +248,7 @@ function endsTurn(state: ToolPart['state']): boolean {
 }
 
 /** The conversations that the agent has with helpers of its own. */
-export interface Helpers {
+interface Helpers {
   /** A conversation was begun; nothing happens unless one that we follow began it. */
   begin(session: Session, conversation: string): void
   end(id: string): void

@@ -18,7 +18,7 @@ import type { Resumer } from '../launch/resume.ts'
 import { openEndedSessions } from './ended-sessions.ts'
 import { createWaker, type Sleeper, type WakeNotes } from './wake.ts'
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   home: Home
   credentials: Credentials
   token: string | TokenSource
@@ -28,7 +28,7 @@ export interface CatchUpOptions {
   tell(line: string): void
 }
 
-export interface CatchUp {
+interface CatchUp {
   /** The sessions of this computer that work right now, by their ids. */
   working(): string[]
   close(): Promise<void>

@@ -4,7 +4,7 @@ import { endedIn, readNotes } from '../../home/session-folder.ts'
 import { reasonThatWakes, settledUpTo } from '../../home/session-notes.ts'
 
 /** What has to be known of an ended session to see whether something in it waits for its agent. */
-export interface EndedSession {
+interface EndedSession {
   id: string
   server: string
   /** Messages up to here do not bring it back. */
@@ -13,7 +13,7 @@ export interface EndedSession {
   reason: string | undefined
 }
 
-export interface EndedSessions {
+interface EndedSessions {
   /** As they are on disk now, whichever process ended or resumed one. */
   all(): readonly EndedSession[]
 }

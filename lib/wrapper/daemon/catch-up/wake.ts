@@ -27,7 +27,7 @@ export interface Sleeper {
   reason?: string | undefined
 }
 
-export interface WakerDeps {
+interface WakerDeps {
   notes: Map<string, WakeNotes>
   /** The number of the last message of a person behind this one that was not withdrawn. */
   lastUnread(id: string, after: number): Promise<number | undefined>

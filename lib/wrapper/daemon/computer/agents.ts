@@ -9,7 +9,7 @@ import { agentEnvironment } from '../../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export interface KnownAgent {
+interface KnownAgent {
   /** As existing apps name it. */
   name: string
   title: string

@@ -26,7 +26,7 @@ export function git(folder: string, args: readonly string[], env: Env, withinMs 
   })
 }
 
-export interface RepositoryNow {
+interface RepositoryNow {
   branch: string | undefined
   /** How many files have changes. */
   dirty: number

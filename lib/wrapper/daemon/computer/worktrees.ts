@@ -15,7 +15,7 @@ export function worktreesIn(home: string): string {
   return realpathSync(folder)
 }
 
-export interface MadeWorktree {
+interface MadeWorktree {
   worktree: Worktree
   /** The same folder of the repository, in the copy. */
   directory: string

@@ -9,7 +9,7 @@ import type { AgentProgram, SessionNotes } from '../../home/session-notes.ts'
 import { knownAgents } from '../computer/agents.ts'
 import { type SpawnDeps, spawnSession } from './spawn.ts'
 
-export interface ForkParams {
+interface ForkParams {
   sessionId: string
   /** Only up to the end of the turn that begins there. */
   at?: string | undefined

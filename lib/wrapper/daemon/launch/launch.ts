@@ -13,7 +13,7 @@ import { plain } from '../../terminal/style.ts'
 
 export type { StartNotes } from '../../home/session-notes.ts'
 
-export interface StartSession {
+interface StartSession {
   /** Names a new session, and what is kept for it; made up when left out. */
   tag?: string
   /** By which devices ask what it has said while it begins. */

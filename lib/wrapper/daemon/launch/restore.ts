@@ -12,7 +12,7 @@ import { findOnServer, openSessionKey, readSession } from '../../uplink/open.ts'
 import { knownAgents } from '../computer/agents.ts'
 import { allowedFolders } from '../computer/folders.ts'
 
-export interface RestoreDeps {
+interface RestoreDeps {
   home: Pick<Home, 'path' | 'machineId'>
   credentials: Credentials
   rest: Rest

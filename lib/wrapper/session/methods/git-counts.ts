@@ -30,7 +30,7 @@ export async function countAll(
   )
 }
 
-export const numstat = ['diff', '--numstat', '-z', '--find-renames', '--no-relative', '--no-ext-diff', '--no-textconv']
+const numstat = ['diff', '--numstat', '-z', '--find-renames', '--no-relative', '--no-ext-diff', '--no-textconv']
 
 /** What there was before the first commit. */
 export async function emptyTree(git: Git): Promise<string> {

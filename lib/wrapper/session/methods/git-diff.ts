@@ -14,7 +14,7 @@ const mostImageBytes = 3 * 1024 * 1024
 /** A file of a commit or of the folder, before its content is read. */
 type Side = { type: 'file'; size: number; read(): Promise<Uint8Array> } | { type: 'submodule'; commit: string } | { type: 'none' }
 
-export interface DiffAsked {
+interface DiffAsked {
   readonly folder: string
   readonly path: string
   /** Where it was before; the same when it was not renamed. */

@@ -10,7 +10,7 @@ export interface Finished {
   readonly isCut: boolean
 }
 
-export interface RunLimits {
+interface RunLimits {
   input?: string | undefined
   withinMs?: number
   mostBytes?: number

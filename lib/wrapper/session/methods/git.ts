@@ -8,7 +8,7 @@ import { logOf, showCommit } from './git-log.ts'
 import { folderOf, placeOf } from './git-place.ts'
 import { type Finished, type Git, gitIn, NoGit, refusalOf } from './git-program.ts'
 
-export interface GitOptions {
+interface GitOptions {
   confinement(): Confinement
   /** A commit runs the hooks of the repository. */
   mayUseShell(): boolean

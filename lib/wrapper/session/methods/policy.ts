@@ -13,7 +13,7 @@ const policy = z.looseObject({
   idleHours: z.number().positive().optional()
 })
 
-export interface Policy {
+interface Policy {
   folders: readonly string[]
   hasShell: boolean
   idleHours?: number | undefined

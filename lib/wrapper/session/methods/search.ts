@@ -8,7 +8,7 @@ import { gitIn, runProgram } from './git-program.ts'
 import { readGitGrep, readRipgrep, searchWalking, type TextAsked } from './text-search.ts'
 import { walk } from './walk.ts'
 
-export interface SearchOptions {
+interface SearchOptions {
   confinement(): Confinement
   env: Readonly<Record<string, string | undefined>>
 }

@@ -11,7 +11,7 @@ import { readPolicy } from './policy.ts'
 import { searchMethods } from './search.ts'
 import { shellMethods } from './shell.ts'
 
-export interface SessionMethodsOptions {
+interface SessionMethodsOptions {
   turns: Pick<Turns, 'explain' | 'order' | 'stop'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>

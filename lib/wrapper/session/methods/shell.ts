@@ -5,7 +5,7 @@ import { agentEnvironment } from '../../home/credentials.ts'
 import { hasGroups, signalGroup } from '../../home/processes.ts'
 import { type AllowedOptions, type ReadOptions, readOptions } from './allowed-options.ts'
 
-export type Output = {
+type Output = {
   success: boolean
   stdout: string
   stderr: string
@@ -13,7 +13,7 @@ export type Output = {
   error?: string
 }
 
-export interface ShellOptions {
+interface ShellOptions {
   confinement(): Confinement
   mayUseShell(): boolean
   env: Readonly<Record<string, string | undefined>>

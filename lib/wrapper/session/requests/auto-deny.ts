@@ -12,7 +12,7 @@ export interface AutoDeny {
   close(): void
 }
 
-export interface AutoDenyDeps {
+interface AutoDenyDeps {
   folder: { readonly notes: { unanswered?: Unanswered | undefined }; note(change: { unanswered: Unanswered | undefined }): void }
   /** Permissions that wait for a person. No plan is among them: its agent would only make another. */
   open(): readonly string[]

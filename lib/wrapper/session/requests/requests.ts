@@ -29,7 +29,7 @@ export interface OpenRequest {
 }
 
 /** What an answer makes the agent do. */
-export interface Decision {
+interface Decision {
   /** The choice that the agent is told; a question has none, its answers were handed over. */
   choice?: string
   /** The person wants the turn to stop as well. */

@@ -16,7 +16,7 @@ export interface LinePlace {
   readonly text: string
 }
 
-export interface DiffTableProps {
+interface DiffTableProps {
   readonly path: string
   readonly rows: readonly DiffRow[]
   readonly isSideBySide: boolean

@@ -15,7 +15,7 @@ const mostLines = 100_000
 const text = z.string().optional().catch(undefined)
 
 /** What Claude Code tells at certain moments; everything but the name may be missing in another version. */
-export const hook = z.looseObject({
+const hook = z.looseObject({
   hook_event_name: z.string(),
   session_id: text,
   transcript_path: text,

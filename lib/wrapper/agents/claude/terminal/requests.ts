@@ -77,7 +77,7 @@ export function createRequests(
 }
 
 /** The dialogs of Claude Code that are open in its terminal and on the phone at once; who answers first counts. */
-export interface Questions {
+interface Questions {
   readonly areOpen: boolean
   /** Resolves to what its hook answers: a decision, or nothing when the terminal was faster. */
   ask(ask: string, step: Step, hook: Pick<Hook, 'permission_suggestions' | 'tool_input'>, gone: AbortSignal): Promise<object>
@@ -212,7 +212,7 @@ const suggestion = z.discriminatedUnion('type', [
 ])
 
 /** What Claude Code will allow once its suggestions are taken. Undefined when it cannot be said of one of them: it could allow anything. */
-export function grantsOf(suggestions: readonly unknown[] = []): Grants | undefined {
+function grantsOf(suggestions: readonly unknown[] = []): Grants | undefined {
   const read = suggestions.map(each => suggestion.safeParse(each).data)
   const known = read.flatMap(each => each ?? [])
   if (known.length === 0 || known.length < read.length) return undefined

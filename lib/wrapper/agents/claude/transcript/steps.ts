@@ -90,7 +90,7 @@ function contentOf(name: string, input: Record<string, unknown>, path: string | 
   }
 }
 
-export const longestDiffSide = 512 * 1024
+const longestDiffSide = 512 * 1024
 
 function diff(path: string, oldText: string | null, newText: string | undefined): StepContent[] {
   if (newText === undefined) return []
