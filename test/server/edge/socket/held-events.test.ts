@@ -1,8 +1,10 @@
 import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
+import type { Accepted } from '../../../../lib/server/edge/socket/accepted.ts'
 import type { EngineConnection } from '../../../../lib/server/edge/socket/engineio.ts'
 import { EventQueue } from '../../../../lib/server/edge/socket/event-queue.ts'
+import { createEventHandlers } from '../../../../lib/server/edge/socket/events.ts'
 import { SocketConnection, type SocketDeps } from '../../../../lib/server/edge/socket/socketio.ts'
 import { createLimits, type Limits, Seats, unlimited } from '../../../../lib/server/limits.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
@@ -68,4 +70,30 @@ t.test('packets of all sockets of an account count together, however many socket
   clock.advance(1_000)
   sockets[9]?.say(1)
   t.notOk(isClosed()[9], 'after a second others may come')
+})
+
+t.test('a method is not registered for a connection that left while its event waited [R2]', async t => {
+  const registered: string[] = []
+  // What registering uses, and nothing else.
+  const deps = {
+    hub: { register: (_: Accepted, method: string) => registered.push(method) },
+    metrics: { eventTaken() {} },
+    underWay: { begin: () => () => {} },
+    limits: unlimited,
+    onError: t.error
+  } as unknown as Parameters<typeof createEventHandlers>[0]
+  const events = createEventHandlers(deps)
+  const connection = (hasEnded: boolean) => {
+    const scopes = ['read', 'write', 'call', 'answer']
+    return {
+      hasEnded,
+      scope: { of: 'session', id: 's' },
+      methods: new Set(),
+      sender: { scopes, kind: 'app' },
+      writes() {}
+    } as unknown as Accepted
+  }
+  await events.handle(connection(true), 'rpc-register', { method: 's:late' }, undefined)
+  await events.handle(connection(false), 'rpc-register', { method: 's:here' }, undefined)
+  t.same(registered, ['s:here'])
 })
