@@ -71,7 +71,9 @@ export class SocketConnection implements EngineHandler {
       return
     }
     const packet = data.length > this.mostBytes ? undefined : this.#reader.read(data)
-    if (!packet) this.#engine.close('bad-packet')
+    // Only sign-in may come first, and it has no bytes: those of strangers are counted nowhere.
+    const isTooEarly = packet === 'more' && this.#state !== 'live'
+    if (!packet || isTooEarly) this.#engine.close('bad-packet')
     else if (!this.#hold(data.length)) this.#engine.close('too-fast')
     else if (packet !== 'more') {
       this.#take(packet, isOver)

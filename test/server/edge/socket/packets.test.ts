@@ -115,6 +115,11 @@ t.test('events before the handshake, and a second handshake, end the connection 
   early.send('42["ping"]')
   t.equal(await early.ended(), 4400)
 
+  const unfinished = await openWebSocket(t, server)
+  await unfinished.next()
+  unfinished.send('451-["ping",{"_placeholder":true,"num":0}]')
+  t.equal(await unfinished.ended(), 4400, 'its bytes are not waited for')
+
   const hasty = await openWebSocket(t, server)
   await hasty.next()
   hasty.send(`40${JSON.stringify({ token: ada.token })}`)
