@@ -3,13 +3,13 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The files inside the single-file program, by the names `readAsset` takes. */
+/** The files bundled in the single-file program, by the names `readAsset` accepts. */
 export interface Embedded {
   read(name: string): Uint8Array | undefined
   names(): readonly string[]
 }
 
-/** Names of the native addons inside the single-file program. */
+/** Names of the native addons bundled in the single-file program. */
 export type AddonName = 'uws.node' | 'better_sqlite3.node' | 'zigpty.node'
 
 let embedded: Embedded | undefined
@@ -17,10 +17,10 @@ const addonPrefix = 'afield-addon-'
 const neededForMs = 60_000
 const addons = new Map<AddonName, object>()
 
-// Some systems mount the temporary directory without the right to run code from it.
+// Some systems mount the temporary directory noexec.
 const addonDirectories = [tmpdir(), join(homedir(), '.afield')]
 
-/** Called once, first thing, by the single-file program; from then on nothing is read from disk. */
+/** Called once, first, by the single-file program; from then on nothing is read from disk. */
 export function embedAssets(files: Embedded): void {
   embedded = files
 }
@@ -31,8 +31,8 @@ export function isSingleFile(): boolean {
 }
 
 /**
- * The bytes of a file that travels with the program: `sqlite/0001_start.sql`, `web/index.html`
- * (the built app), `package.json`. Undefined when there is no such file.
+ * The content of a bundled file: `sqlite/0001_start.sql`, `web/index.html` (the built app), `package.json`.
+ * Undefined if there is no such file.
  */
 export function readAsset(name: string): Buffer | undefined {
   if (embedded) {
@@ -43,7 +43,7 @@ export function readAsset(name: string): Buffer | undefined {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path) : undefined
 }
 
-/** The names, sorted, of all files under a folder such as `web/` or `sqlite/`; empty when there is none. */
+/** The names, sorted, of all files under a folder such as `web/` or `sqlite/`; empty if there is none. */
 export function listAssets(folder: `${string}/`): string[] {
   const names = embedded ? embedded.names().filter(name => name.startsWith(folder)) : filesUnder(folder)
   return names.toSorted()
@@ -60,7 +60,10 @@ export function programName(): 'afield' | 'node build.mjs start' {
   return import.meta.url.endsWith('.ts') && !isSingleFile() ? 'node build.mjs start' : 'afield'
 }
 
-/** The same where a person stands: what is run from its sources is found from any other directory by its whole path. */
+/**
+ * The same for the person's current directory: a program run from its sources is found from any other
+ * directory by its full path.
+ */
 export function programNameAt(directory: string): string {
   const name = programName()
   const sources = onDisk('.')
@@ -78,19 +81,25 @@ export function embeddedAddon(name: AddonName): object | undefined {
   return addon
 }
 
-/** Thrown where no directory can be written to and run from; the message is one sentence for the person at the terminal. */
+/**
+ * Thrown when no directory can be written to and run from; the message is one sentence for the person at
+ * the terminal.
+ */
 export class NoPlaceForAddons extends Error {
   override readonly name = 'NoPlaceForAddons'
 }
 
-/** Loads a native addon from its bytes: the system only loads files, so it gets a private one that is removed again. */
+/**
+ * Loads a native addon from its bytes: the system only loads files, so it gets a private one that is
+ * removed again.
+ */
 export function loadAddon(bytes: Uint8Array, name: AddonName): object {
   for (const directory of addonDirectories) {
     try {
       sweep(directory)
       return loadFrom(directory, bytes, name)
     } catch (error) {
-      // An addon that is itself at fault is so everywhere.
+      // An addon that is itself broken fails in every directory.
       if (isAtFault(error)) throw error
     }
   }
@@ -105,7 +114,10 @@ function isAtFault(error: unknown): boolean {
   return code === 'ERR_DLOPEN_FAILED' && !/failed to map segment|not permitted|denied/i.test(message)
 }
 
-/** Adds a directory, such as the data directory, from which native addons may be loaded when the temporary one refuses. */
+/**
+ * Adds a directory, such as the data directory, from which native addons may be loaded if the temporary one
+ * refuses.
+ */
 export function allowAddonsIn(directory: string): void {
   if (!addonDirectories.includes(directory)) addonDirectories.push(directory)
 }
@@ -122,7 +134,10 @@ function loadFrom(directory: string, bytes: Uint8Array, name: AddonName): object
   }
 }
 
-/** Returns what was made, the innermost last. Not with `recursive`, which never comes back where a name in `/proc` is asked for. */
+/**
+ * Returns the created directories, the innermost last. Not with `recursive`, which never returns for a name
+ * in `/proc`.
+ */
 function makeDirectory(directory: string): string[] {
   if (existsSync(directory)) return []
   const above = dirname(directory) === directory ? [] : makeDirectory(dirname(directory))
@@ -148,7 +163,7 @@ function loadWithin(directory: string, bytes: Uint8Array, name: AddonName): obje
   }
 }
 
-/** Removes what starts left behind that were killed in the middle. Each needs its file for a few milliseconds. */
+/** Removes leftovers of starts that were killed midway. Each needs its file for a few milliseconds. */
 function sweep(directory: string): void {
   if (!existsSync(directory)) return
   for (const left of readdirSync(directory).filter(file => file.startsWith(addonPrefix))) {
@@ -158,7 +173,7 @@ function sweep(directory: string): void {
   }
 }
 
-// Windows keeps the file of a loaded library; its own clean-up of the temporary directory takes it later.
+// Windows keeps the file of a loaded library; its own cleanup of the temporary directory removes it later.
 function removeQuietly(directory: string): void {
   try {
     rmSync(directory, { recursive: true })
@@ -173,7 +188,7 @@ function filesUnder(folder: string): string[] {
     .map(entry => folder + relative(top, join(entry.parentPath, entry.name)).split(sep).join('/'))
 }
 
-// In the sources `web/` is what the app is built from; in the packaged library it is the app.
+// In the sources `web/` is what the app is built from; in the published package it is the app.
 function onDisk(name: string): string {
   const runsFromSource = import.meta.url.endsWith('.ts')
   return fileURLToPath(new URL(`../${runsFromSource && name.startsWith('web/') ? 'build/' : ''}${name}`, import.meta.url))

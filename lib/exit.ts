@@ -1,9 +1,9 @@
-/** What a supervisor reads from our exit code: 75 may be tried again, 70 and 78 need a person. */
+/** What a supervisor reads from our exit code: 75 may be retried, 70 and 78 need a person. */
 export const exitCodes = { bug: 70, storage: 75, configuration: 78 } as const
 
 /**
- * Thrown by anything that keeps a program from starting or going on. The message is one sentence
- * for the person at the terminal: what is wrong and what to do; it is printed without a stack.
+ * Thrown when a program cannot start or continue. The message is one sentence for the person at the
+ * terminal: what is wrong and what to do; it is printed without a stack.
  */
 export class CannotStart extends Error {
   readonly exitCode: number

@@ -4,18 +4,18 @@ import * as z from 'zod'
 import { CannotStart } from './exit.ts'
 import { optionRefusal, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
 
-/** Every option of the server, filled in and checked. */
+/** Every option of the server, with defaults and validated. */
 export type ServerOptions = z.output<typeof table>
 
-/** The options as an embedder gives them: what is left out gets its default. */
+/** The options as an embedder passes them: omitted ones get their default. */
 export type GivenOptions = z.input<typeof table>
 
-/** One option as `--help` and the manual show it. */
+/** One option as shown in `--help` and the manual. */
 interface OptionRow extends Omit<Manual, 'defaultInWords'> {
   name: string
   kind: 'string' | 'number' | 'boolean'
   choices?: readonly string[]
-  /** The default as text, or what it depends on in words; undefined when there is none. */
+  /** The default as text, or what it depends on in words; undefined if there is none. */
   shownDefault?: string
   /** The same on this machine. */
   defaultHere?: string
@@ -25,7 +25,7 @@ interface Manual {
   env: `AFIELD_${string}`
   flag: string
   about: string
-  /** Stands in the manual for a default that differs from machine to machine. */
+  /** Shown in the manual for a default that differs from machine to machine. */
   defaultInWords?: string
 }
 
@@ -185,7 +185,7 @@ const table = z.strictObject(options).transform(given => ({
   backupTo: given.backupTo ?? join(given.data, 'backups')
 }))
 
-/** Fills in the defaults. Throws CannotStart, in one sentence, for a value or a combination that cannot work. */
+/** Fills in the defaults. Throws CannotStart, in one sentence, for a value or combination that cannot work. */
 export function completeOptions(given: GivenOptions): ServerOptions {
   return checked(given, name => name)
 }
@@ -250,7 +250,7 @@ function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
   throw new CannotStart('--tls-cert and --tls-key must be given together.')
 }
 
-// Sign-in tokens travel in requests: outside this computer they need HTTPS, or explicit consent.
+// Sign-in tokens are sent in requests: outside this computer they need HTTPS, or explicit consent.
 function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
   if (isLoopback(host) || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
   throw new CannotStart(
@@ -269,7 +269,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-/** IPv6 as an address of the web has it, `[::1]`. */
+/** IPv6 as in a URL, `[::1]`. */
 function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1')
 }

@@ -2,13 +2,16 @@ import { ReadableStream } from 'node:stream/web'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { CannotStart } from '../exit.ts'
 
-/** How every file of age begins. */
+/** The first line of every age file. */
 export const ageStart = 'age-encryption.org/v1\n'
 
-/** scrypt with 64 MiB, as for key files: what age itself takes, four times as much, a small server may not have. */
+/**
+ * scrypt with 64 MiB, as for key files: age's own default uses four times as much, which a small server may
+ * not have.
+ */
 const workFactor = 16
 
-/** The bytes as a file of age under a passphrase, which `age -d` opens. Nothing of it is held but a few chunks. */
+/** The bytes as an age file under a passphrase, which `age -d` opens. Only a few chunks are in memory. */
 export async function* sealed(plain: AsyncIterable<Uint8Array>, passphrase: string): AsyncGenerator<Uint8Array> {
   const encrypter = new Encrypter()
   encrypter.setScryptWorkFactor(workFactor)
@@ -16,7 +19,7 @@ export async function* sealed(plain: AsyncIterable<Uint8Array>, passphrase: stri
   yield* await encrypter.encrypt(ReadableStream.from(plain))
 }
 
-/** What is in a file of age. Throws `CannotStart` for another passphrase, and for a file that was changed or is not whole. */
+/** The content of an age file. Throws `CannotStart` for another passphrase, and for a changed or truncated file. */
 export async function* opened(file: AsyncIterable<Uint8Array>, passphrase: string): AsyncGenerator<Uint8Array> {
   const decrypter = new Decrypter()
   decrypter.addPassphrase(passphrase)

@@ -46,8 +46,9 @@ export async function describeFile(directory: string, name: string): Promise<Pac
 }
 
 /**
- * The bytes of a backup: a line that says what this is, one for how backups were sealed before, a line with the manifest and the files
- * one after the other. With a passphrase all of that is inside a file of age. `pathOf` says where each is.
+ * The bytes of a backup: a line that says what this is, one for how older backups were encrypted, a line
+ * with the manifest and the files one after the other. With a passphrase all of that is inside an age file.
+ * `pathOf` says where each is.
  */
 export function pack(content: Manifest, pathOf: (name: string) => string, passphrase: string | undefined): AsyncIterable<Uint8Array> {
   const plain = packed(content, pathOf)
@@ -63,12 +64,18 @@ async function* packed(content: Manifest, pathOf: (name: string) => string): Asy
 
 interface Unpacking {
   manifest: Manifest
-  /** Hands each file's bytes to `write`; throws `CannotStart` when they are not what the manifest says. To be called once. */
+  /**
+   * Passes each file's bytes to `write`; throws `CannotStart` if they do not match the manifest. To be
+   * called once.
+   */
   files(write: (name: string, chunk: Buffer) => Promise<void>, tell?: (progress: { done: number; total: number }) => void): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens a backup. `passphrase` is asked only when it is sealed. Throws `CannotStart` for what is not one, or not whole. */
+/**
+ * Opens a backup. `passphrase` is called only if it is encrypted. Throws `CannotStart` if it is not a
+ * backup, or incomplete.
+ */
 export async function unpack(path: string, passphrase: () => Promise<string>): Promise<Unpacking> {
   const handle = await openFile(path)
   try {

@@ -27,7 +27,7 @@ export async function exactly(read: ReadBytes, length: number): Promise<Buffer> 
   return bytes
 }
 
-/** A line of at most that many bytes, without its end; undefined when there is none. */
+/** A line of at most that many bytes, without its end; undefined if there is none. */
 export async function readLine(read: ReadBytes, most: number): Promise<string | undefined> {
   const bytes: number[] = []
   while (bytes.length <= most) {

@@ -33,8 +33,9 @@ interface BackupMade {
 }
 
 /**
- * Takes a backup while the server runs: a copy of the database, checked row by row, with the keys of the data directory
- * in one private file, which is read back before it gets its name. Throws `CannotStart` with the reason when any of that fails.
+ * Makes a backup while the server runs: a copy of the database, checked row by row, with the keys of the
+ * data directory in one private file, which is read back before it gets its name. Throws `CannotStart` with
+ * the reason if any of that fails.
  */
 export async function makeBackup({ options, target, passphrase, now, tell }: BackupAsk): Promise<BackupMade> {
   const file = fileFor(target, now)

@@ -7,7 +7,10 @@ import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
 import { type Manifest, unpack } from './archive.ts'
 
-/** For this long, logins over client-chosen challenges need approval: the ones used since the backup are unknown. */
+/**
+ * For this long, logins with challenges chosen by clients need approval: the ones used since the backup are
+ * unknown.
+ */
 const holdLoginsMs = 24 * 60 * 60 * 1000
 
 interface RestoreAsk {
@@ -22,15 +25,16 @@ interface RestoreAsk {
 
 interface Restored {
   manifest: Manifest
-  /** Where the previous data is now: beside the database, and beside the small files if those are elsewhere. */
+  /** Where the previous data is now: next to the database, and next to the small files if those are elsewhere. */
   putAside: string[]
   /** How many sign-ins in the backup were revoked since. */
   endedTokens: number
 }
 
 /**
- * Puts a backup in the place of what a data directory holds. Everything is unpacked and checked beside it first, on the
- * same disk; until then nothing of it is touched, and then it changes as a whole, whenever the power fails. Throws `CannotStart` while a server uses the directory, and for a backup that is not whole.
+ * Replaces the content of a data directory with a backup. Everything is unpacked and checked next to it
+ * first, on the same disk; until then nothing is touched, and then all of it changes atomically, even if
+ * the power fails. Throws `CannotStart` while a server uses the directory, and for an incomplete backup.
  */
 export async function restoreBackup({ options, file, passphrase, force, now, tell }: RestoreAsk): Promise<Restored> {
   const data = resolve(options.data)
@@ -97,7 +101,7 @@ async function unpackInto(
   }
 }
 
-/** Checks the unpacked database whole, brings its schema up to date and makes it another life of the same one. */
+/** Checks the unpacked database completely, upgrades its schema and starts a new epoch of it. */
 async function adopt(directory: string, manifest: Manifest, endedTokens: readonly string[], now: number) {
   const store = await openStore('sqlite:afield.db', { dataDirectory: directory, onBroken() {} })
   try {

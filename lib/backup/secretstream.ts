@@ -3,9 +3,9 @@ import sodium from 'libsodium-wrappers'
 import { CannotStart } from '../exit.ts'
 import { exactly, type ReadBytes } from './bytes.ts'
 
-// Backups were sealed so until they became files of age. This reads those that people still have.
+// How backups were encrypted before they became age files. This reads those that people still have.
 
-/** What the head of such a backup says, so that its key can be made from the passphrase again. */
+/** The header of such a backup, from which its key can be derived from the passphrase. */
 interface Sealing {
   cipher: 'argon2id+xchacha20poly1305'
   salt: string
@@ -21,7 +21,7 @@ export function sealingKey(passphrase: string, { salt, passes, memoryKiB }: Seal
   return argon2idAsync(words, Buffer.from(salt, 'base64'), { t: passes, m: memoryKiB, p: 1, dkLen: 32 })
 }
 
-/** The chunks of a file as libsodium's secretstream: none could be changed, left out, moved or cut off unnoticed. */
+/** The chunks of a file in libsodium's secretstream: none can be changed, left out, moved or cut off unnoticed. */
 export async function* unsealed(read: ReadBytes, key: Uint8Array): AsyncGenerator<Uint8Array> {
   await sodium.ready
   const header = await exactly(read, sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES)

@@ -9,12 +9,15 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const waitMs = 8_000
 const day = 24 * 60 * 60 * 1000
-/** With a larger difference, phones and servers sooner or later reject each other's certificates. */
+/** With a larger difference, phones and servers eventually reject each other's certificates. */
 const mostSkewMs = 60_000
 
 type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert'>
 
-/** What a phone sees: the address, its certificate, WebSocket, and the clock of the server. `serving` is set when a server is running. */
+/**
+ * What a phone sees: the address, its certificate, WebSocket, and the clock of the server. `serving` is set
+ * when a server is running.
+ */
 export async function examineAddress(options: Address, serving: string | undefined, now: () => number): Promise<Finding[]> {
   const url = options.publicUrl ?? serving ?? ownUrl(options)
   try {

@@ -47,7 +47,7 @@ function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: nu
   return ok(of, last === 'ok' ? `${good}, verified by restoring it` : good)
 }
 
-/** Schema and structure, through a connection that cannot write. */
+/** Schema and structure, through a read-only connection. */
 export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data' | 'store'>): Promise<Finding> {
   const of = 'database'
   try {

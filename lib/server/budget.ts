@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts'
 
-/** What is lent for longer is asked back when others need it. */
+/** A loan older than this is reclaimed when others need it. */
 const lentMs = 10_000
 
 /** A part that whoever has much leaves to the others. */
@@ -23,7 +23,7 @@ export class Budget {
     this.#kept = total * keptPart
   }
 
-  /** `owner` is who asks: an account, or what stands for one. */
+  /** `owner` is the account that asks, or what stands in for one. */
   share(owner: string): Share {
     return new Share(this, owner)
   }
@@ -96,7 +96,10 @@ export class Share {
     return this.#loan?.isOver() ?? false
   }
 
-  /** From now on others may have it, once it is old and they find no other room: `giveUp` is called then, and gives it back. */
+  /**
+   * From now on it may be reclaimed, once it is old and others find no room: `giveUp` is called then, and
+   * releases it.
+   */
   lend(clock: Pick<Clock, 'now'>, giveUp: () => void): void {
     const overAt = clock.now() + lentMs
     this.#loan = { isOver: () => clock.now() >= overAt, giveUp }
@@ -107,7 +110,10 @@ export class Share {
     this.#loan?.giveUp()
   }
 
-  /** False when others have the budget, or other requests of its owner too much of it. Who is alone may have more than there is. */
+  /**
+   * False if others hold the budget, or other requests of its owner too much of it. A lone holder may
+   * exceed it.
+   */
   take(bytes: number): boolean {
     const budget = this.#budget
     const owner = this.owner
@@ -119,7 +125,7 @@ export class Share {
     return true
   }
 
-  /** All that was taken. */
+  /** The total taken. */
   giveBack(): void {
     for (const where of ['usual', 'kept'] as const) {
       if (this.#own[where] > 0) this.#budget.move(this.owner, where, -this.#own[where])

@@ -1,10 +1,10 @@
 import type { Clock } from '../async/clock.ts'
 import { withDeadline } from '../async/deadline.ts'
 
-/** What lets go of something may take this long; what others made, such as a bus, may never answer. */
+/** A release may take this long; foreign objects, such as a bus, may never answer. */
 const closeWithinMs = 10_000
 
-/** What was opened one after the other, and is closed in reverse: all of it, whatever becomes of each. */
+/** Resources opened in sequence, and closed in reverse: all of them, even if some fail. */
 export class Closers {
   readonly #clock: Clock
   readonly #steps: { close: () => Promise<void>; limitMs: number | undefined }[] = []
@@ -17,12 +17,12 @@ export class Closers {
     this.#steps.push({ close: async () => close(), limitMs: closeWithinMs })
   }
 
-  /** For what has to be waited for, however long it takes. */
+  /** For a release that must be waited for, however long it takes. */
   addPatient(close: () => Promise<void>): void {
     this.#steps.push({ close, limitMs: undefined })
   }
 
-  /** Once all are done, rejects when some failed: with the reason, or with all of them. */
+  /** When all are done, rejects if some failed: with the reason, or with all of them. */
   async close(): Promise<void> {
     const errors: unknown[] = []
     for (const { close, limitMs } of this.#steps.splice(0).toReversed()) {

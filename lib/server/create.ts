@@ -109,18 +109,18 @@ export interface ServerExtras extends Partial<Listeners> {
   takeBackup?: TakeBackup
   /** Policies in place of the options. */
   policy?: Policy
-  /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
+  /** Monotonic, for waits and limits; the system's unless a test controls it. */
   clock?: Clock
-  /** Wall clock in milliseconds since 1970, for what is stored and shown; the system's unless a test sets it. */
+  /** Wall clock in milliseconds since 1970, for stored and displayed times; the system's unless a test sets it. */
   now?: () => number
 }
 
-/** Everything a server can be made from: the options of `afield serve`, and objects of the embedder's own. */
+/** Everything a server can be created from: the options of `afield serve`, and the embedder's own objects. */
 export type ServerSetup = Omit<GivenOptions, 'store' | 'bus'> & ServerExtras
 
 /**
- * Starts a server: options to store, bus, hub, actions and edge. Resolves when it serves.
- * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
+ * Starts a server: options, store, bus, hub, actions and edge. Resolves when it is running. Throws
+ * CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
 export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, policy, clock = systemClock, now = Date.now, ...rest } = given
@@ -139,7 +139,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const log = logger ?? openLogger(options.logLevel)
   let isBroken = false
   const onError: typeof tellError & {} = (error, at) => {
-    // It was logged when the store failed, and whatever runs by itself meets it again.
+    // It was logged when the store failed, and background jobs meet it again.
     if (isBroken && error instanceof StoreBroken) return
     log.error({ ...at, error: noteOf(error) }, 'Unexpected error')
     tellError?.(error, at)

@@ -6,29 +6,29 @@ import type { Quotas } from '../store/quotas.ts'
 import type { TokenKind } from '../store/rows.ts'
 import type { Store } from '../store/store.ts'
 
-/** What actions work with; each takes the fields it needs. */
+/** The dependencies of actions; each declares the fields it needs. */
 export interface Deps {
   store: Store
   bus: Bus
-  /** Wall clock in milliseconds, for what people read and what is stored. */
+  /** Wall clock in milliseconds, for displayed and stored times. */
   now: () => number
-  /** The store's time, for whatever ends: it does not jump with the clock of a machine. */
+  /** The store's time, for expiry: it does not jump with the clock of a machine. */
   time: () => number
   /** Monotonic clock, for waits and limits. */
   clock: Clock
-  /** What an account may keep. */
+  /** An account's quotas. */
   quotas: (account: AccountId) => Quotas
   /** A new id: 120 random bits, lower case, safe in URLs, without a colon. */
   newId: () => string
 }
 
 /**
- * Who asks for what only the owner of the server may do: a caller, whose account is looked at, or `operator`, whoever can read
- * the data directory and could do all of it anyway.
+ * Who requests an action reserved for the owner of the server: a caller, whose account is checked, or
+ * `operator`, who can read the data directory and could do all of it anyway.
  */
 export type Asker = Caller | 'operator'
 
-/** Who asks, once the token was found good. */
+/** The caller, once the token was found valid. */
 export interface Caller {
   account: AccountId
   token: TokenId
@@ -36,6 +36,6 @@ export interface Caller {
   scopes: readonly Scope[]
   /** Null for a named token. */
   device: DeviceId | null
-  /** The connection that need not hear of what this call changes. */
+  /** The connection that does not need this call's changes. */
   skip: ConnectionId | undefined
 }

@@ -3,11 +3,14 @@ import { randomFillSync } from 'node:crypto'
 const alphabet = Buffer.from('abcdefghijklmnopqrstuvwxyz234567')
 const idLength = 24
 
-// Random bytes for many ids are asked for at once: each question is a call into the system.
+// Random bytes for many ids are requested at once: each request is a system call.
 const pool = Buffer.alloc(idLength * 128)
 let taken = pool.length
 
-/** A new id: 24 characters of lower-case base32, 120 random bits. Safe in URLs and without a colon, which ends an id in method names. */
+/**
+ * A new id: 24 characters of lower-case base32, 120 random bits. Safe in URLs and without a colon, which
+ * ends an id in method names.
+ */
 export function newId(): string {
   if (taken === pool.length) {
     randomFillSync(pool)

@@ -6,60 +6,72 @@ import { networksAround } from './address.ts'
 const mib = 1024 * 1024
 
 /**
- * What callers may ask for in a time: `burst` at once, and `perSecond` of it comes back. `by` says who has one such
- * allowance: an address (an IPv6 /64 counts as one, and its /48 has 16 times as much), a key, an account, or the whole server
- * (as much again for the networks that a valid token came from).
+ * Rate limits: `burst` at once, refilled at `perSecond`. `by` is the rate-limit key: an address (an IPv6
+ * /64 counts as one, and its /48 has 16 times as much), a key, an account, or the whole server (the same
+ * again for networks with a valid token).
  */
 export const limits = {
-  /** Signatures to check, from one place and in all: checking one costs more than anything else a stranger can ask for. */
+  /**
+   * Signatures to verify, per network and in total: verifying one is the most expensive unauthenticated
+   * request.
+   */
   login: { by: 'address', burst: 20, perSecond: 1 / 6 },
   everyLogin: { by: 'server', burst: 200, perSecond: 200 },
-  /** Good signatures of one key over challenges not used before: each leaves a row for ever. Others are not counted, else anybody could lock its owner out. */
+  /**
+   * Valid signatures of one key over unused challenges: each leaves a permanent row. Others are not
+   * counted, or anyone could lock its owner out.
+   */
   loginOfKey: { by: 'key', burst: 10, perSecond: 1 / 120 },
-  /** Keys that nobody has signed in with before. */
+  /** Keys without an account. */
   newKey: { by: 'address', burst: 3, perSecond: 1 / 3600 },
   nonce: { by: 'address', burst: 60, perSecond: 1 },
-  /** Pairing requests that begin. The polls of one that waits are never refused: existing clients would give up. */
+  /** New pairing requests. Polls of a waiting one are never rejected: existing clients would give up. */
   pairing: { by: 'address', burst: 5, perSecond: 1 / 60 },
   approval: { by: 'account', burst: 10, perSecond: 1 / 60 },
-  /** Look-ups of one unknown token from one place. A good token that is remembered passes. */
+  /** Lookups of unknown tokens per network. A cached valid token passes. */
   badToken: { by: 'address and token', burst: 30, perSecond: 1 / 2 },
   /** Places for attachments. */
   upload: { by: 'account', burst: 60, perSecond: 1 },
-  /** Tests of notifications, each of which rings phones and asks services of others. */
+  /** Tests of notifications, each of which rings phones and calls external services. */
   pushTest: { by: 'account', burst: 6, perSecond: 1 / 10 },
   /** Arrivals of notifications. */
   pushReceipt: { by: 'account', burst: 60, perSecond: 1 },
-  /** Everything else an account asks for over HTTP. */
+  /** All other HTTP requests of an account. */
   api: { by: 'account', burst: 600, perSecond: 50 },
-  /** Bytes of messages, posted and read over HTTP; each request counts as 1 KiB at least. */
+  /** Bytes of messages, posted and read over HTTP; each request counts as at least 1 KiB. */
   messageBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
-  /** Bytes of everything else that an account sends and reads over HTTP, counted alike. Of their own, so that who reads all messages anew can still do the rest. */
+  /**
+   * Bytes of everything else that an account sends and reads over HTTP, counted alike. Separate, so that
+   * reading all messages again leaves room for the rest.
+   */
   otherBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
-  /** Packets that all sockets of an account send together: as many as eight that send as fast as one may. */
+  /** Packets of all sockets of an account together: as many as eight at the full rate of one. */
   socketPackets: { by: 'account', burst: 16_000, perSecond: 1_600 },
-  /** Bytes of events that all sockets of an account send together. */
+  /** Bytes of events from all sockets of an account together. */
   socketBytes: { by: 'account', burst: 128 * mib, perSecond: 12.8 * mib },
-  /** Bytes that events are answered with: documents, and what stands where another version was expected. */
+  /** Bytes of answers to events: documents, and current values after a conflict. */
   socketAnswers: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
-  /** Sockets that come alive: each has a pace of its own, so that whoever comes back often would have many. */
+  /** Sockets that connect: each has its own rate, so that frequent reconnects would multiply it. */
   connects: { by: 'account', burst: 256, perSecond: 4 }
 } as const satisfies Record<string, { by: string; burst: number; perSecond: number }>
 
 export type LimitName = keyof typeof limits
 
-/** What a request counts as when it is smaller. */
+/** The minimum that a request counts as. */
 export const leastBytes = 1024
 
-/** Whether what it allows are bytes, which are known only when they are there. */
+/** Whether it counts bytes, which are only known once they have arrived. */
 export function isOfBytes(name: LimitName): boolean {
   return name === 'messageBytes' || name === 'otherBytes'
 }
 
-/** Live sockets of one account. */
+/** Open sockets of one account. */
 export const mostSockets = 64
 
-/** What a request counts as before its body is taken. Those with a token and without a row here count as `api`, and those without `messageBytes` as `otherBytes`. */
+/**
+ * What a request counts as before its body is accepted. Those with a token and without a row here count as
+ * `api`, and those without `messageBytes` as `otherBytes`.
+ */
 const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
   signIn: ['login', 'everyLogin'],
   freshSignIn: ['login', 'everyLogin'],
@@ -83,36 +95,39 @@ export function limitsOf(name: RouteName, hasToken: boolean): readonly LimitName
   return hasToken && !names.includes('messageBytes') ? [...names, 'otherBytes'] : names
 }
 
-/** No more keys of one kind are tracked at once, so that the limits are no way to fill the memory; of the largest network those that came first are forgotten first. */
+/**
+ * The number of tracked keys of one kind is bounded, so that limits cannot fill the memory; the oldest of
+ * the largest network are forgotten first.
+ */
 export const mostTracked = 100_000
 
-/** Anybody can make up tokens without end: those of one network make room for one another, and for nothing else. */
+/** Anyone can invent tokens endlessly: those of one network make room for one another, and for nothing else. */
 export const mostBadTokens = { ofNetwork: 100, networks: 1_000 }
 
-/** Counts what callers ask for. Keys of different limits never meet. */
+/** Counts requests. Keys of different limits are separate. */
 export interface Limits {
-  /** Pairing requests that wait at once; undefined for any number. */
+  /** Pairing requests waiting at once; undefined for any number. */
   readonly mostPairings: { here: number; inAll: number } | undefined
-  /** Throws the refusal that says when to come back, and then counts nothing. */
+  /** Throws the error that says when to retry, and then counts nothing. */
   check(name: LimitName, key: string): void
-  /** As `check`, then counts one. */
+  /** Like `check`, then counts one. */
   take(name: LimitName, key: string): void
-  /** Counts what was done already, however much it was: who comes next waits the longer. */
+  /** Counts work already done, however large: the next request waits longer. */
   charge(name: LimitName, key: string, cost: number): void
 }
 
 export const unlimited: Limits = { mostPairings: undefined, check() {}, take() {}, charge() {} }
 
-/** When the allowance of a key would be whole again. */
+/** When the full allowance of a key would be available again. */
 type Tracked = Map<string, number>
 
 type By = (typeof limits)[LimitName]['by']
 
-/** Whoever has one /64 of IPv6 has a whole /48 as cheaply: together these may have so many times as much. */
+/** An attacker with one IPv6 /64 gets a whole /48 as cheaply: together these may have this many times as much. */
 const timesOf48 = 16
 
 export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
-  // Keys that strangers can make up without end never push out those that they cannot.
+  // Keys that anyone can invent never evict those that they cannot.
   const tables: Record<By, Table> = {
     address: new Table(clock, key => networksAround(key)[0] ?? ''),
     key: new Table(clock),
@@ -125,7 +140,7 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
     const { by, burst, perSecond } = limits[name]
     for (const [each, times] of countedAs(by, key)) {
       const tooMuch = tables[by].owedMs(name, each) - ((times * burst - 1) / (times * perSecond)) * 1000
-      // Sums of fractions end a little above what they should.
+      // Sums of fractions end slightly above their true value.
       if (tooMuch > 0.001) throw tooMany(Math.ceil(tooMuch / 1000))
     }
   }
@@ -149,7 +164,7 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
   }
 }
 
-/** What a key counts as, and how many times the allowance that has. */
+/** The rate-limit key for a key, and how many times the allowance it has. */
 function countedAs(by: By, key: string): [key: string, times: number][] {
   const own: [string, number] = [key, 1]
   return by === 'address' && key.includes(':') ? [own, [`${key.slice(0, 14)}::/48`, timesOf48]] : [own]
@@ -157,12 +172,12 @@ function countedAs(by: By, key: string): [key: string, times: number][] {
 
 type TableMost = { inAll: number; ofNetwork?: number; networks?: number }
 
-/** What all keys of one kind owe. Where there are too many, the crowd that has the most makes room. */
+/** The debts of all keys of one kind. If there are too many, the crowd with the most makes room. */
 class Table {
   readonly #clock: Pick<Clock, 'now'>
   readonly #crowdOf: (key: string) => string
   readonly #most: TableMost
-  /** In the order of coming, as are the keys in each. To move what is used often to the end makes a large map slow. */
+  /** In order of arrival, as are the keys in each. Moving frequent ones to the end makes a large map slow. */
   readonly #crowds = new Map<string, Tracked>()
   size = 0
 
@@ -198,11 +213,11 @@ class Table {
     if (this.size < inAll) return
     let largest: [string, Tracked] | undefined
     for (const each of this.#crowds) if (!largest || each[1].size > largest[1].size) largest = each
-    // A part of it at once, since it takes a while to find the largest of many.
+    // Several at once, since finding the largest of many takes a while.
     if (largest) this.#drop(...largest, Math.ceil(largest[1].size / 100))
   }
 
-  /** The oldest so many. */
+  /** The oldest ones. */
   #drop(crowd: string, keys: Tracked, count: number): void {
     for (const key of [...keys.keys().take(count)]) keys.delete(key)
     this.size -= count
@@ -210,7 +225,7 @@ class Table {
   }
 }
 
-/** The key of a bad token is its network, a blank and its hash. */
+/** The key of an invalid token is its network, a space and its hash. */
 function networkIn(key: string): string {
   return key.slice(0, key.lastIndexOf(' ') + 1)
 }
@@ -224,7 +239,7 @@ export class Seats {
     this.#most = most
   }
 
-  /** False when all are taken. Whoever takes one gives it back, once. */
+  /** False if all are taken. Each one taken must be released, once. */
   take(key: string): boolean {
     const taken = this.#takenBy.get(key) ?? 0
     if (taken >= this.#most) return false

@@ -1,7 +1,7 @@
 import { type Audience, accountTopic, type Change } from '../bus/bus.ts'
 import type { Caller, Deps } from './deps.ts'
 
-/** Tells every instance of a stored change. */
+/** Publishes a stored change to every instance. */
 export function announce(
   { bus, now }: Pick<Deps, 'bus' | 'now'>,
   caller: Pick<Caller, 'account' | 'skip'>,

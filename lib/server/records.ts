@@ -7,7 +7,7 @@ import type { Upload } from '../store/attachments.ts'
 import type { Changes, StartOver } from '../store/changes.ts'
 import type { Cell, Conflict, MachineRow, Message, SessionRow, Written } from '../store/rows.ts'
 
-/** Rows of the store as the wire shows them. */
+/** Rows of the store in wire format. */
 export function sessionRecordOf(row: SessionRow): SessionRecord {
   return {
     id: row.id,
@@ -70,7 +70,7 @@ export function changesReplyOf(changes: Changes | StartOver): ChangesReply {
 
 export function messageReceiptOf(session: SessionId, message: Message): MessageReceipt {
   const { seq, localId, createdAt } = message
-  // A message is known by its session and seq; clients want one text.
+  // A message is identified by its session and seq; clients want one text.
   return { id: `${session}-${seq}`, seq, localId, createdAt, updatedAt: createdAt }
 }
 
@@ -82,7 +82,7 @@ export function uploadOf({ received, size, sha256 }: Upload): ReplyOf<'readUploa
   return { offset: received, size, complete: sha256 !== null }
 }
 
-/** The acknowledgement of a write over a version: what is there now, under the name that the event gives it. */
+/** The acknowledgement of a versioned write: the current value, under the name in the event. */
 export function cellAckOf<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
   if (outcome === 'missing') return { result: 'error' as const, message: 'Not found' }
   const current = outcome.written ? { version: outcome.version, value } : outcome.current
@@ -93,7 +93,7 @@ export function namedDataOf({ version, value }: artifacts.SealedCell) {
   return { version, data: value }
 }
 
-// Metadata is never null: the routes and events that write it take text only.
+// Metadata is never null: the routes and events that write it accept text only.
 export function filled(cell: Cell): Sealed {
   return cell.value ?? ('' as Sealed)
 }

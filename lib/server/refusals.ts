@@ -13,7 +13,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined
 }
 
-/** Damage is a refusal to the caller but must reach the operator; so must any unexpected error. */
+/** Damage is an error for the caller but must also reach the operator; so must any unexpected error. */
 export function isWorthReport(error: unknown): boolean {
   return error instanceof RowDamaged || !failureOf(error)
 }

@@ -7,14 +7,14 @@ import { announce } from '../publish.ts'
 
 const mostListed = 200
 
-/** The parts that were written, or those whose version is another than expected, as they are now. */
+/** The parts that were written, or those with a version other than expected, with their current value. */
 interface ArtifactOutcome {
   written: boolean
   header?: SealedCell
   body?: SealedCell
 }
 
-/** Makes an artifact, or loads the one this account has under the id, unchanged. */
+/** Creates an artifact, or returns the one this account has under the id, unchanged. */
 export async function openArtifact(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function readArtifact({ store }: Pick<Deps, 'store'>, caller: Calle
   return artifact
 }
 
-/** Writes both parts or neither. Without a part there is nothing to write, which succeeds. */
+/** Writes both parts or neither. Without parts there is nothing to write, which succeeds. */
 export async function writeArtifact(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,

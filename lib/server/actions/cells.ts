@@ -3,7 +3,7 @@ import type { CellRef, Conflict, Written } from '../../store/rows.ts'
 import type { Caller, Deps } from '../deps.ts'
 import { announce } from '../publish.ts'
 
-/** Replaces a versioned value over the expected version; a conflict returns what is there. */
+/** Replaces a versioned value with the expected version; a conflict returns the current value. */
 export async function writeCell(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,

@@ -2,7 +2,7 @@ import type { QueryOf } from '../../protocol/wire/routes.ts'
 import type { Changes, StartOver } from '../../store/changes.ts'
 import type { Caller, Deps } from '../deps.ts'
 
-/** What changed after a clock, or that the caller has to start over. */
+/** The changes after a clock, or that the caller has to start over. */
 export async function readChanges(
   { store }: Pick<Deps, 'store'>,
   caller: Caller,

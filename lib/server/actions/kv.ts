@@ -18,7 +18,7 @@ export async function listKv({ store }: Pick<Deps, 'store'>, caller: Caller, ask
   return store.listKv(caller.account, ask)
 }
 
-/** Changes keys, all or none, and tells the apps once. */
+/** Changes keys, all or none, and notifies the apps once. */
 export async function mutateKv(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,

@@ -8,7 +8,7 @@ import type { Caller, Deps } from '../deps.ts'
 import { announce } from '../publish.ts'
 import { writeCell } from './cells.ts'
 
-/** Registers a machine, or loads the one this account has under the id, unchanged. */
+/** Registers a machine, or returns the one this account has under the id, unchanged. */
 export async function openMachine(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function readMachine({ store }: Pick<Deps, 'store'>, caller: Caller
   return machine
 }
 
-/** A daemon that says how it is, is there. */
+/** A daemon that reports its state is online. */
 export async function writeDaemonState(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'> & { presence: Pick<Presence, 'alive'> },
   caller: Caller,
@@ -44,7 +44,7 @@ export async function writeDaemonState(
 ): Promise<Written | Conflict | 'missing'> {
   const outcome = await writeCell(deps, caller, { of: 'machine', id, name: 'daemonState' }, expected, value)
   if (outcome !== 'missing' && outcome.written)
-    // The state is stored, whatever comes of this.
+    // The state is stored, whether or not this succeeds.
     await deps.presence.alive(caller, { of: 'machine', id }, { time: deps.now(), thinking: false }).catch(() => {})
   return outcome
 }

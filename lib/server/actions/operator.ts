@@ -4,12 +4,15 @@ import type { ServerOptions } from '../../options.ts'
 import { type CopyProgress, type Soundness, safekeepingOf } from '../../store/safekeeping.ts'
 import type { Deps } from '../deps.ts'
 
-/** How what is stored is; nothing of its rows where the store leaves that to somebody else. */
+/** The state of the store; without its rows if the store leaves that to someone else. */
 export async function readStoreStatus({ store }: Pick<Deps, 'store'>): Promise<{ hasAccounts: boolean; soundness: Soundness | undefined }> {
   return { hasAccounts: await store.hasAccounts(), soundness: store.safekeeping?.soundness() }
 }
 
-/** Copies the store into a fresh directory of the data directory. Whoever asks checks, packs and removes it, so that the server spends no time on that. */
+/**
+ * Copies the store into a fresh directory of the data directory. The caller checks, packs and removes it,
+ * so that the server spends no time on that.
+ */
 export async function copyStore(
   { store, options }: Pick<Deps, 'store'> & { options: Pick<ServerOptions, 'data'> },
   tell: (progress: CopyProgress) => void

@@ -7,7 +7,7 @@ import type { Caller, Deps } from '../deps.ts'
 const bucketMs = { hour: 3_600_000, day: 86_400_000 }
 const endOfTime = 8.64e15
 
-/** Keeps the latest report of a session and key, and tells the apps when it is of a session. */
+/** Stores the latest report of a session and key, and notifies the apps if it belongs to a session. */
 export async function reportUsage(
   { store, bus, now, newId, quotas }: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'>,
   caller: Caller,

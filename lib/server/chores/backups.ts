@@ -7,8 +7,8 @@ import { type Logger, noteOf } from '../watch/log.ts'
 import type { BackupState } from '../watch/metrics.ts'
 
 /**
- * Takes a backup into a new file and verifies it by restoring it elsewhere, off the event loop.
- * Rejects with the reason when either fails.
+ * Makes a backup in a new file and verifies it by restoring it elsewhere, off the event loop. Rejects with
+ * the reason if either fails.
  */
 export type TakeBackup = (file: string, signal: AbortSignal) => Promise<void>
 
@@ -23,7 +23,7 @@ const hourMs = 60 * 60 * 1000
 /** The retry delay after a failure, unless the next scheduled time is earlier. */
 const againMs = hourMs
 
-/** The scheduled backups; undefined when there are none. Throws CannotStart if they cannot be set up. */
+/** The scheduled backups; undefined if there are none. Throws CannotStart if they cannot be set up. */
 export function openBackups(
   { backupEvery, backupKeep, backupTo }: Pick<ServerOptions, 'backupEvery' | 'backupKeep' | 'backupTo'>,
   deps: Omit<BackupDeps, 'take'> & { take: TakeBackup | undefined }
@@ -103,7 +103,7 @@ export class Backups {
 
 const ours = /^afield-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)\.auto\.backup$/
 
-/** The scheduled backups, oldest first; never one that was taken by hand. */
+/** The scheduled backups, oldest first; never one that was made by hand. */
 function backupsIn(directory: string): string[] {
   return readdirSync(directory)
     .filter(name => ours.test(name))

@@ -4,9 +4,9 @@ import type { Safekeeping } from '../../store/safekeeping.ts'
 import { type Logger, noteOf } from '../watch/log.ts'
 
 const everyMs = 1_000
-/** A program that reads for so long keeps the log from ending. */
+/** A program that reads for this long keeps the WAL from being reset. */
 const mostReadingMs = 10 * 60 * 1_000
-/** Rows are compared again so long after all of them were. */
+/** Pause before all rows are compared again. */
 const restMs = 60 * 60 * 1_000
 
 interface CaretakerDeps {
@@ -16,7 +16,10 @@ interface CaretakerDeps {
   log: Logger
 }
 
-/** Looks after what is stored, a little every second: compares checksums, and takes room back once the disk has it. */
+/**
+ * Maintains the store, a little every second: compares checksums, and reserves space again once the disk
+ * has it.
+ */
 export class Caretaker {
   readonly #deps: CaretakerDeps
   readonly #rounds: Repeating

@@ -8,16 +8,16 @@ import type { Metrics } from '../watch/metrics.ts'
 import { wordsFor } from './notice-words.ts'
 
 const minuteMs = 60_000
-/** One request has so long. */
+/** The time limit of one request. */
 const sendWithinMs = 10_000
-/** Who dies in the middle of an attempt leaves it to be made once more after this. */
+/** An attempt of a process that died is repeated after this. */
 const heldMs = minuteMs
-/** Requests under way to one kind of channel, and of those for one account; a request that carries many counts once. */
+/** Requests in progress to one kind of channel, and for one account; a request with many deliveries counts once. */
 const mostUnderWay = 8
 const mostOfAnAccount = 4
-/** Even when nothing is known to be due, somebody looks: another instance may have gone, or the clock been set. */
+/** Checked even when nothing is known to be due: another instance may have died, or the clock been changed. */
 const lookEveryMs = minuteMs
-/** Expo knows after a quarter of an hour what became of nearly all. */
+/** After a quarter of an hour Expo knows the result of nearly all. */
 const ticketAfterMs = 15 * minuteMs
 const mostLooks = 6
 const keepMs = 30 * 24 * 60 * minuteMs
@@ -31,12 +31,12 @@ const longestRetryAfterMs = 6 * 60 * minuteMs
 interface DeliveriesDeps {
   store: Pick<NoticeStore, 'claimDeliveries' | 'endDeliveries' | 'nextDelivery' | 'forgetNotices'>
   providers: readonly PushProvider[]
-  /** Whether somebody looks at an app of the account. */
+  /** Whether an app of the account is in use. */
   isWatched(account: AccountId): boolean
   clock: Clock
   now: () => number
   time: () => number
-  /** Whether the time is sure enough to remove for good what is old by it. */
+  /** Whether the clock is reliable enough to remove old data permanently. */
   mayRemove: () => boolean
   random?: () => number
   metrics: Pick<Metrics, 'delivered'>
@@ -44,8 +44,9 @@ interface DeliveriesDeps {
 }
 
 /**
- * Hands out what is due, each kind of channel in a lane of its own, so that a provider that hangs holds up none of the
- * others. What the queue promises is the store's: this only looks what is due, tries, and says what came of it.
+ * Sends due deliveries, each kind of channel in its own lane, so that a hanging provider delays none of the
+ * others. The queue's guarantees are the store's: this only looks up what is due, tries, and records the
+ * result.
  */
 export class Deliveries {
   readonly #deps: DeliveriesDeps
@@ -61,12 +62,12 @@ export class Deliveries {
     this.#forgetting = every(deps.clock, forgetEveryMs, () => this.#forget(), deps.onError)
   }
 
-  /** Something is new: looks at once instead of at the next time that is known. */
+  /** Something is new: checks at once instead of at the next known time. */
   wake(): void {
     for (const lane of this.#lanes) lane.wake()
   }
 
-  /** Resolves once so many deliveries of a notice were tried for the first time here, or the time is up. */
+  /** Resolves once this many deliveries of a notice were first tried here, or the time is up. */
   firstTry(account: AccountId, notice: string, count: number, withinMs: number): Promise<void> {
     if (count === 0) return Promise.resolve()
     const name = nameOf(account, notice)
@@ -172,7 +173,7 @@ class Lane {
     })
   }
 
-  /** A request each: what is looked up, and what is sent. */
+  /** One request each: lookups, and sends. */
   #batches(due: readonly DueDelivery[]): DueDelivery[][] {
     const looks = due.filter(({ what }) => what === 'look')
     const sends = due.filter(({ what }) => what !== 'look')
@@ -208,7 +209,7 @@ class Lane {
     for (const delivery of batch) this.#onTried(delivery)
   }
 
-  /** While somebody looks, what would only disturb them needs no request. */
+  /** While an app is in use, notices that would only disturb need no request. */
   #watched(batch: readonly DueDelivery[]): DeliveryResult[] {
     const at = this.#deps.now()
     return batch
@@ -267,7 +268,8 @@ class Lane {
         return { key, outcome: 'accepted', reason: null, at, ...(ticket !== undefined && { ticket, lookAt: at + ticketAfterMs }) }
       }
       case 'gone':
-        // A service that cannot clear answers 404 as well; whether the channel is gone, the next notice tells.
+        // A service that cannot clear answers 404 too; whether the channel is gone shows with the next
+        // notice.
         return { key, outcome: what === 'clear' ? 'refused' : 'gone', reason, at }
       case 'refused':
       case 'unknown':
@@ -293,7 +295,7 @@ class Lane {
     if (this.#underWay.size >= mostUnderWay) return
     const next = await store.nextDelivery(this.#provider.kind)
     const inMs = next === undefined ? lookEveryMs : Math.min(lookEveryMs, next - now())
-    // What is due but was not claimed waits for one that is under way; its end wakes this lane.
+    // A due delivery that was not claimed waits for one in progress, whose end wakes this lane.
     if (inMs > 0 || this.#underWay.size === 0) this.#later(Math.max(inMs, 20))
   }
 
@@ -303,7 +305,7 @@ class Lane {
   }
 }
 
-/** Clearing delivers nothing, and of what is looked up later only bad news is new. */
+/** Clearing delivers nothing, and of later lookups only failures are news. */
 function isCounted(what: DueDelivery['what'] | undefined, outcome: DeliveryResult['outcome']): boolean {
   return what === 'show' || (what === 'look' && outcome !== 'accepted' && outcome !== 'waiting')
 }

@@ -3,21 +3,24 @@ import { every, type Repeating } from '../../async/every.ts'
 import type { Deps } from '../deps.ts'
 
 const everyMs = 10 * 60_000
-/** After each piece it rests for so much longer than that took: most of the time others find the store free. */
+/**
+ * After each piece it pauses this many times as long as that took: most of the time the store is free for
+ * others.
+ */
 const restFactor = 2
-/** A time at which no upload is over. */
+/** A time at which no upload has expired. */
 const never = 0
 
 type LeftoverSweepDeps = Pick<Deps, 'store' | 'time'> & {
   clock: Clock
-  /** Whether the time is sure enough to remove for good what is old by it. */
+  /** Whether the clock is reliable enough to remove old data permanently. */
   mayRemove: () => boolean
   onError: (error: unknown) => void
 }
 
 /**
- * Gives back the room of uploads whose time is over and of what was removed, one piece at a time and others in between. What
- * the server before this one did not come to is next.
+ * Frees the space of expired uploads and removed data, one piece at a time with others in between. Starts
+ * with what the previous server did not finish.
  */
 export class LeftoverSweep {
   readonly #deps: LeftoverSweepDeps
@@ -33,7 +36,7 @@ export class LeftoverSweep {
     this.#sweeps = every(deps.clock, everyMs, () => this.soon(), deps.onError)
   }
 
-  /** After the sweep that is under way. */
+  /** After the current sweep. */
   soon(): void {
     if (this.#isNext) return
     this.#isNext = true

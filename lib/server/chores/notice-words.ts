@@ -5,7 +5,7 @@ interface Words {
   body: string
 }
 
-/** Providers, phone makers and lock screens read these, so they say nothing of what the agent does. */
+/** Providers, phone makers and lock screens read these, so they reveal nothing of the agent's work. */
 export function wordsFor(kind: RingKind, language: NotificationSettings['language']): Words {
   return words[language][kind]
 }

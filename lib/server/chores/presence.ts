@@ -10,37 +10,49 @@ const checkOwnerEveryMs = 30_000
 const writeEveryMs = 30_000
 const flushEveryMs = 5_000
 const sweepEveryMs = 60_000
-/** A line that is cut comes back sooner; a computer that sleeps or lost its power does not. */
+/** A lost connection returns sooner; a computer that sleeps or lost power does not. */
 const droppedAfterMs = 5 * 60_000
-/** Of an account that was told of a computer that dropped off, for so long nothing more of that kind. */
+/** After an account was told of a computer that went offline, no further notice of that kind for this long. */
 const notAgainWithinMs = 15 * 60_000
 const silentForMs = 10 * 60_000
-/** Further apart than this between two sweeps, the two clocks tell that the date was set. */
+/** If two sweeps differ by more than this on the two clocks, the date was changed. */
 const driftMs = 30_000
 
-/** What is known of a row that showed a sign of life: it belongs to the account, and when it was heard, written, ended; all by the monotonic clock. */
+/**
+ * What is known of a row with keepalives: its account, and when it was last received, written, ended; all
+ * by the monotonic clock.
+ */
 interface Life {
   checkedAt: number
   heardAt: number
   writtenAt: number
-  /** Its agent worked when it was heard last. */
+  /** Its agent was working at the last keepalive. */
   isWorking: boolean
-  /** When we heard of the end, and the sender's own time of it in its clock, if it told: stragglers sent before do not revive the row. */
+  /**
+   * When the end was received, and the sender's own time of it, if given: keepalives sent before do not
+   * revive the row.
+   */
   ended: { time: number | undefined; heardAt: number } | undefined
-  /** The latest time that was told or stored of it, as devices pass over what is older: a sender's clock may lag, ours be set back. */
+  /**
+   * Its latest announced or stored time, since devices ignore older ones: a sender's clock may lag, ours
+   * may be set back.
+   */
   toldAt: number
 }
 
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
 
 type PresenceDeps = Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
-  /** The computer of a working agent was lost and did not come back; once for all that an account loses at a time. */
+  /**
+   * The computer of a working agent went offline and did not return; one notice for all that an account
+   * loses at a time.
+   */
   onDropped?: (account: AccountId) => void
 }
 
 /**
- * Who is alive. Every accepted sign of life is passed on at once; the store hears of it at most every 30 s per row.
- * A row that is not the caller's is passed over in silence.
+ * Presence. Every accepted keepalive is forwarded at once; the store gets it at most every 30 s per row. A
+ * foreign row is silently skipped.
  */
 export class Presence {
   readonly #deps: PresenceDeps
@@ -53,7 +65,10 @@ export class Presence {
   #flushing = false
   readonly #mostRemembered: number
   #lastSweep: { wall: number; at: number }
-  /** After the date was set, what was stored before it says nothing about silence until everybody alive has been heard again. */
+  /**
+   * After the date was changed, earlier stored times say nothing about silence until everyone alive has
+   * sent a keepalive again.
+   */
   #sweepsFrom = Number.NEGATIVE_INFINITY
 
   constructor(deps: PresenceDeps, { idleAfterMs, mostRemembered = 50_000 }: { idleAfterMs: number; mostRemembered?: number }) {
@@ -61,7 +76,7 @@ export class Presence {
     this.#idleAfterMs = idleAfterMs
     this.#mostRemembered = mostRemembered
     this.#lastSweep = { wall: deps.now(), at: deps.clock.now() }
-    // Best effort: a store that fails here tells so where it matters.
+    // Best effort: a store that fails here reports it where it matters.
     this.#sweeps = every(
       deps.clock,
       sweepEveryMs,
@@ -94,14 +109,14 @@ export class Presence {
     await this.#markInactive(caller.account, row, life, { at: time === undefined ? now : plausible(time, now), since: endedAt })
   }
 
-  /** A machine came: its scope is the proof, no sign of life is waited for. */
+  /** A machine connected: its scope is the proof, no keepalive is needed. */
   async machineCame(account: AccountId, row: RowRef): Promise<void> {
     const life = await this.#lifeOf(account, row)
     if (!life) return
     life.heardAt = this.#deps.clock.now()
     life.writtenAt = life.heardAt
     const at = toldOf(life, this.#deps.now())
-    // Lists say so too from then on; without room on the disk those who are connected hear of it all the same.
+    // Lists say so too from then on; with a full disk, connected clients are still told.
     await this.#deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
     this.#signal(account, row, { active: true, at, thinking: false })
   }
@@ -112,7 +127,7 @@ export class Presence {
     if (life) await this.#markInactive(account, row, life, { at: this.#deps.now(), since })
   }
 
-  /** The last connection of a session went. It may only have lost its link, so it gets a while to come back. */
+  /** The last connection of a session closed. It may only have lost its network, so it gets time to reconnect. */
   sessionLeft(account: AccountId, row: RowRef): void {
     const leftAt = this.#deps.clock.now()
     const at = this.#deps.now()
@@ -128,7 +143,7 @@ export class Presence {
     const life = this.#lives.get(keyOf(account, row))
     if (!life?.isWorking || life.ended || life.heardAt > left.leftAt) return
     const found = await this.#deps.store.findSession(account, row.id)
-    // It may have come back to another instance.
+    // It may have reconnected to another instance.
     if (found === 'missing' || found.active || found.activeAt > left.at) return
     const now = this.#deps.clock.now()
     if (now - (this.#dropped.get(account) ?? never) < notAgainWithinMs) return
@@ -137,7 +152,7 @@ export class Presence {
     this.#deps.onDropped?.(account)
   }
 
-  /** A loaded session is wanted again, or a process came for it: what was said of its end no longer counts. */
+  /** A loaded session is wanted again, or its process connected: an earlier end no longer counts. */
   listenAgain(account: AccountId, session: SessionId): void {
     const life = this.#lives.get(keyOf(account, { of: 'session', id: session }))
     if (life) life.ended = undefined
@@ -158,7 +173,7 @@ export class Presence {
 
   #isStraggler(life: Life, time: number): boolean {
     if (!life.ended || this.#deps.clock.now() - life.ended.heardAt >= deafAfterEndMs) return false
-    // Somebody else ended it: no clock of the sender tells what was sent before.
+    // Someone else ended it: no clock of the sender says what was sent before.
     return life.ended.time === undefined || time <= life.ended.time
   }
 
@@ -174,7 +189,7 @@ export class Presence {
       this.#lives.delete(key)
       return undefined
     }
-    // Another beat may have come in while the store was asked; its times must not be lost.
+    // Another keepalive may have arrived while the store was queried; its times must not be lost.
     const life = this.#lives.get(key) ?? {
       checkedAt: now,
       heardAt: never,
@@ -188,7 +203,7 @@ export class Presence {
     return this.#remember(key, life)
   }
 
-  /** Those heard last are kept: whoever is forgotten is only looked up and written once more. */
+  /** The most recent are kept: a forgotten one is only looked up and written once more. */
   #remember(key: string, life: Life): Life {
     this.#lives.delete(key)
     this.#lives.set(key, life)
@@ -197,7 +212,7 @@ export class Presence {
     return life
   }
 
-  /** Whoever was heard `since` then is back, also when that was while it was written. */
+  /** A row with a keepalive after `since` is back, even if that came during the write. */
   async #markInactive(account: AccountId, row: RowRef, life: Life, { at, since }: { at: number; since: number }): Promise<void> {
     if (life.heardAt > since) return
     const toldAt = toldOf(life, at)
@@ -220,7 +235,7 @@ export class Presence {
   async #flush(): Promise<void> {
     const marks = [...this.#marks.values()]
     this.#marks.clear()
-    // Best effort: a failed write is made up for by the next sign of life.
+    // Best effort: the next keepalive makes up for a failed write.
     if (marks.length > 0) await this.#deps.store.markActive(marks).catch(() => {})
   }
 
@@ -252,7 +267,7 @@ export class Presence {
   #later(ms: number, run: () => Promise<void>): void {
     const cancel = this.#deps.clock.after(ms, () => {
       this.#timers.delete(cancel)
-      // Presence is best effort; a store that fails here tells so where it matters.
+      // Presence is best effort; a store that fails here reports it where it matters.
       run().catch(() => {})
     })
     this.#timers.add(cancel)
@@ -266,7 +281,7 @@ function toldOf(life: Life, at: number): number {
   return life.toldAt
 }
 
-// A clock that is far off says nothing about when: then it is now.
+// A time that is far off is not usable: now is assumed.
 function plausible(time: number, now: number): number {
   return time > now || time < now - trustClocksWithinMs ? now : time
 }

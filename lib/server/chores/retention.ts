@@ -8,7 +8,7 @@ import type { Presence } from './presence.ts'
 
 const everyMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
-/** So many are removed at a time, and others come in between. */
+/** Removed at a time, with others in between. */
 const atOnce = 10
 
 interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
@@ -16,12 +16,12 @@ interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
   presence: Pick<Presence, 'forget'>
   leftoverSweep: Pick<LeftoverSweep, 'soon'>
   log: Pick<Logger, 'info'>
-  /** Whether the time is sure enough to remove for good what is old by it. */
+  /** Whether the clock is reliable enough to remove old data permanently. */
   mayRemove: () => boolean
   onError: (error: unknown) => void
 }
 
-/** Every hour removes sessions that ended and were not touched for so many days, as their owner would. */
+/** Hourly removes sessions that ended and were not touched for this many days, as their owner would. */
 export class Retention {
   readonly #deps: RetentionDeps
   readonly #keepMs: number

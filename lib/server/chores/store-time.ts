@@ -3,37 +3,38 @@ import { every, type Repeating } from '../../async/every.ts'
 import type { Store } from '../../store/store.ts'
 
 const lookEveryMs = 2_000
-/** A look that took longer tells too little of when it was. */
+/** A reading that took longer is too imprecise. */
 const longestLookMs = 1_000
-/** Further away than this the store's clock was set. */
+/** Beyond this the store's clock was changed. */
 const stepMs = 2_000
-/** How far it is followed at once where it only runs faster or slower. */
+/** How far it is followed at once when it merely drifts. */
 const mostSlew = 0.1
-/** A clock that was set has to stay as it is for so long until it is followed. */
+/** A changed clock is followed only after it has been stable for this long. */
 const believedAfterMs = 10 * 60_000
-/** What carries its time with it, such as a nonce, lives shorter than that. */
+/** Self-dated values, such as a nonce, are valid for less than this. */
 const formerForMs = 2 * 60_000
 
 /**
- * Told when a date that was set begins to count, so that what is short-lived neither ends nor goes on for it: before that
- * when it moves the time on, else after it. `from` is the time before.
+ * Called when a new date takes effect, so that short-lived records neither expire early nor live longer:
+ * before that if time moves forward, otherwise after. `from` is the time before.
  */
 export type Taken = (step: { from: number; byMs: number }) => Promise<void>
 
 type StoreTimeDeps = { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void; onTaken?: Taken }
 
 /**
- * The time by which it is judged what has ended, the same on all instances: that of the store, moved on by the monotonic clock
- * between looks. A clock that jumps ends and prolongs nothing: the new date counts once it has stood for ten minutes.
+ * The time by which expiry is judged, the same on all instances: the store's, advanced by the monotonic
+ * clock between readings. A clock that jumps neither ends nor prolongs anything: a new date takes effect
+ * once it has been stable for ten minutes.
  */
 export class StoreTime {
   readonly #deps: StoreTimeDeps
-  /** The store's time less the monotonic one, as it is gone by. */
+  /** The store's time minus the monotonic one, as currently used. */
   #offset = 0
   #lookedAt = 0
-  /** Another offset that was seen, and since when. */
+  /** A different offset that was seen, and since when. */
   #doubted: { offset: number; since: number } | undefined
-  /** Since when the clock was seen to run as it should, by the monotonic clock. */
+  /** Since when the clock has run as it should, by the monotonic clock. */
   #steadySince = 0
   #former: { offset: number; until: number } | undefined
   #looking: Repeating | undefined
@@ -47,7 +48,7 @@ export class StoreTime {
     time.#offset = (await deps.store.time()) - deps.clock.now()
     time.#lookedAt = deps.clock.now()
     time.#steadySince = time.#lookedAt
-    // A store that cannot be asked now is asked again.
+    // A store that cannot be read now is read again later.
     time.#looking = every(
       deps.clock,
       lookEveryMs,
@@ -57,19 +58,22 @@ export class StoreTime {
     return time
   }
 
-  /** In whole milliseconds, as it is stored. */
+  /** In whole milliseconds, as stored. */
   readonly now = (): number => Math.round(this.#deps.clock.now() + this.#offset)
 
-  /** For a while after a step, the time as it would be without it: what was stamped before goes by that. */
+  /** For a while after a step, the time without it: earlier timestamps refer to it. */
   readonly before = (): number | undefined => {
     const at = this.#deps.clock.now()
     return this.#former && at < this.#former.until ? Math.round(at + this.#former.offset) : undefined
   }
 
-  /** For how long the clock was not seen to jump. */
+  /** How long the clock has not jumped. */
   readonly steadyForMs = (): number => (this.#doubted ? 0 : this.#deps.clock.now() - this.#steadySince)
 
-  /** Whether what is old by this clock may be removed for good. At the start too it may be a wrong one, soon to be set. */
+  /**
+   * Whether old data may be removed permanently by this clock. Even at startup it may be wrong, and
+   * corrected soon.
+   */
   readonly isBelieved = (): boolean => this.steadyForMs() >= believedAfterMs
 
   close(): void {
@@ -98,7 +102,7 @@ export class StoreTime {
     }
     if (at - this.#doubted.since < believedAfterMs) return
     const step = { from: this.now(), byMs: error }
-    // Best effort: a store that takes nothing now must not keep the time wrong.
+    // Best effort: a store that rejects writes now must not keep the time wrong.
     if (error > 0) await onTaken(step).catch(() => {})
     this.#doubted = undefined
     this.#former = { offset: this.#offset, until: clock.now() + formerForMs }

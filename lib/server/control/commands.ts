@@ -5,8 +5,8 @@ import { tokenCommands } from './tokens.ts'
 import { userCommands } from './users.ts'
 
 /**
- * Every command that `afield <command>` can send to a server, running or not. Each subject has a file beside this one with
- * its rows, and a line here.
+ * Every command that `afield <command>` can send to a server, running or not. Each subject has a file next
+ * to this one with its rows, and a line here.
  */
 export const commands = {
   ...backupCommands,
@@ -16,7 +16,7 @@ export const commands = {
 } as const
 
 export type CommandName = keyof typeof commands
-/** As the caller writes it. */
+/** As written by the caller. */
 export type AskOf<Name extends CommandName> = z.input<(typeof commands)[Name]['ask']>
 export type ReplyOf<Name extends CommandName> = z.output<(typeof commands)[Name]['reply']>
 

@@ -6,9 +6,9 @@ import { failureOf } from '../refusals.ts'
 import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
-/** Parses a question and runs the command. Throws what the command throws; `CannotStart` for an invalid question. */
+/** Parses a request and runs the command. Throws what the command throws; `CannotStart` for an invalid request. */
 export async function runCommand(deps: ControlDeps, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
-  // One table, one way in: the rows guarantee that question and command match.
+  // One table, one entry point: the rows guarantee that request and command match.
   const command = commands[name] as unknown as Command<z.ZodType, z.ZodType>
   const parsed = command.ask.safeParse(ask)
   if (!parsed.success) {
@@ -18,7 +18,7 @@ export async function runCommand(deps: ControlDeps, name: CommandName, ask: unkn
   return command.run(deps, parsed.data, tell)
 }
 
-/** The disk or the database is in trouble; a restart may help. */
+/** The disk or the database is failing; a restart may help. */
 const ofStorage = new Set<FailureCode>(['storage-full', 'storage-busy', 'storage-failed', 'row-damaged'])
 
 /** The user's message for a failed command; undefined for an unexpected error. */

@@ -18,8 +18,9 @@ interface ControlSocketDeps extends ControlDeps {
 export const controlFile = 'control.sock'
 
 /**
- * Answers `POST /<command>` on `control.sock` in the data directory. Servers with stores of their own may share a directory, and then
- * the first keeps the socket. If none can be created, the server runs without it and logs that.
+ * Answers `POST /<command>` on `control.sock` in the data directory. Servers with their own stores may
+ * share a directory; then the first holds the socket. If none can be created, the server runs without it
+ * and logs that.
  */
 export async function openControl(deps: ControlSocketDeps): Promise<Control> {
   if (!hasLocalSockets) return nothing

@@ -31,22 +31,22 @@ import { SocketConnection, type SocketDeps } from './socket/socketio.ts'
 import { Visits } from './socket/visits.ts'
 import { webSocketBehaviors } from './socket/websocket-routes.ts'
 
-/** What all bodies that still arrive or are in work, and all answers that are not read yet, may hold in memory. */
+/** The memory for all bodies that are arriving or being processed, and all unread answers. */
 const mostBodyBytes = 96 * 1024 * 1024
 const mostAnswerBytes = 256 * 1024 * 1024
 
-/** The library takes one route per path: these all match the endpoint, in this order. */
+/** The library allows one route per path: these all match the endpoint, in this order. */
 const socketPatterns = [`${socketPath}/*`, '/v1/*', '/*']
 
 interface Edge {
   url: string
   port: number
-  /** Takes no new connections; those that are open go on. */
+  /** Accepts no new connections; open ones continue. */
   stopListening(): void
   close(): void
 }
 
-/** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
+/** Everything between the network and the actions. Resolves when it listens; throws CannotStart if it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
@@ -101,7 +101,7 @@ export async function openEdge(
         else if (files.serve(response, request)) deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
         else openExchange(response, at, http).answer(notFound(method, request.getUrl()))
       } catch (error) {
-        // A file that cannot be read now, for want of handles for example, must not end the process.
+        // A file that cannot be read now, for example without free handles, must not end the process.
         openExchange(response, at, http).refuse(error)
       }
     })
@@ -123,7 +123,7 @@ export async function openEdge(
   return { port, url, stopListening, close }
 }
 
-// Browsers do not count `Authorization` under a star, so the asked headers are named.
+// For browsers a star does not cover `Authorization`, so the requested headers are named.
 function answerPreflight(
   response: HttpResponse,
   request: HttpRequest,

@@ -16,17 +16,20 @@ type CalleeEvent = Extract<BusEvent, { type: 'call' | 'callee-here' | 'call-drop
 
 /** The connections of one account at this instance that answer calls. */
 export interface CalleeDesk {
-  /** From now on the connection answers calls of the method, and whoever did before no longer does, wherever that was. */
+  /**
+   * From now on the connection answers calls of the method, and the previous one, on any instance, no
+   * longer does.
+   */
   register(connection: Connection, method: string): void
   unregister(connection: Connection, method: string): void
-  /** The connection is gone: it answers nothing any more, and its open calls end. */
+  /** The connection closed: it answers nothing any more, and its open calls end. */
   drop(connection: Connection): void
   hear(event: CalleeEvent): void
 }
 
 interface Callee {
   readonly connection: Connection
-  /** Orders registrations of a method over all instances; the connection's id decides between equal ones. */
+  /** Orders registrations of a method across all instances; the connection's id decides between equal ones. */
   readonly stamp: number
   readonly since: number
 }
@@ -45,7 +48,7 @@ export function createCalleeDesk({
   const calleeByMethod = new Map<string, Callee>()
   const openCalls = new Map<string, { callee: Connection; end: (result: Result) => void }>()
   const endedCalls = new Set<string>()
-  /** The highest stamp given or heard. */
+  /** The highest stamp assigned or received. */
   let lastStamp = 0
 
   function hold(method: string, connection: Connection, since: number) {
@@ -65,14 +68,14 @@ export function createCalleeDesk({
     connection.send(eventFrame('rpc-unregistered', { method }))
   }
 
-  // The newest registration wins wherever it was made; after a half-open link the older one is the dead one. Of two that
-  // cross on the bus the same one has to stay at both ends, so only stamps decide who leaves.
+  // The newest registration wins wherever it was made; after a half-open connection the older one is the
+  // dead one. If two cross on the bus, both ends must keep the same one, so only stamps decide which goes.
   function weigh(other: CalleeHere) {
     lastStamp = Math.max(lastStamp, other.stamp)
     const own = calleeByMethod.get(other.method)
     if (!own || own.connection.id === other.connection) return
     if (!isAbove(other, own)) {
-      // It was made without knowledge of this one; whether it is the newer one is seen where it was made.
+      // It was made without knowledge of this one; its own instance finds out whether it is the newer one.
       tell(other.method)
     } else if (clock.now() - own.since < other.heldForMs) {
       hold(other.method, own.connection, own.since)
@@ -82,9 +85,9 @@ export function createCalleeDesk({
 
   function take(call: CallEvent) {
     const callee = calleeByMethod.get(call.method)?.connection
-    // A caller that hears late that its call was taken asks again; it runs once.
+    // A caller that learns late that its call was accepted asks again; it runs once.
     if (!callee || openCalls.has(call.id) || endedCalls.has(call.id)) return
-    // Its parameters are not kept here while the callee is at it.
+    // Its parameters are not retained here while the callee works.
     const { id, replyTo, from } = call
     bus.publish(replyTo, { type: 'call-taken', id })
     if (callee.id === from) return answer(replyTo, id, failed('same-connection'))

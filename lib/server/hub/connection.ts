@@ -2,7 +2,7 @@ import type { AccountId, ConnectionId, TokenId } from '../../protocol/wire/ids.t
 import type { RowRef } from '../../store/rows.ts'
 import type { Frame } from './frames.ts'
 
-/** Why the server ends a connection; the code and the words travel in the close frame. */
+/** Why the server ends a connection; the code and text are sent in the close frame. */
 export const closeCodes = {
   'client-left': 1000,
   'bad-packet': 4400,
@@ -13,7 +13,7 @@ export const closeCodes = {
   'connect-timeout': 4003,
   'server-shutdown': 1012,
   'try-again': 1013,
-  /** Others need the place of somebody who has not signed in. */
+  /** Others need the place of an unauthenticated one. */
   crowded: 1013
 } as const
 
@@ -26,17 +26,23 @@ export interface Connection {
   readonly token: TokenId
   /** An app sees the whole account; a row's own process sees that row. */
   readonly scope: 'app' | RowRef
-  /** Whether it counts as the process of its row, or as an app that somebody looks at; who may only read shows nobody anything. */
+  /** Whether it counts as the process of its row, or as an app in use; a read-only one makes nobody look active. */
   readonly isPresent: boolean
   /** Whether it asked for updates and signals that existing clients do not know. */
   readonly knowsOurs: boolean
-  /** Until when its person counts as looking at the app, by the monotonic clock; existing apps say from when to when, and ours how long a touch counts. */
+  /**
+   * Until when its app counts as in use, by the monotonic clock; existing apps report start and end, and
+   * ours how long a touch counts.
+   */
   watchedUntil: number
-  /** Whether it is sent text that still grows. */
+  /** Whether it is sent growing text. */
   takesPartials: boolean
-  /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */
+  /** Sends a frame encoded once for all receivers. A connection that cannot accept it is closed, never skipped. */
   send(frame: Frame): void
-  /** Sends an event; its acknowledgement is told at most once, and never when it was forgotten, which the returned function does, or the connection ended before. */
+  /**
+   * Sends an event; its acknowledgement is reported at most once, and never after it was cancelled with the
+   * returned function, or the connection ended.
+   */
   ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void
   close(reason: CloseReason): void
 }

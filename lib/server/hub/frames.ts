@@ -7,14 +7,14 @@ import { artifactRecordOf, filled, machineRecordOf, messageRecordOf, sessionReco
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 
-/** What is written to a connection at one time, at most; a frame that is larger goes in pieces of this. */
+/** The largest amount written to a connection at a time; larger frames are sent in pieces of this size. */
 export const pieceBytes = 64 * 1024
 
-/** What is too large for one piece: encoded once, and held by all who are sent it together. */
+/** A frame too large for one piece: encoded once, and shared by all recipients. */
 export class LargeFrame {
   /** In bytes. */
   readonly length: number
-  /** How many connections it waits for; kept by the backlog. */
+  /** How many connections it waits for; maintained by the backlog. */
   waitingFor = 0
   #held: string | Buffer
 
@@ -23,7 +23,7 @@ export class LargeFrame {
     this.length = Buffer.byteLength(text)
   }
 
-  /** Encoded when the first of them takes it: what only waits is there once. */
+  /** Encoded when the first of them sends it: while it waits it is in memory once. */
   get bytes(): Buffer {
     if (typeof this.#held === 'string') this.#held = Buffer.from(this.#held)
     return this.#held
@@ -32,12 +32,12 @@ export class LargeFrame {
 
 export type Frame = string | LargeFrame
 
-/** The same, to be held once however many are sent it. */
+/** The same, in memory once however many recipients it has. */
 export function largeFrom(text: string): Frame {
   return text.length > pieceBytes ? new LargeFrame(text) : text
 }
 
-/** A Socket.IO event as text, encoded once for everybody who gets it. */
+/** A Socket.IO event as text, encoded once for all recipients. */
 export function eventFrame(name: string, body: unknown): string {
   return `42${JSON.stringify([name, body])}`
 }
@@ -46,11 +46,11 @@ export function eventFrame(name: string, body: unknown): string {
 interface UpdateFrame {
   frame: Frame
   appsOnly: boolean
-  /** Existing clients do not know it, so it goes only to who asked for such. */
+  /** Unknown to existing clients, so it is sent only to those that asked for it. */
   isOurs: boolean
 }
 
-/** The updates a change makes, in order; the last one carries the clock of the change. */
+/** The updates of a change, in order; the last one has the clock of the change. */
 export function updateFrames({ change, clock, at }: ChangeEvent, account: AccountId, nextId: () => string): UpdateFrame[] {
   const bodies = updateBodies(change, account)
   return bodies.map(({ body, appsOnly }, index) => {
@@ -67,7 +67,7 @@ export function signalFrame(signal: Signal): Frame {
   return largeFrom(eventFrame('ephemeral', ephemeralOf(signal)))
 }
 
-/** Existing clients do not know it, so it goes only to who asked for such. */
+/** Unknown to existing clients, so it is sent only to those that asked for it. */
 export function isOurs(signal: Signal): boolean {
   switch (signal.type) {
     case 'partial':

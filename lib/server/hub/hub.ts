@@ -10,9 +10,9 @@ import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isOurs, signalFrame, updateFrames } from './frames.ts'
 
-/** What may wait behind missing messages in all; of one account half as much. */
+/** How much may wait behind missing messages in total; half of it for one account. */
 const mostBehindBytes = 128 * 1024 * 1024
-/** A bus that takes longer than this to take a listener has failed to. */
+/** A bus that takes longer than this to subscribe has failed. */
 const subscribeWithinMs = 10_000
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
@@ -22,17 +22,17 @@ interface Waiting {
   share: Share
 }
 
-/** What this instance knows of an account while somebody of it is connected here. */
+/** What this instance knows of an account with connections here. */
 interface Line {
   readonly account: AccountId
   readonly connections: Set<Connection>
-  /** How many connections wait for `ready` before they are among the others. */
+  /** How many connections wait for `ready` before they are added. */
   arriving: number
   readonly callees: CalleeDesk
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
-  /** Changes that wait while messages missing before them are read; undefined when none are missing. */
+  /** Changes waiting while messages missing before them are read; undefined if none are missing. */
   behind: Waiting[] | undefined
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
@@ -42,14 +42,15 @@ interface Line {
 type HubDeps = { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
 
 /**
- * The live connections of this instance. Hands each the frames that are its to see, in order and never backwards:
- * a version not above the last one sent is dropped, and a gap of message seqs is filled from the store first.
+ * The live connections of this instance. Sends each the frames that it may see, in order and never
+ * backwards: a version not above the last one sent is dropped, and a gap of message seqs is filled from the
+ * store first.
  */
 export class Hub {
   readonly #answerDeadlines: Deadlines
   readonly #deps: HubDeps
   readonly #lines = new Map<AccountId, Line>()
-  /** Of the changes that wait behind missing messages. */
+  /** Of the changes waiting behind missing messages. */
   readonly #memory = new Budget(mostBehindBytes)
   readonly #updateIdPrefix: string
   #updatesMade = 0
@@ -63,7 +64,7 @@ export class Hub {
     this.#updateIdPrefix = instance.slice(0, 6)
   }
 
-  /** Resolves once it hears of tokens that end; rejects when the bus cannot tell it. */
+  /** Resolves once it is subscribed to ended tokens; rejects if the bus fails that. */
   static async open(deps: HubDeps, instance: string): Promise<Hub> {
     const hub = new Hub(deps, instance)
     hub.#leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
@@ -74,8 +75,8 @@ export class Hub {
   }
 
   /**
-   * Once resolved, the connection misses nothing that is published later. Rejects when the bus takes no listener now; the
-   * connection is not attached then, and the next attempt asks the bus again.
+   * Once resolved, the connection misses nothing published later. Rejects if the bus fails the
+   * subscription; the connection is not attached then, and the next attempt asks the bus again.
    */
   async attach(connection: Connection): Promise<void> {
     const line = this.#lines.get(connection.account) ?? this.#open(connection.account)
@@ -116,7 +117,7 @@ export class Hub {
     return size
   }
 
-  /** Whether somebody is looking at an app of the account; an app that does not say so counts as not looked at. */
+  /** Whether an app of the account is in use; an app that does not report counts as not in use. */
   isWatched(account: AccountId): boolean {
     const now = this.#deps.clock.now()
     for (const { scope, watchedUntil } of this.#lines.get(account)?.connections ?? [])
@@ -162,7 +163,7 @@ export class Hub {
       ready: withDeadline(subscribeWithinMs, () => subscription, { clock })
     }
     this.#lines.set(account, line)
-    // Whoever comes next tries the bus again; those who wait are told by the same promise.
+    // The next client tries the bus again; waiting ones get the result of the same promise.
     line.ready.catch(() => this.#drop(line))
     return line
   }
@@ -170,7 +171,7 @@ export class Hub {
   #drop(line: Line): void {
     if (this.#lines.get(line.account) !== line) return
     this.#lines.delete(line.account)
-    // A subscription that failed was told to those who waited for it; one that comes late is given back.
+    // A failed subscription was reported to those who waited; a late one is removed again.
     line.subscription.then(
       unsubscribe => unsubscribe().catch(this.#deps.onError),
       () => {}
@@ -231,7 +232,7 @@ export class Hub {
     this.#sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
   }
 
-  /** Where too much waits already, nothing more does, and those it was for come back and read it. */
+  /** When too much waits already, no more is queued, and the connections it was for reconnect and read it. */
   #wait(line: Line, behind: Waiting[], event: ChangeEvent): void {
     const share = this.#memory.share(line.account)
     if (share.take(lengthOf(event.change))) {
@@ -242,8 +243,8 @@ export class Hub {
     sendBack(line)
   }
 
-  // Events of other instances may overtake each other; the store has what is missing between. Until it is read, later
-  // changes wait.
+  // Events of other instances may overtake each other; the store has what is missing in between. Until it
+  // is read, later changes wait.
   #catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
     line.behind = []
     this.#wait(line, line.behind, event)
@@ -251,7 +252,7 @@ export class Hub {
     this.#sendMissing(line, event, session, sent, first)
       .catch(error => {
         this.#deps.onError(error)
-        // Without the missing messages nobody may hear of later ones: come back and read them.
+        // Without the missing messages later ones must not be sent: clients reconnect and read them.
         sendBack(line)
       })
       .finally(() => {
@@ -303,7 +304,7 @@ function sendBack({ connections }: Line): void {
   for (const connection of [...connections]) connection.close('try-again')
 }
 
-/** How long all texts in it are together. */
+/** The total length of all texts in it. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
@@ -314,7 +315,7 @@ const anyone = () => true
 const knowsOurs = (connection: Connection) => connection.knowsOurs
 const takesPartials = (connection: Connection) => connection.takesPartials
 
-/** What of a change nobody was sent yet; undefined when a later one overtook all of it. */
+/** The part of a change that was not sent yet; undefined if a later one supersedes all of it. */
 function newsIn(line: Line, change: Change): Change | undefined {
   const isNews = (key: string, version: number) => {
     if (version <= (line.sentVersion.get(key) ?? -1)) return false
@@ -338,7 +339,7 @@ function newsIn(line: Line, change: Change): Change | undefined {
       return changes.length > 0 ? { ...change, changes } : undefined
     }
     case 'receipts-marked':
-      // Both only rise, so their sum does.
+      // Both only rise, so their sum does too.
       return isNews(`session receipts ${change.session}`, change.deliveredSeq + change.readSeq) ? change : undefined
     case 'row-removed':
       forget(line, change.row)
@@ -357,7 +358,7 @@ const cellsOf = {
   artifact: ['header', 'body']
 } as const
 
-// A machine or an artifact made again under its old id begins at its first versions.
+// A machine or artifact recreated under its old id starts at its first versions.
 function forget(line: Line, { of, id }: RemovableRef): void {
   if (of === 'session') line.sentSeq.delete(id)
   for (const cell of cellsOf[of]) line.sentVersion.delete(`${of} ${cell} ${id}`)

@@ -1,6 +1,6 @@
 import type { SendOutcome } from '../push.ts'
 
-/** What an answer says to a request for one channel. */
+/** What a response means for the request of one channel. */
 export function outcomeOf({ status, retryAfterMs }: { status: number; retryAfterMs: number | undefined }): SendOutcome {
   if (status >= 200 && status < 300) return { outcome: 'accepted' }
   if (status === 404 || status === 410) return { outcome: 'gone', reason: `HTTP ${status}` }

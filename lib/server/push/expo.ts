@@ -10,7 +10,7 @@ const ticket = z.object({ status: z.enum(['ok', 'error']), id: z.string().max(10
 const tickets = z.object({ data: z.array(ticket) })
 const receipts = z.object({ data: z.record(z.string(), z.object({ status: z.enum(['ok', 'error']), details: error })) })
 
-/** What an app opens when its notification is touched, by the names existing apps look for. */
+/** What an app opens when its notification is tapped, by the names existing apps look for. */
 const types: Record<Outgoing['kind'], string> = {
   done: 'ready',
   permission: 'permission_request',
@@ -24,7 +24,10 @@ const types: Record<Outgoing['kind'], string> = {
   digest: 'ready'
 }
 
-/** Expo's push service, which the apps of Happy register with. Needs no credentials; with an access token a project may demand one. */
+/**
+ * Expo's push service, with which Happy's apps register. Needs no credentials; a project may require an
+ * access token.
+ */
 export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
   const headers = {
     'content-type': 'application/json',
@@ -50,7 +53,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
         const answer = await ask('/--/api/v2/push/send', outgoing.map(messageTo), signal)
         if (answer.status !== 200) return all(outcomeOf(answer))
         const read = tickets.safeParse(parsed(answer.text))
-        // Somebody else may answer in its place, such as a captive portal: that is no refusal.
+        // Someone else may answer in its place, such as a captive portal: that is not a rejection.
         if (!read.success) return all({ outcome: 'busy', reason: 'unreadable answer' })
         return outgoing.map((_, index) => ofTicket(read.data.data[index]))
       } catch {
@@ -95,7 +98,7 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
   return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined
 }
 
-// The answer of a service is small; what is not small is none.
+// The service's response is small; a larger one is not its own.
 async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0

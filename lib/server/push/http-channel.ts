@@ -4,9 +4,9 @@ import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOu
 import { fieldsOf, outcomeOf } from './answers.ts'
 import { type Ask, NotAllowed, type Outbound, readTarget } from './outbound.ts'
 
-/** An address that a person chose; whether it may be reached is seen when it is. */
+/** An address that a person chose; whether it may be reached is checked on each request. */
 export const webAddress = z.string().max(2048).refine(isTarget, { error: 'no web address' })
-/** Where the app is, as its owner opens it; notifications lead there. */
+/** The app's address, as its owner opens it; notifications link there. */
 export const appAddress = webAddress.max(300).optional()
 
 interface HttpChannel<Fields> {
@@ -15,11 +15,11 @@ interface HttpChannel<Fields> {
   fields: z.ZodType<Fields>
   acknowledges?: boolean
   clears?: boolean
-  /** Undefined: there is nothing to ask for, as for a `clear` that the service does not know. */
+  /** Undefined: there is no request to make, as for a `clear` that the service does not support. */
   ask(fields: Fields, outgoing: Outgoing): Omit<Ask, 'signal'> | Promise<Omit<Ask, 'signal'>> | undefined
 }
 
-/** A provider that is told of one channel a request, at an address that a person chose. */
+/** A provider with one request per channel, to an address that a person chose. */
 export function httpChannel<Fields>(outbound: Outbound, channel: HttpChannel<Fields>): PushProvider {
   const { kind, prefix, fields, acknowledges = false, clears = false } = channel
 
@@ -52,7 +52,7 @@ export function httpChannel<Fields>(outbound: Outbound, channel: HttpChannel<Fie
   }
 }
 
-// undici hands on what a look-up threw as it is, or as the cause of its own error.
+// undici rethrows lookup errors as they are, or as the cause of its own error.
 function isNotAllowed(error: unknown): boolean {
   return error instanceof NotAllowed || (error instanceof Error && error.cause instanceof NotAllowed)
 }
@@ -66,7 +66,7 @@ function isTarget(text: string): boolean {
   }
 }
 
-/** The page that a notice leads to, in the app of the person who registered the channel. */
+/** The page that a notice links to, in the app of the person who registered the channel. */
 export function pageOf(app: string | undefined, { session }: Pick<Outgoing, 'session'>): string | undefined {
   return app === undefined ? undefined : new URL(session === undefined ? '/' : `/s/${session}`, app).href
 }

@@ -35,7 +35,7 @@ export function ntfyPush(outbound: Outbound): PushProvider {
           Title: encodedWord(outgoing.title),
           Priority: String(priorityOf(outgoing)),
           Tags: tags[outgoing.kind],
-          // What has the same number replaces what was shown.
+          // A notification with the same number replaces the previous one.
           'X-Sequence-ID': sequence,
           ...(page !== undefined && {
             Click: page,
@@ -52,12 +52,12 @@ function sequenceOf({ session, notice }: Outgoing): string {
   return (session ?? notice).replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 64)
 }
 
-// Headers are bytes: RFC 2047 is how ntfy reads others than ASCII.
+// Headers are bytes: ntfy decodes RFC 2047 for anything but ASCII.
 function encodedWord(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 }
 
-/** From 1 to 5; from 4 on phones make themselves heard for longer, 2 makes no sound. */
+/** From 1 to 5; from 4 on phones ring for longer, 2 is silent. */
 function priorityOf({ kind, isSilent }: Outgoing): number {
   if (isSilent) return 2
   return kind === 'permission' || kind === 'question' ? 4 : 3

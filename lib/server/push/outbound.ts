@@ -4,19 +4,19 @@ import { networkInterfaces } from 'node:os'
 import { Agent, buildConnector, request } from 'undici'
 import { embeddedAddress, isWithin, networksOf, readAddress } from '../address.ts'
 
-/** A provider's answer is a few words; whatever is longer is cut off with its connection. */
+/** A provider's response is a few words; a longer one is cut off with its connection. */
 const mostAnswerBytes = 64 * 1024
 const connectWithinMs = 5_000
 const perHost = 4
 
-/** Why a request was not made; the words never name the address, which is its owner's secret. */
+/** Why a request was not made; the text never contains the address, which is its owner's secret. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed'
 }
 
 interface Answer {
   status: number
-  /** In milliseconds, as `Retry-After` says; undefined where it says nothing that can be read. */
+  /** In milliseconds, from `Retry-After`; undefined if absent or unreadable. */
   retryAfterMs: number | undefined
   text: string
 }
@@ -31,7 +31,7 @@ export interface Ask {
 
 /** Requests to addresses that people chose: only where `Destinations` allows, without following redirects. */
 export interface Outbound {
-  /** Rejects with `NotAllowed`, or as undici does when there is no answer. */
+  /** Rejects with `NotAllowed`, or as undici does without a response. */
   send(ask: Ask): Promise<Answer>
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface Outbound {
 interface Destinations {
   /** Networks besides the public internet, such as a home's. Plain HTTP is for these only. */
   allowed: BlockList
-  /** The port this server listens on: never reached at an address of this computer. */
+  /** The port this server listens on: never called at an address of this computer. */
   ownPort: () => number
 }
 
@@ -72,7 +72,7 @@ export function openOutbound(
       const isSecure = target.protocol === 'https:'
       const literal = readAddress(target.hostname)
       const how = { isSecure, isOwnPort: portOf(target) === destinations.ownPort() }
-      // An address that is written out is never looked up.
+      // A literal address is never looked up.
       if (literal !== undefined && !mayReach(literal, destinations, how)) throw new NotAllowed('That address may not be reached.')
       const dispatcher = isSecure ? agents['https:'] : agents['http:']
       const answer = await request(target, { method, headers, body: body ?? null, signal, dispatcher })
@@ -92,7 +92,7 @@ function portOf({ port, protocol }: { port: string; protocol: string }): number 
 interface OutboundParts {
   lookup: Lookup
   now: () => number
-  /** Certificates to trust besides the system's, for tests. */
+  /** Additional certificates to trust, for tests. */
   ca: string
 }
 
@@ -104,8 +104,8 @@ export function readTarget(text: string): URL {
   return target
 }
 
-// The name is resolved here, once, and the connection is made to what was found and checked: a second look-up could say
-// something else.
+// The name is resolved here, once, and the connection is made to the checked address: a second lookup
+// could return another one.
 function guarded(lookup: Lookup, mayGo: (address: string | undefined) => boolean): LookupFunction {
   return (host, { all }, done) => {
     lookup(host, (error, found) => {
@@ -156,7 +156,7 @@ const special = networksOf([
   ...['2001::/23', '2001:db8::/32', '3fff::/20']
 ])
 const publicV6 = networksOf(['2000::/3', '64:ff9b::/96'])
-/** Not even when the operator names them: link-local addresses, and those at which clouds hand out keys. */
+/** Not even when the operator names them: link-local addresses, and those at which clouds serve credentials. */
 const never = networksOf([
   '169.254.0.0/16',
   '100.100.100.200/32',

@@ -1,6 +1,9 @@
 import { noAnswer, noAnswerInTime, type Outgoing, type Push, type PushProvider, type PushReceipt, type SendOutcome } from '../push.ts'
 
-/** An embedder's own way to deliver, in the place of every provider; what it could not deliver is handed to it again later. */
+/**
+ * An embedder's own delivery, in place of every provider; what it could not deliver is passed to it again
+ * later.
+ */
 export function ownProvider(push: Push, onError: (error: unknown) => void): PushProvider {
   return {
     kind: 'own',
@@ -41,7 +44,10 @@ function ownOutcome(outcome: PushReceipt['outcome']): SendOutcome {
   }
 }
 
-/** For tokens that no provider knows: they are kept, since existing apps repeat a refused registration for ever, and lead nowhere. */
+/**
+ * For tokens that no provider knows: they are stored, since existing apps retry a rejected registration
+ * forever, and go nowhere.
+ */
 export const unknownProvider: PushProvider = {
   kind: 'unknown',
   mostAtOnce: 100,

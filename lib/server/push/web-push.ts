@@ -4,7 +4,7 @@ import type { Outgoing, PushProvider } from '../push.ts'
 import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
 import type { Ask, Outbound } from './outbound.ts'
 
-/** What a push service takes at least, RFC 8030; less what the encryption of RFC 8188 adds. */
+/** The minimum size that a push service accepts, RFC 8030; less the overhead of RFC 8188 encryption. */
 const mostPayloadBytes = 3_993
 
 const subscription = {
@@ -16,7 +16,7 @@ const subscription = {
   app: appAddress
 }
 
-/** The key pair that push services know this server by, RFC 8292; both as base64url. */
+/** The key pair by which push services identify this server, RFC 8292; both as base64url. */
 export interface VapidKeys {
   publicKey: string
   privateKey: string
@@ -28,7 +28,7 @@ interface Signer {
   contact: string
 }
 
-/** Web Push of the browsers, RFC 8030, 8291 and 8292: only the receiving device can open the payload. */
+/** Web Push of the browsers, RFC 8030, 8291 and 8292: only the receiving device can decrypt the payload. */
 export function webPush(outbound: Outbound, signer: Signer): PushProvider {
   return httpChannel(outbound, {
     kind: 'web-push',
@@ -39,7 +39,7 @@ export function webPush(outbound: Outbound, signer: Signer): PushProvider {
   })
 }
 
-/** UnifiedPush, whose servers speak Web Push: for apps that register with a distributor of their own. */
+/** UnifiedPush, whose servers implement Web Push: for apps that register with their own distributor. */
 export function unifiedPush(outbound: Outbound, signer: Signer): PushProvider {
   return httpChannel(outbound, {
     kind: 'unified-push',
@@ -51,7 +51,7 @@ export function unifiedPush(outbound: Outbound, signer: Signer): PushProvider {
   })
 }
 
-/** 32 bytes of a private key of P-256 and what it signs as; `fresh` makes one. */
+/** The 32 bytes of a P-256 private key and its subject; `fresh` creates one. */
 export function vapidKeysOf(secret: Uint8Array): VapidKeys {
   const pair = createECDH('prime256v1')
   pair.setPrivateKey(secret)
@@ -61,7 +61,7 @@ export function vapidKeysOf(secret: Uint8Array): VapidKeys {
 export function freshVapidSecret(): Uint8Array {
   const pair = createECDH('prime256v1')
   pair.generateKeys()
-  // Leading zeros are left out there, but not in a JWK.
+  // Leading zeros are omitted there, but not in a JWK.
   return Buffer.from(pair.getPrivateKey('hex').padStart(64, '0'), 'hex')
 }
 
@@ -84,8 +84,8 @@ async function sealedFor(
 }
 
 /**
- * In the form of Declarative Web Push: a browser that knows it shows these fixed words when our worker fails. `data` is
- * for the worker, which replaces them by what it opened.
+ * In the form of Declarative Web Push: a browser that supports it shows this fixed text if our worker
+ * fails. `data` is for the worker, which replaces it with the decrypted text.
  */
 function payloadOf(outgoing: Outgoing, app: string | undefined): string {
   const { notice, kind, session, title, body, preview, receipt, isSilent, what, createdAt, language } = outgoing
@@ -112,7 +112,7 @@ function urgencyOf({ kind, isSilent }: Outgoing): 'high' | 'normal' | 'low' {
   return kind === 'done' || kind === 'machine' || kind === 'digest' ? 'normal' : 'high'
 }
 
-// Of one topic the push service keeps the newest only. At most 32 letters of base64url.
+// The push service keeps only the newest of one topic. At most 32 base64url characters.
 function topicOf({ session, notice }: Outgoing): string {
   return createHash('sha256')
     .update(session ?? notice)

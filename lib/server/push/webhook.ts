@@ -11,7 +11,10 @@ const fields = z.strictObject({
   app: appAddress
 })
 
-/** A request of JSON to an address of one's own, signed as https://www.standardwebhooks.com says: HMAC-SHA256 over id, time and body. */
+/**
+ * A JSON request to the person's own address, signed as specified by https://www.standardwebhooks.com:
+ * HMAC-SHA256 over id, time and body.
+ */
 export function webhookPush(outbound: Outbound, now: () => number): PushProvider {
   return httpChannel(outbound, {
     kind: 'webhook',

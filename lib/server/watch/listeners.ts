@@ -1,7 +1,7 @@
 import type { Metrics } from './metrics.ts'
 import type { Listeners } from './told.ts'
 
-/** Listeners that are called whatever they do; undefined when nobody listens, so that nothing is watched in vain. */
+/** Listeners whose errors are caught; undefined without listeners, so that nothing is computed in vain. */
 export function listenersOf(
   { onAudit, onEvent }: { [Name in keyof Listeners]: Listeners[Name] | undefined },
   onError: (error: unknown) => void
@@ -10,7 +10,7 @@ export function listenersOf(
   return { onAudit: harmless(onAudit, onError), onEvent: harmless(onEvent, onError) }
 }
 
-/** The same counters, with what strangers were refused told of. */
+/** The same counters, which also report rejected clients. */
 export function watchRefusals(metrics: Metrics, listeners: Listeners | undefined, now: () => number): Metrics {
   if (!listeners) return metrics
   return {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import type { LogLevel } from '../../options.ts'
 
-/** Where the server says what happens to it. A logger of pino's is one. */
+/** The server's log. A pino logger fits. */
 export interface Logger {
   error(fields: LogFields, message: string): void
   warn(fields: LogFields, message: string): void
@@ -10,15 +10,18 @@ export interface Logger {
   isLevelEnabled(level: 'error' | 'warn' | 'info' | 'debug'): boolean
 }
 
-/** All that a line may say besides its message: nothing here takes a token, a key, an address or what a client sent. */
+/**
+ * Everything that a line may contain besides its message: nothing here accepts a token, a key, an address
+ * or client data.
+ */
 export interface LogFields {
   requestId?: string
-  /** A row of the table of routes, such as `GET /v1/push-tokens/:token`; never the path that was asked for. */
+  /** A row of the table of routes, such as `GET /v1/push-tokens/:token`; never the requested path. */
   route?: string
   event?: string
   status?: number | 'gone'
   ms?: number
-  /** How far a clock was set. */
+  /** By how much a clock was changed. */
   byMs?: number
   port?: number
   /** Of the schema of the database. */
@@ -33,7 +36,7 @@ export interface LogFields {
   error?: ErrorNote
 }
 
-/** What is told of an error nobody foresaw. */
+/** What is reported for an unexpected error. */
 interface ErrorNote {
   name: string
   says: string
@@ -55,7 +58,10 @@ export function openLogger(level: LogLevel): Logger {
   return pino(options, process.stderr.isTTY ? { write: line => out.write(forPerson(line)) } : out)
 }
 
-/** What may be told of any error. A message can repeat what could not be read, so what looks like a secret is cut out of it. */
+/**
+ * What may be logged of any error. A message can repeat invalid input, so anything that looks like a secret
+ * is removed.
+ */
 export function noteOf(error: unknown, depth = 0): ErrorNote {
   if (!(error instanceof Error)) return { name: 'Unknown', says: '', at: [] }
   const code: unknown = 'code' in error ? error.code : undefined

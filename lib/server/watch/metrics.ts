@@ -7,8 +7,8 @@ import type { Soundness } from '../../store/safekeeping.ts'
 import type { PushResult } from '../push.ts'
 
 /**
- * Told of what happens, to be counted. Every label is one of a set that the program itself knows: callers hand in rows of
- * our own tables, never a text that a client sent, so the number of series has an end [R6].
+ * Counts what happens. Every label is from a fixed set: callers pass rows of our own tables, never client
+ * text, so the number of series is bounded [R6].
  */
 export interface Metrics {
   requestAnswered(route: string, status: number | 'gone', ms: number): void
@@ -18,7 +18,10 @@ export interface Metrics {
   published(event: BusEvent): void
   committed(turn: { members: number; ms: number }): void
   notified(result: PushResult['result']): void
-  /** An attempt to show something; `waiting`: in vain, and tried again later. What its provider found later is told as well. */
+  /**
+   * An attempt to show something; `waiting`: failed, and retried later. Results that its provider reports
+   * later are counted too.
+   */
   delivered(kind: ChannelKind, outcome: DeliveryOutcome): void
   /** A device acknowledged that it shows a notification. */
   arrived(): void
@@ -30,31 +33,31 @@ interface Counted extends Metrics {
   close(): void
 }
 
-/** What is read when somebody asks. */
+/** Values read on each scrape. */
 interface Gauged {
   connections(): { app: number; session: number; machine: number }
   framesSent(): number
   gapsFilled(): number
 }
 
-/** What waits to be delivered. */
+/** Deliveries waiting. */
 interface Queued {
   kinds: readonly ChannelKind[]
-  /** When the next delivery of a kind is due; undefined where none waits. */
+  /** When the next delivery of a kind is due; undefined if none waits. */
   nextDueAt(kind: ChannelKind): Promise<number | undefined>
   now(): number
 }
 
-/** What became of the last backup that was taken by itself. */
+/** The result of the last scheduled backup. */
 export interface BackupState {
-  /** `none`: there has been no time for one yet. */
+  /** `none`: none was due yet. */
   last: 'ok' | 'failed' | 'none'
-  /** When the last good one was taken; milliseconds since 1970. */
+  /** When the last successful one was made; milliseconds since 1970. */
   goodAt: number | undefined
   taken: { ok: number; failed: number }
 }
 
-/** How the rows at rest are. */
+/** The state of stored rows. */
 interface RowsWatched {
   soundness(): Soundness
   now(): number

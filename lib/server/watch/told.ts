@@ -2,24 +2,24 @@ import type { AccountId, DeviceId, LocalId, MachineId, SessionId, TokenId } from
 import type { CellRef, RemovableRef, TokenKind } from '../../store/rows.ts'
 import type { SignedIn } from '../../store/sign-in.ts'
 
-/** Who came in, who was let in and who was turned away. Never a token, a key or an address; `at` is in milliseconds since 1970. */
+/** Sign-ins, approvals and rejections. Never a token, a key or an address; `at` is in milliseconds since 1970. */
 export type AuditEvent = { at: number } & (
   | { type: 'account-created'; account: AccountId }
   | { type: 'account-removed'; account: AccountId }
   | { type: 'signed-in'; account: AccountId; token: TokenId; label: string }
-  /** A good signature that lets nobody in: its challenge was used before, or the key has no account and gets none. */
+  /** A valid signature that is rejected: its challenge was used before, or the key has no account and gets none. */
   | { type: 'sign-in-refused'; reason: Exclude<SignedIn['result'], 'signed-in'> }
   | { type: 'pairing-approved'; account: AccountId }
   | { type: 'device-paired'; account: AccountId; token: TokenId; kind: TokenKind; label: string }
   | { type: 'device-removed'; account: AccountId; device: DeviceId }
-  /** A named token, for a program of the person's own. */
+  /** A named token, for the person's own program. */
   | { type: 'token-created'; account: AccountId; token: TokenId; label: string }
   | { type: 'token-revoked'; account: AccountId; token: TokenId }
   /** `route` as in docs/protocol.md, such as `GET /v1/sessions`. */
   | { type: 'request-refused'; route: string; status: 401 | 403 | 429 }
 )
 
-/** What was stored just now: names and numbers only, what is sealed stays sealed. `at` is in milliseconds since 1970. */
+/** What was just stored: names and numbers only, never sealed content. `at` is in milliseconds since 1970. */
 export type ServerEvent = { at: number; account: AccountId } & (
   | { type: 'session-opened'; session: SessionId }
   | { type: 'machine-opened'; machine: MachineId }
@@ -28,7 +28,7 @@ export type ServerEvent = { at: number; account: AccountId } & (
   | { type: 'removed'; row: RemovableRef }
 )
 
-/** What embedders listen with. Called in order, after the store has it; what they throw goes to `onError`. */
+/** An embedder's listeners. Called in order, after the store has it; their errors go to `onError`. */
 export interface Listeners {
   onAudit: (event: AuditEvent) => void
   onEvent: (event: ServerEvent) => void

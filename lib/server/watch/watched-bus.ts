@@ -1,7 +1,7 @@
 import type { Bus } from '../../bus/bus.ts'
 import type { Metrics } from './metrics.ts'
 
-/** The same bus, with what is published counted. */
+/** The same bus, counting what is published. */
 export function watchBus(bus: Bus, metrics: Pick<Metrics, 'published'>): Bus {
   return {
     publish(topic, event) {

@@ -2,7 +2,7 @@ import type { TokenDraft } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { Listeners } from './told.ts'
 
-/** The same store, whose facts are told once they are durable. */
+/** The same store, reporting events once they are durable. */
 export function watchStore(store: Store, { onAudit, onEvent }: Listeners, now: () => number): Store {
   return overlaid(store, { ...audited(store, onAudit, now), ...observed(store, onEvent, now) })
 }
@@ -37,7 +37,7 @@ function audited(store: Store, tell: Listeners['onAudit'], now: () => number): P
         return minted
       }
       const outcome = await store.pollPairingRequest({ ...ask, token })
-      // A repeat pairs nobody.
+      // A repeat is not a new pairing.
       if (draft && outcome !== 'unknown' && outcome.state === 'delivered')
         tell({ type: 'device-paired', account: outcome.account, ...namesOf(draft), at: now() })
       return outcome
@@ -80,7 +80,7 @@ function audited(store: Store, tell: Listeners['onAudit'], now: () => number): P
   }
 }
 
-// What is asked is handed on whole: a store may learn to be asked more.
+// Arguments are passed on whole: a store's method may get more of them later.
 function observed(store: Store, tell: Listeners['onEvent'], now: () => number): Partial<Store> {
   return {
     async openSession(...ask) {
@@ -116,7 +116,7 @@ function observed(store: Store, tell: Listeners['onEvent'], now: () => number): 
   }
 }
 
-// Everything that is not watched is the store's own method, whatever kind of object an embedder's store is.
+// Everything else is the store's own method, whatever kind of object an embedder's store is.
 function overlaid(store: Store, watched: Partial<Store>): Store {
   return new Proxy(store, {
     get(of, name) {
@@ -132,7 +132,7 @@ function namesOf({ id, kind, label }: TokenDraft) {
   return { token: id, kind, label }
 }
 
-/** The token that a transaction asked for. */
+/** The token requested by a transaction. */
 function remembered<Asked extends unknown[]>(mint: (...asked: Asked) => TokenDraft) {
   let made: TokenDraft | undefined
   return {

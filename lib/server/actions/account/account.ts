@@ -9,7 +9,7 @@ import type { SessionSize } from '../../../store/storage.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { writeCell } from '../cells.ts'
 
-/** The account in the shape existing apps want; this server knows no names. */
+/** The account in the shape that existing apps expect; this server stores no names. */
 export async function readProfile({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<AccountProfile> {
   const createdAt = await store.accountCreatedAt(caller.account)
   if (createdAt === 'missing') throw failure('bad-token')
@@ -54,7 +54,7 @@ export async function readSessionSizes({ store }: Pick<Deps, 'store'>, caller: C
   return store.readSessionSizes(caller.account)
 }
 
-/** JSON knows no infinity, so what has no end is null. */
+/** JSON has no infinity, so unlimited is null. */
 export async function readStorage(
   { store, quotas, keepSessionsDays }: Pick<Deps, 'store' | 'quotas'> & Pick<ServerOptions, 'keepSessionsDays'>,
   caller: Caller

@@ -19,7 +19,10 @@ export async function renameDevice({ store }: Pick<Deps, 'store'>, caller: Calle
   if ((await store.renameDevice(caller.account, id, name)) === 'missing') throw failure('device-not-found')
 }
 
-/** Ends every sign-in of a device: its tokens are unknown from here on, and every instance closes its connections. */
+/**
+ * Ends every sign-in of a device: its tokens are unknown from then on, and every instance closes its
+ * connections.
+ */
 export async function removeDevice(deps: Pick<Deps, 'store' | 'bus'>, caller: Caller, id: DeviceId | 'current'): Promise<void> {
   const device = id === 'current' ? caller.device : id
   if (device === null) throw failure('device-not-found')
@@ -33,12 +36,15 @@ export function publishRevoked({ bus }: Pick<Deps, 'bus'>, tokens: readonly Toke
   for (const token of tokens) bus.publish(revocationTopic, { type: 'token-revoked', token })
 }
 
-/** Tells the account that somebody came in: its apps at once, its phones too, even while somebody looks at an app. */
+/** Tells the account about a sign-in: its apps at once, its phones too, even while an app is in use. */
 export function tellOfDevice(deps: TellDeps, account: AccountId, device: { id: DeviceId; kind: TokenKind; name: string }): void {
   tell(deps, account, { type: 'device-came', device: device.id, kind: device.kind, name: device.name, at: deps.now() })
 }
 
-/** Tells the account that somebody else than the asker asked for an answer to a pairing, or that it was asked for twice where that looks the same. */
+/**
+ * Tells the account that someone other than the asker requested the answer to a pairing, or that it was
+ * requested twice if that looks the same.
+ */
 export function tellOfSecondFetch(deps: TellDeps, account: AccountId): void {
   tell(deps, account, { type: 'pairing-fetched-twice', at: deps.now() })
 }
@@ -47,11 +53,11 @@ type Alarm = Extract<Signal, { type: 'device-came' | 'pairing-fetched-twice' }>
 
 function tell(deps: TellDeps, account: AccountId, signal: Alarm): void {
   deps.bus.publish(accountTopic(account), { type: 'signal', audience: 'apps', skip: undefined, signal })
-  // Whoever signs in does not wait for the providers of notifications.
+  // A sign-in does not wait for the providers of notifications.
   notifyAccount(deps, account, 'device', silentWords[signal.type]).catch(deps.onError)
 }
 
-// Undefined: the usual words for a device, in the language of whoever is told.
+// Undefined: the usual word for a device, in the recipient's language.
 const silentWords: Record<Alarm['type'], { title: string; body: string } | undefined> = {
   'device-came': undefined,
   'pairing-fetched-twice': { title: 'A pairing was fetched twice', body: 'Somebody may have seen its code. Look at your devices.' }

@@ -11,7 +11,7 @@ const openForMs = 5 * 60_000
 type InviteState = 'unused' | 'open' | 'used' | 'over'
 type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & { state: InviteState }
 
-/** The code goes into a link and is not kept: 128 random bits, for one account within 24 hours. */
+/** The code goes into a link and is not stored: 128 random bits, for one account within 24 hours. */
 export async function createInvite(
   deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
   by: Asker,
@@ -40,15 +40,15 @@ export async function listInvites(deps: Pick<Deps, 'store' | 'time'>, by: Asker)
   }))
 }
 
-/** A link that was used is only forgotten; the account it let in stays. */
+/** A used link is only forgotten; the account it let in stays. */
 export async function revokeInvite(deps: Pick<Deps, 'store'>, by: Asker, id: InviteId): Promise<void> {
   await mustBeOwner(deps, by)
   if ((await deps.store.removeInvite(id)) === 'missing') throw failure('invite-not-found')
 }
 
 /**
- * For apps that cannot hand in a code: for five minutes one new key comes in without it, from the network of whoever
- * opened the link.
+ * For apps that cannot send a code: for five minutes one new key is accepted without it, from the network
+ * that opened the link.
  */
 export async function openInvite(
   { store, time }: Pick<Deps, 'store' | 'time'>,

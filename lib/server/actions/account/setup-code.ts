@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// Without 0, 1, O and I, which people mistake for each other: 32 letters, five bits each.
+// Without 0, 1, O and I, which people confuse: 32 letters, five bits each.
 const letters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
 interface SetupCode {

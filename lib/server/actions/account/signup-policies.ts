@@ -19,7 +19,7 @@ export function closedSignup(deps: PolicyDeps): SignupPolicy {
   return policy(deps, () => 'never')
 }
 
-/** Whoever is new waits until the owner lets them in, and signs in again. */
+/** A new person waits until the owner lets them in, and signs in again. */
 export function approvedSignup(deps: PolicyDeps): SignupPolicy {
   return policy(deps, () => 'if-approved')
 }
@@ -28,9 +28,9 @@ export function invitedSignup(deps: PolicyDeps): SignupPolicy {
   return policy(deps, ({ invite, network }) => ({ invite: invite === undefined ? null : hashInvite(invite), network }))
 }
 
-/** What an embedder's own policy is told of a new key, whose signature was good. */
+/** What an embedder's own policy gets about a new key, whose signature was valid. */
 export interface Applicant extends Omit<Newcomer, 'network'> {
-  /** Words that stand for the key, for people to compare. */
+  /** Words that represent the key, for people to compare. */
   fingerprint: string
 }
 /** `ask-owner` is what the policy `approve` does. */
@@ -46,8 +46,8 @@ export function ownSignup(deps: PolicyDeps, decide: DecideSignup): SignupPolicy 
 }
 
 /**
- * The first account is for whoever has the code that only the machine's owner can read; `then` decides on all others.
- * Ten wrong codes lock the door for a minute, from wherever they came.
+ * The first account needs the code that only the machine's owner can read; `then` decides on all others.
+ * Ten wrong codes block attempts for a minute, from any address.
  */
 export function ownerFirst(
   { store, setupCode, onOwner, clock }: { store: Deps['store']; setupCode: string; onOwner: () => void; clock: Clock },
@@ -79,7 +79,7 @@ function policy(deps: PolicyDeps, doorFor: (newcomer: Newcomer) => Door | Promis
   return { doorFor: async newcomer => doorFor(newcomer), refusal: refusals(deps), accountCreated() {} }
 }
 
-// People copy codes by hand: case, blanks and dashes do not count.
+// People copy codes by hand: case, spaces and dashes do not count.
 function isSameCode(given: string, code: string): boolean {
   return timingSafeEqual(digest(given), digest(code))
 }

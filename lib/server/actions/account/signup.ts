@@ -10,31 +10,31 @@ import { mustBeOwner } from './owner.ts'
 const mostWaiting = 20
 const waitsForMs = 15 * 60_000
 
-/** Whoever shows a key, and what else they bring. */
+/** A key, and what else its client sends. */
 export interface Newcomer {
   /** Upper-case hex of the Ed25519 public key. */
   publicKey: string
   setupCode: string | undefined
   /** The code of an invitation. */
   invite: string | undefined
-  /** What the client says of itself. */
+  /** The client's description of itself. */
   client: string
   address: string
-  /** The neighbourhood of the address, for which an invitation may be open. */
+  /** The network of the address, for which an invitation may be open. */
   network: string
 }
 
-/** Who may create an account with a key that nobody has signed in with before. */
+/** Who may create an account with a new key. */
 export interface SignupPolicy {
   doorFor(newcomer: Newcomer): Promise<Door>
-  /** Why a new key was turned away at that door. */
+  /** Why a new key was rejected. */
   refusal(newcomer: Newcomer, door: Door): Promise<Failure>
   accountCreated(): void
 }
 
 /**
- * The door for a sign-in, which every way to sign in hands to the store: a key with an account needs none. Throws
- * `too-many-requests` when too many new keys come from one address.
+ * The sign-up decision for a sign-in, which every kind of sign-in passes to the store: a key with an
+ * account needs none. Throws `too-many-requests` when too many new keys come from one address.
  */
 export async function findDoor(
   { store, time, limits, signup }: Pick<Deps, 'store' | 'time'> & { limits: Limits; signup: SignupPolicy },
@@ -42,12 +42,13 @@ export async function findDoor(
 ): Promise<Door> {
   const standing = await store.readStanding(newcomer.publicKey, time())
   if (standing === 'member') return 'never'
-  // Who waits may ask again, and the first person may mistype the setup code: both have bounds of their own.
+  // A waiting person may ask again, and the first person may mistype the setup code: both have their own
+  // limits.
   if (standing === 'unknown' && (await store.hasAccounts())) limits.take('newKey', subnetOf(newcomer.address))
   return signup.doorFor(newcomer)
 }
 
-/** What most policies say of a door that stayed shut; one that waits for the owner takes its place among those who do. */
+/** What most policies do with a rejected key; one that waits for the owner is added to the waiting list. */
 export function refusals({ store, time }: Pick<Deps, 'store' | 'time'>): SignupPolicy['refusal'] {
   return async ({ publicKey, client, address }, door) => {
     if (typeof door === 'object') return failure('invite-required')
@@ -78,14 +79,14 @@ export function fingerprintOfKey(publicKey: string): string {
   return fingerprintOf(hash('sha256', Buffer.from(publicKey, 'hex'), 'buffer'))
 }
 
-/** Those who wait for the owner, the one who asked last first. */
+/** People waiting for the owner, most recent first. */
 export async function listSignups(deps: Pick<Deps, 'store' | 'time'>, by: Asker): Promise<Omit<SignupRow, 'publicKey'>[]> {
   await mustBeOwner(deps, by)
   const rows = await deps.store.listSignups(deps.time())
   return rows.map(({ publicKey: _, ...row }) => row)
 }
 
-/** What the owner says of somebody who waits holds as long as the wait did. */
+/** The owner's decision is valid as long as the wait was. */
 export async function decideSignup(
   deps: Pick<Deps, 'store' | 'time'>,
   by: Asker,

@@ -9,27 +9,27 @@ import type { Caller, Deps } from '../../deps.ts'
 import { publishRevoked, removeDevice } from './devices.ts'
 
 const dayMs = 24 * 60 * 60_000
-/** Existing clients keep their token for ever and cannot renew it: it ends once nobody uses it for so long. */
+/** Existing clients store their token forever and cannot renew it: it expires when unused for this long. */
 const legacyIdleMs = 180 * dayMs
-/** A device with a key of its own renews its token well before. */
+/** A device with its own key renews its token well before. */
 const accessForMs = dayMs
 
 export interface NewToken {
   text: string
   draft: TokenDraft
-  /** For how long it is good; null for ever. */
+  /** How long it is valid; null for ever. */
   lastsMs: number | null
 }
 
-/** Who shall have a token, and what for. */
+/** Who gets a token, and what for. */
 interface TokenAsk {
   kind: TokenKind
   label: string
-  /** The network it was asked for from. */
+  /** The network it was requested from. */
   from: string
   /** base64 of the key with which its device renews it. */
   deviceKey?: string | undefined
-  /** How many devices the account may have with this one. */
+  /** How many devices the account may have including this one. */
   mostDevices?: number
   /** Of a named token. */
   scopes?: readonly Scope[]
@@ -37,8 +37,9 @@ interface TokenAsk {
 }
 
 /**
- * Makes a token: `afield1-<kind>.<base64 of {"sub":account,"tid":id}>.<secret and checksum>`. Existing apps read `sub`
- * from the middle; the server never does, it knows a token by the hash of the whole text.
+ * Creates a token: `afield1-<kind>.<base64 of {"sub":account,"tid":id}>.<secret and checksum>`. Existing
+ * apps read `sub` from the middle; the server never does, it identifies a token by the hash of the whole
+ * text.
  */
 export function mintToken({ now, time, newId }: Pick<Deps, 'now' | 'time' | 'newId'>, account: AccountId, ask: TokenAsk): NewToken {
   const { kind, label, from, deviceKey } = ask
@@ -53,7 +54,8 @@ export function mintToken({ now, time, newId }: Pick<Deps, 'now' | 'time' | 'new
   return { text, draft, lastsMs: draft.expiresAt === null ? null : draft.expiresAt - at }
 }
 
-// What was stolen from a computer must let nobody else in: a wrapper's token approves nothing and ends nobody's sign-in.
+// A token stolen from a computer must not let anyone in: a wrapper's token approves nothing and ends no
+// sign-in.
 const scopesOf: Record<TokenKind, readonly Scope[]> = {
   account: everyScope,
   device: everyScope,
@@ -75,7 +77,10 @@ export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Pick<Ca
   return store.listTokens(caller.account)
 }
 
-/** Makes a named token; its text is told this once. Nobody hands out more than they may do themselves. */
+/**
+ * Creates a named token; its text is returned only this once. No one can grant more than they may do
+ * themselves.
+ */
 export async function createToken(
   deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'> & Partial<Pick<Deps, 'quotas'>>,
   caller: Pick<Caller, 'account' | 'scopes'>,
@@ -87,7 +92,7 @@ export async function createToken(
   return { id: draft.id, token: text }
 }
 
-/** Ends a token, and the whole device if it is of one: what could be renewed would not have ended. */
+/** Ends a token, and the whole device if it belongs to one: otherwise it could be renewed. */
 export async function revokeToken(deps: Pick<Deps, 'store' | 'bus'>, caller: Caller, id: TokenId | 'current'): Promise<void> {
   const token = id === 'current' ? caller.token : id
   if (token !== caller.token && !caller.scopes.includes('manage')) throw failure('scope-missing')

@@ -8,7 +8,7 @@ import { publishRevoked } from './devices.ts'
 import { mustBeOwner } from './owner.ts'
 import { fingerprintOfKey } from './signup.ts'
 
-/** The account the operator named, or the only one. Throws `CannotStart` with advice. */
+/** The account named by the operator, or the only one. Throws `CannotStart` with advice. */
 export async function readAccountId({ store }: Pick<Deps, 'store'>, named: AccountId | undefined): Promise<AccountId> {
   const accounts = await store.listAccounts()
   const [only, ...others] = accounts
@@ -38,7 +38,10 @@ interface RemovalDeps extends Pick<Deps, 'store' | 'bus'> {
   leftoverSweep: Pick<LeftoverSweep, 'soon'>
 }
 
-/** Removes an account with everything it has, and closes its connections everywhere. The caller checks permission. */
+/**
+ * Removes an account with everything in it, and closes its connections everywhere. The caller checks
+ * permission.
+ */
 export async function removeAccount(deps: RemovalDeps, account: AccountId): Promise<void> {
   const outcome = await deps.store.removeAccount(account)
   if (outcome === 'missing') throw failure('account-not-found')

@@ -5,8 +5,8 @@ import type { Caller } from '../../deps.ts'
 import type { Calls } from './calls.ts'
 
 /**
- * A call without a socket. It ends when the signal aborts, since nobody waits for it any more. Not an async function: that
- * would keep the parameters until the answer comes.
+ * A call without a socket. It ends when the signal aborts, since the caller is gone. Not an async function:
+ * that would retain the parameters until the answer comes.
  */
 export function callMethod(
   { calls }: { calls: Pick<Calls, 'call'> },

@@ -1,18 +1,21 @@
 import type { Clock } from '../../../async/clock.ts'
 import { Deadlines } from '../../../async/deadlines.ts'
 
-/** Existing clients send bursts; what cannot be under way at once waits, so much of it and not longer than an answer may take. */
+/**
+ * Existing clients send bursts; calls above the limit wait, up to a number, and no longer than an answer
+ * may take.
+ */
 export const mostCallsInFlight = 32
 const mostCallsWaiting = 256
 const waitWithinMs = 30_000
 
 interface Line {
   inFlight: number
-  /** The first is the next. */
+  /** The first is next. */
   waiting: Set<(turn: 'go' | 'timed-out') => void>
 }
 
-/** Lets so many calls of one caller be under way at once, and others of it wait for their turn. */
+/** Limits the concurrent calls of one caller; others of it wait their turn. */
 export class CallQueue {
   readonly #limits: Deadlines
   readonly #lines = new Map<string, Line>()
@@ -21,7 +24,10 @@ export class CallQueue {
     this.#limits = new Deadlines(clock, waitWithinMs)
   }
 
-  /** Whoever gets `go` gives the turn back with `leave`, once. At once when there is room, or no more may wait. */
+  /**
+   * After `go`, call `leave` once when done. `go` is called at once if there is a free slot, or if no more
+   * may wait.
+   */
   enter(caller: string): 'go' | 'too-many' | Promise<'go' | 'timed-out'> {
     const line = this.#lines.get(caller) ?? { inFlight: 0, waiting: new Set() }
     this.#lines.set(caller, line)

@@ -9,22 +9,23 @@ import { Seats } from '../../limits.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import { CallQueue, mostCallsInFlight } from './call-queue.ts'
 
-/** How long a call waits for somebody to register its method: the gap of a reconnect. */
+/** How long a call waits for its method to be registered: the gap of a reconnect. */
 const graceMs = 15_000
 const answerWithinMs = 30_000
-/** How long a call waits for the bus to take its listener before it goes out without one. */
+/** How long a call waits for the bus to confirm its subscription before it is sent without one. */
 const listenWithinMs = 2_000
 /** How long a callee may still answer what it has taken once the server ends. */
 const lastAnswerMs = 2_000
-/** What the parameters of all calls that no callee has taken yet may hold in memory; those of one account half of it. */
+/** The memory for parameters of all calls not yet accepted by a callee; one account gets half of it. */
 const mostParamsBytes = 64 * 1024 * 1024
 
 type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFailure }
 
 export interface Calls {
   /**
-   * Resolves once, always: with the answer, or why there is none. Aborting the signal ends the wait. The parameters are
-   * dropped from `ask` once somebody has taken the call; who asks must not keep them either.
+   * Always resolves exactly once: with the answer, or why there is none. Aborting the signal ends the wait.
+   * The parameters are removed from `ask` once a callee has accepted the call; the caller must not retain
+   * them either.
    */
   call(caller: Caller, ask: { method: string; params: RpcParams; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
   /** The server ends: calls that no callee has taken are told to try again, and those taken are answered soon or not at all. */
@@ -36,14 +37,15 @@ type Ask = Parameters<Calls['call']>[1]
 
 interface Waiting {
   taken: boolean
-  /** Somebody has taken the call: its parameters are needed no more. */
+  /** A callee has accepted the call: its parameters are no longer needed. */
   onTaken(): void
   settle(result: CallResult): void
 }
 
 /**
- * Calls between the clients of an account, wherever they are connected: the call goes out on the account's topic, and the
- * instance that holds the newest registration of the method answers to this instance's own.
+ * Calls between the clients of an account, wherever they are connected: the call is published on the
+ * account's topic, and the instance with the newest registration of the method answers on this instance's
+ * own topic.
  */
 export async function createCalls(
   {
@@ -57,7 +59,7 @@ export async function createCalls(
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
   const waitingById = new Map<string, Waiting>()
-  /** Of one token over HTTP, which may ask again when it is told that there are too many. */
+  /** For one token over HTTP, which may retry when told that there are too many. */
   const seats = new Seats(mostCallsInFlight)
   const queue = new CallQueue(clock)
   const paramsBudget = new Budget(mostParamsBytes)
@@ -99,7 +101,7 @@ export async function createCalls(
     const turn = await queue.enter(connection)
     if (turn !== 'go') return isEnding ? notAvailable : { ok: false, why: turn }
     try {
-      // It may have gone while it waited, and all that waited with it.
+      // The connection may have closed while the call waited, and with it all its waiting calls.
       return ask.signal.aborted ? { ok: false, why: 'internal' } : await run(caller, ask, letGo)
     } finally {
       queue.leave(connection)
@@ -114,7 +116,7 @@ export async function createCalls(
     const by = caller.device ?? undefined
     let isAsked = false
     const ask = () => {
-      // Also a listener that the bus did not let go asks for nothing that nobody waits for.
+      // Even if the bus did not remove the listener, calls that nobody waits for are not repeated.
       if (!waitingById.has(id)) return
       isAsked = true
       bus.publish(topic, { type: 'call', id, replyTo, from, by, method, params: asked.params })
@@ -142,13 +144,13 @@ export async function createCalls(
     graces.end(onGrace)
     limits.end(onLimit)
     signal.removeEventListener('abort', hangUp)
-    // The callee may still be at it; whatever it says later is dropped.
+    // The callee may still be working; its late answer is dropped.
     if (!result.ok) bus.publish(topic, { type: 'call-dropped', id })
     void listening.then(unlisten => unlisten()).catch(onError)
     return result
   }
 
-  // Only a callee that comes while the call waits is missed without a listener.
+  // Without a listener, only a callee that arrives while the call waits is missed.
   async function listen(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>> {
     try {
       return await bus.subscribe(topic, listener)
@@ -183,11 +185,11 @@ export async function createCalls(
 /** Clients try again. */
 const notAvailable: CallResult = { ok: false, why: 'not-available' }
 
-/** What an object or a list takes besides what is in it, and each of its places. */
+/** The overhead of an object or list, and of each of its slots. */
 const headBytes = 64
 const placeBytes = 32
 
-/** About so many bytes of memory: an empty object is 2 bytes of text, and takes many times as much. */
+/** Approximate memory: an empty object is 2 bytes of text, and uses many times as much. */
 function sizeOf(params: unknown): number {
   if (typeof params === 'string') return params.length
   if (typeof params !== 'object' || params === null) return 0

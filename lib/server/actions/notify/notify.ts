@@ -11,7 +11,7 @@ import { noAnswer, noAnswerInTime, type PushProvider } from '../../push.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import { isDecisionKind, ringingOf } from './ringing.ts'
 
-/** Whoever asks waits no longer than 15 s; what was not tried by then is tried later. */
+/** A caller waits no longer than 15 s; what was not tried by then is tried later. */
 const firstTryWithinMs = 8_000
 const shortTurnMs = 30_000
 const minuteMs = 60_000
@@ -28,7 +28,7 @@ export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock'
   onError: (error: unknown) => void
 }
 
-/** Tells the apps at once, and then the phones, unless somebody looks at an app of the account. */
+/** Notifies the apps at once, and then the phones, unless an app of the account is in use. */
 export async function notify(deps: NotifyDeps, caller: Caller, session: SessionId, told: BodyOf<'notify'>): Promise<PushResult> {
   if ((await deps.store.findSession(caller.account, session)) === 'missing') throw failure('session-not-found')
   const { kind } = told
@@ -57,13 +57,14 @@ async function ring(
   const { kind, title, body, noticeId, preview } = told
   const id = noticeId ?? newId()
   const tell = () => {
-    // Existing apps know these four; the others, and the ids, are for those that ask for what is ours.
+    // Existing apps know these four; the others, and the ids, are for clients that ask for our extensions.
     const known = pushKind.safeParse(kind)
     if (known.success) tellApps(deps, caller, session, { type: 'session-event', session, kind: known.data, title, body, at: now() })
     tellApps(deps, caller, session, { type: 'notice', session, notice: id, kind, at: now() })
   }
   const isWatched = hub.isWatched(caller.account)
-  // Only a notice with an id can be settled, and only such a one may come late: somebody who just looks may have gone.
+  // Only a notice with an id can be settled, and only such a one may be delivered late: an app in use now
+  // may be gone then.
   const mayComeLate = noticeId !== undefined && isDecisionKind(kind)
   const why = isShortTurn(told) ? ('short-turn' as const) : isWatched && !mayComeLate ? ('active-ui-client' as const) : undefined
   const channels = why === undefined ? await deps.store.listChannels(caller.account) : []
@@ -74,20 +75,23 @@ async function ring(
 
   const dueNow = drafts.filter(({ dueAt }) => dueAt <= at).length
   const tried = deps.deliveries.firstTry(caller.account, id, dueNow, firstTryWithinMs)
-  // Without an id nothing is repeated and nothing settled: what goes nowhere leaves no trace.
+  // A notice without an id is never repeated or settled: if it goes to no channel, nothing is stored.
   const isKept = drafts.length > 0 || noticeId !== undefined
   const isNew = !isKept || (await deps.store.addNotice(caller.account, notice, deps.quotas(caller.account))) === 'added'
   if (isNew) tell()
   if (why !== undefined) return { result: 'suppressed', reason: why }
   if (channels.length === 0) return { result: 'no_tokens' }
   deps.deliveries.wake()
-  // A repeat finds what came of the first.
+  // A repeat gets the results of the first.
   if (isNew) await tried
   if (isWatched) return { result: 'suppressed', reason: 'active-ui-client' }
   return resultOf(await deps.store.findDeliveries(caller.account, id), dueNow)
 }
 
-/** Tells all channels of an account of something that is not of a session, such as a new device; whoever caused it does not wait. */
+/**
+ * Tells all channels of an account about something outside any session, such as a new device; the caller
+ * does not wait.
+ */
 export async function notifyAccount(
   deps: Pick<NotifyDeps, 'store' | 'now' | 'newId' | 'deliveries' | 'providers'>,
   account: AccountId,
@@ -105,7 +109,7 @@ export async function notifyAccount(
   deps.deliveries.wake()
 }
 
-/** One delivery for each channel that its settings let ring, and for each that is told when nobody answers. */
+/** One delivery for each channel that rings by its settings, and for each escalation channel. */
 function channelDrafts(
   { now, newId, providers }: Pick<NotifyDeps, 'now' | 'newId' | 'providers'>,
   channels: readonly ChannelRow[],
@@ -117,7 +121,7 @@ function channelDrafts(
   const later = new Map<string, number>()
   if (isDecisionKind(about.kind)) {
     for (const { settings } of channels) {
-      // One after the other: the next is told only when the one before brought no answer either.
+      // In turn: the next is notified only when the previous one brought no answer either.
       for (const [before, channel] of (settings?.escalation?.to ?? []).entries()) {
         const dueAt = at + (before + 1) * (settings?.escalation?.afterMinutes ?? 0) * minuteMs
         later.set(channel, Math.min(dueAt, later.get(channel) ?? Number.POSITIVE_INFINITY))
@@ -142,7 +146,8 @@ function tellApps({ bus }: NotifyDeps, caller: Caller, session: SessionId, signa
   bus.publish(accountTopic(caller.account), { type: 'signal', audience: { of: 'session', id: session }, skip: caller.skip, signal })
 }
 
-// Who started it at the terminal is still there. Existing wrappers tell neither, and are believed to have a reason.
+// The person who started it at the terminal is still there. Existing wrappers report neither, and are
+// assumed to have a reason.
 function isShortTurn({
   kind,
   turnMs = Number.POSITIVE_INFINITY,
@@ -151,7 +156,7 @@ function isShortTurn({
   return kind === 'done' && turnMs <= shortTurnMs && startedFrom !== 'phone'
 }
 
-/** For so long a notice is worth being delivered. */
+/** How long a notice is worth delivering. */
 export const worthMs: Record<RingKind, number> = {
   permission: 24 * hourMs,
   question: 24 * hourMs,
@@ -189,5 +194,5 @@ function receiptOf({ outcome, reason }: DeliveryRow): PushReceipt['outcome'] {
   }
 }
 
-/** What somebody can mend comes first. */
+/** Errors that someone can fix come first. */
 const worstFirst = ['late', 'unreachable', 'refused', 'unknown', 'gone'] as const

@@ -25,7 +25,10 @@ export async function addPushToken(
   await store.addPushToken(caller.account, { id: newId(), token, device: caller.device, now: now() }, quotas(caller.account))
 }
 
-/** Tokens of ours lead to a person's own devices and servers: whole for the device that registered them, and only that they are there for the others. */
+/**
+ * Our channels lead to a person's own devices and servers: shown in full to the device that registered
+ * them, and to the others only that they exist.
+ */
 export async function listPushTokens({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<PushTokenRow[]> {
   const rows = await store.listChannels(caller.account)
   return rows.map(({ id, token, device, createdAt, updatedAt }) => ({
@@ -40,12 +43,12 @@ export async function removePushToken({ store }: Pick<Deps, 'store'>, caller: Ca
   await store.removePushToken(caller.account, token)
 }
 
-/** By its id, which is told to every device of the account; its token is not. */
+/** By its id, which every device of the account sees; its token is hidden. */
 export async function removeChannel({ store }: Pick<Deps, 'store'>, caller: Caller, id: string): Promise<void> {
   await store.removeChannel(caller.account, id)
 }
 
-/** When the caller's device is notified, and how well every channel of the account is reached. */
+/** When the caller's device is notified, and how reliable every channel of the account is. */
 export async function readNotifications({ store, now, providers }: ChannelDeps, caller: Caller): Promise<ReplyOf<'readNotifications'>> {
   const [channels, deliveries, settings] = await Promise.all([
     store.listChannels(caller.account),
@@ -82,7 +85,7 @@ export async function writeNotifications(
   if ((await store.writeNotificationSettings(caller.account, caller.device, settings)) === 'missing') throw failure('device-not-found')
 }
 
-/** Sends a test, and waits for what comes of the first try on each channel. */
+/** Sends a test, and waits for the result of the first attempt on each channel. */
 export async function testNotification(
   deps: ChannelDeps & { deliveries: Pick<Deliveries, 'wake' | 'firstTry'> },
   caller: Caller,
@@ -113,7 +116,7 @@ export async function testNotification(
   return { channels: rows.map(({ channel, outcome, reason }) => ({ id: channel, outcome, reason })) }
 }
 
-/** A receipt is a secret of one delivery; whoever shows another is answered like one whose was counted before. */
+/** A receipt is the secret of one delivery; an unknown one is answered like one that was counted before. */
 export async function acknowledgePush(
   { store, now, metrics }: Pick<Deps, 'store' | 'now'> & { metrics: Pick<Metrics, 'arrived'> },
   caller: Caller,
@@ -145,7 +148,7 @@ function healthOf(rows: readonly DeliveryRow[], since: number): Channel['health'
   }
 }
 
-// From the notice to its arrival: what a person waits. The clock of the server measures both.
+// From the notice to its arrival: a person's waiting time. The server's clock measures both.
 function delayOf({ createdAt, arrivedAt }: DeliveryRow): number | null {
   return arrivedAt === null ? null : Math.max(0, arrivedAt - createdAt)
 }

@@ -1,6 +1,6 @@
 import type { NotificationSettings, RingKind } from '../../../protocol/wire/notifications.ts'
 
-/** When and how one channel is told of a notice, or why it is not. */
+/** When and how one channel is notified, or why it is not. */
 type Ringing =
   | { rings: true; at: number; isSilent: boolean; isCollected: boolean }
   | { rings: false; why: 'off' | 'session' | 'snoozed' | 'quiet' }
@@ -8,7 +8,7 @@ type Ringing =
 const minuteMs = 60_000
 const dayMinutes = 24 * 60
 
-/** What the settings of a device say of a notice. Those that never said anything are told of all, with sound. */
+/** A device's settings for a notice. Devices that never chose get all of them, with sound. */
 export function ringingOf(
   settings: NotificationSettings | null,
   { kind, session }: { kind: RingKind; session: string | undefined },
@@ -25,7 +25,7 @@ export function ringingOf(
   return inQuietHours(settings, isDecision, now) ?? { ...usual, isSilent: how === 'silent' }
 }
 
-/** Somebody has to answer before the agent goes on. */
+/** Someone has to answer before the agent continues. */
 export function isDecisionKind(kind: RingKind): boolean {
   return kind === 'permission' || kind === 'question'
 }
@@ -44,7 +44,7 @@ function howOf(settings: NotificationSettings, kind: RingKind): 'sound' | 'silen
       return settings.failed
     case 'machine':
       return settings.machine
-    // Who signs in, and a test, are told in any case.
+    // Sign-ins and tests are always reported.
     case 'device':
     case 'test':
       return 'sound'
@@ -65,7 +65,7 @@ function inQuietHours({ quiet, timeZone }: NotificationSettings, isDecision: boo
     case 'nothing':
       return { rings: false, why: 'quiet' }
     case 'collect': {
-      // Whole minutes of the wall; when the clocks change that night it is an hour off.
+      // Whole minutes of wall time; in a night when the clocks change it is an hour off.
       const ahead = (minutesOf(quiet.collectAt) - minute + dayMinutes) % dayMinutes || dayMinutes
       return { rings: true, at: now - (now % minuteMs) + ahead * minuteMs, isSilent: false, isCollected: true }
     }

@@ -12,7 +12,7 @@ type StoringDeps = Pick<Deps, 'store' | 'time' | 'quotas'>
 /** How long an unfinished upload waits for its next byte. */
 const waitsMs = 24 * 60 * 60_000
 
-/** An attachment of a session, by the name the server gave it. */
+/** An attachment of a session, by the name the server assigned. */
 export interface File {
   session: SessionId
   id: AttachmentId
@@ -47,7 +47,7 @@ export async function readUpload({ store, time }: StoreDeps, caller: Caller, { s
   return found(await store.findUpload(caller.account, session, id, time()))
 }
 
-/** Adds what comes after the bytes that are stored; those are passed over. What came of a body that was cut off is kept. */
+/** Appends what follows the stored bytes, which are skipped. The received part of an interrupted body is kept. */
 export async function continueUpload(deps: StoringDeps, caller: Caller, file: File, at: number, bytes: BytesIn): Promise<Upload> {
   let upload = await readUpload(deps, caller, file)
   if (upload.sha256 !== null) return upload
@@ -62,7 +62,7 @@ export async function continueUpload(deps: StoringDeps, caller: Caller, file: Fi
   return upload
 }
 
-/** A smaller part is not worth a row, unless it is the end. */
+/** A smaller part is not worth a row, unless it is the last. */
 const leastKeptBytes = 4096
 
 export async function finishUpload(deps: StoreDeps, caller: Caller, file: File, sha256: string): Promise<void> {
@@ -78,7 +78,7 @@ export async function finishUpload(deps: StoreDeps, caller: Caller, file: File, 
   await complete(deps, caller, file, { attempt, received, sha256 })
 }
 
-/** Whole attachments only: an unfinished one is missing. */
+/** Only complete attachments: an unfinished one is missing. */
 export async function findAttachment(deps: StoreDeps, caller: Caller, file: File): Promise<BytesOut> {
   const { size, sha256 } = await readUpload(deps, caller, file)
   if (sha256 === null) throw failure('attachment-not-found')
@@ -89,7 +89,7 @@ export function refOf({ session, id }: File): string {
   return `sessions/${session}/attachments/${id}`
 }
 
-/** Where the file is on this server. */
+/** Its URL on this server. */
 export function attachmentPath(file: File): string {
   return `/v1/${refOf(file)}`
 }
@@ -122,7 +122,7 @@ async function complete(
   whole: { attempt: number; received: number; sha256: string }
 ): Promise<void> {
   const upload = found(await store.completeUpload(caller.account, session, id, { ...whole, now: time() }))
-  // Another may have finished it with the same bytes.
+  // Another upload may have completed it with the same bytes.
   if (!upload.taken && upload.sha256 !== whole.sha256) throw isAt('upload-elsewhere', upload)
 }
 

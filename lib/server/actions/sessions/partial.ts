@@ -4,8 +4,8 @@ import type { RowRef } from '../../../store/rows.ts'
 import type { Caller, Deps } from '../../deps.ts'
 
 /**
- * Passes text that still grows on to the apps. Nothing of it is stored, so the scope of the connection is the proof that the
- * session is the sender's; what comes from elsewhere is dropped.
+ * Forwards growing text to the apps. It is not stored, so the scope of the connection is the proof that the
+ * session is the sender's; text from other connections is dropped.
  */
 export function passPartial(
   { bus }: Pick<Deps, 'bus'>,

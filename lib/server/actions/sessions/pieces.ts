@@ -1,6 +1,9 @@
 import type { BytesIn } from '../../../protocol/wire/routes.ts'
 
-/** The same bytes in pieces of `most` and a last one. When they are cut off, `keepCut` gives what came before the error. */
+/**
+ * The same bytes in pieces of `most` and a last one. If they are cut off, `keepCut` returns what came
+ * before the error.
+ */
 export async function* inPieces(bytes: BytesIn, { most, keepCut = false }: { most: number; keepCut?: boolean }): BytesIn {
   let held: Uint8Array[] = []
   let length = 0
@@ -27,7 +30,7 @@ export async function* inPieces(bytes: BytesIn, { most, keepCut = false }: { mos
   if (length > 0) yield take()
 }
 
-/** All but the first so many. */
+/** All but the first ones. */
 export async function* skipping(bytes: BytesIn, count: number): BytesIn {
   let left = count
   for await (const chunk of bytes) {

@@ -5,7 +5,10 @@ import type { Receipts } from '../../../store/messages.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { announce } from '../../publish.ts'
 
-/** Says how far the messages of a session came; what is not above what was said before changes nothing and is told to nobody. */
+/**
+ * Reports how far the messages of a session got; values not above the earlier ones change nothing and are
+ * not announced.
+ */
 export async function markReceipts(
   deps: Pick<Deps, 'store' | 'bus' | 'now'>,
   caller: Caller,

@@ -11,7 +11,7 @@ const mostListed = 150
 const activeWithinMs = 15 * 60_000
 const cursorPrefix = 'cursor_v1_'
 
-/** Creates a session, or loads the one with this tag unchanged; a load lets its heartbeats count again. */
+/** Creates a session, or returns the one with this tag unchanged; after that its heartbeats count again. */
 export async function openSession(
   deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'> & { presence: Presence },
   caller: Caller,
@@ -44,7 +44,7 @@ export async function listActiveSessions(
   return store.listActiveSessions(caller.account, { since: now() - activeWithinMs, limit })
 }
 
-/** A cursor names the last session of the page before, which may be gone by now. */
+/** A cursor names the last session of the previous page, which may have been removed by now. */
 export async function pageSessions(
   { store }: Pick<Deps, 'store'>,
   caller: Caller,

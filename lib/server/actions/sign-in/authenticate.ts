@@ -14,7 +14,7 @@ import { hashToken } from '../account/tokens.ts'
 export type { Bearer }
 
 const mostRemembered = 20_000
-/** What was revoked matters while a look-up or a body is under way, and so that the store's list is not told anew each time. */
+/** Revocations matter during a lookup or a body, and so that the store's list is not announced again each time. */
 const mostRevoked = 20_000
 const markUsedEveryMs = 5 * 60_000
 const watchEveryMs = 2_000
@@ -24,11 +24,14 @@ interface Known {
   markedAt: number
 }
 
-/** Finds who a token belongs to. Good tokens are remembered until they are revoked or end. */
+/** Finds the owner of a token. Valid tokens are cached until they are revoked or expire. */
 export interface Authenticator {
-  /** At once when the token is remembered; undefined for a token nobody has. `from` tells the network it is used from. */
+  /**
+   * Synchronous when the token is cached; undefined for an unknown token. `from` is the network it is used
+   * from.
+   */
   bearer(token: string, from?: () => string): Bearer | undefined | Promise<Bearer | undefined>
-  /** Whether a token that was good has been revoked since, such as while a long body arrived. */
+  /** Whether a token that was valid has been revoked since, for example while a long body arrived. */
   isRevoked(token: TokenId): boolean
   close(): Promise<void>
 }
@@ -36,18 +39,18 @@ export interface Authenticator {
 interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> {
   limits: Limits
   log: Pick<Logger, 'info'>
-  /** Whether the time is sure enough to remove for good what it says has ended. What ended is refused in any case. */
+  /** Whether the clock is reliable enough to remove expired tokens permanently. They are rejected in any case. */
   mayRemove: () => boolean
 }
 
-/** Throws unless the token of the caller may do this. */
+/** Throws unless the caller's token has this scope. */
 export function mustAllow({ scopes }: Pick<Caller, 'scopes'>, need: Need): void {
   if (!isAllowed(scopes, need)) throw failure('scope-missing')
 }
 
 /**
- * What a connection with this token may do besides its events: hear what happens, and count as the process of its row or as an
- * app that somebody looks at. A token that may only read shows nobody anything.
+ * What a connection with this token may do besides its events: receive updates, and count as the process of
+ * its row or as an app in use. A read-only token makes nobody look active.
  */
 export function connectionRights({ scopes }: Pick<Caller, 'scopes'>): { mayListen: boolean; isPresent: boolean } {
   return { mayListen: isAllowed(scopes, 'read'), isPresent: isAllowed(scopes, 'write') }
@@ -59,7 +62,8 @@ export async function createAuthenticator(
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
   const hashByToken = new Map<TokenId, string>()
-  // A look-up that began before a revocation may end after it; what was revoked meanwhile must not be remembered.
+  // A lookup that began before a revocation may end after it; a token revoked meanwhile must not be
+  // cached.
   const revoked = new Set<TokenId>()
   let marks: Parameters<Store['markTokensUsed']>[0][number][] = []
   let isClosed = false
@@ -113,14 +117,15 @@ export async function createAuthenticator(
     return used(remember(hash, bearer), () => from)
   }
 
-  // Together, so that who comes costs no commit of its own. Best effort: a list of sign-ins that is a little behind misleads nobody.
+  // Batched, so that requests cost no commit of their own. Best effort: a list of sign-ins that is
+  // slightly behind misleads nobody.
   async function writeMarks(): Promise<void> {
     const waiting = marks
     marks = []
     if (waiting.length > 0) await store.markTokensUsed(waiting).catch(() => {})
   }
 
-  // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
+  // The bus may be dead, and an instance cut off from it: ended tokens are also read from the store [A4].
   async function readEnded(): Promise<void> {
     await writeMarks()
     if (mayRemove()) await removeExpired(time())
@@ -144,7 +149,7 @@ export async function createAuthenticator(
       if (token.length > 4096) return undefined
       const hash = hashToken(token)
       const known = knownByHash.get(hash)
-      // Asked now: what it is asked of may be gone after the look-up.
+      // Read now: it may be gone after the lookup.
       return known ? used(known, from) : lookUp(hash, from())
     },
     isRevoked: token => revoked.has(token),

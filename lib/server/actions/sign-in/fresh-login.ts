@@ -10,17 +10,20 @@ import { type EnterDeps, enter, type From } from './login.ts'
 import { createNonces, nonceForMs } from './nonces.ts'
 import { identityKeyOf, type Purpose, readServerClaim, type ServerClaim } from './signatures.ts'
 
-/** The server as clients know it: by an identity of its own, under origins of its own. */
+/** The server as clients know it: by its own identity and origins. */
 export interface Identity {
   /** SHA-256 of the identity key. */
   keyId: Uint8Array
   isOwnOrigin(origin: string): boolean
   issueNonce(): Promise<Uint8Array>
-  /** A good signature over a nonce of ours that is still good, for one of our origins. Throws the refusal otherwise. */
+  /** A valid signature over a valid nonce of ours, for one of our origins. Throws the error otherwise. */
   readClaim(claim: ServerClaim, purpose: Purpose): Promise<ReturnType<typeof readServerClaim>>
 }
 
-/** Makes the identity at the first start; from then on every instance on this store has it. `fresh`: 32 random bytes. */
+/**
+ * Creates the identity at the first start; from then on every instance on this store has it. `fresh`: 32
+ * random bytes.
+ */
 export async function openIdentity(
   { store, time, before }: Pick<Deps, 'time'> & { store: Pick<Deps['store'], 'keepSecret'>; before: () => number | undefined },
   fresh: Uint8Array,
@@ -49,7 +52,7 @@ export async function issueNonce({ identity }: { identity: Identity }): Promise<
   return { nonce, expiresInMs: nonceForMs, serverKeyId: Buffer.from(identity.keyId).toString('base64') }
 }
 
-/** Signs in a device with the key of the account, or gives one that is signed in a new token for its own signature. */
+/** Signs in a device with the account key, or gives a signed-in device a new token for its own signature. */
 export async function freshSignIn(
   deps: EnterDeps & { identity: Identity },
   body: BodyOf<'freshSignIn'>,
@@ -92,7 +95,10 @@ function answer(
   return { token: text, account, device, expiresInMs: lastsMs }
 }
 
-/** Removes the caller's own account with everything it has. A token alone is not enough: the key of the account signs it. */
+/**
+ * Removes the caller's own account with everything in it. A token alone is not enough: the account key
+ * signs it.
+ */
 export async function removeOwnAccount(
   deps: Parameters<typeof removeAccount>[0] & { identity: Identity },
   caller: Caller,

@@ -12,7 +12,7 @@ import { readChallengeClaim } from './signatures.ts'
 export type EnterDeps = TellDeps & Pick<Deps, 'newId' | 'quotas'> & { signup: SignupPolicy; limits: Limits }
 export type From = Pick<Newcomer, 'client' | 'address' | 'network'>
 
-/** Signs in with a signature over a challenge the client chose; each challenge of a key is good once, for ever. */
+/** Signs in with a signature over a challenge the client chose; each challenge of a key is valid once, ever. */
 export async function signIn(deps: EnterDeps, body: BodyOf<'signIn'>, from: From): Promise<{ token: string }> {
   const { publicKey, challenge } = readChallengeClaim(body)
   const challengeHash = hash('sha256', Buffer.concat([Buffer.from('v1'), publicKey, challenge]), 'base64url')
@@ -20,7 +20,7 @@ export async function signIn(deps: EnterDeps, body: BodyOf<'signIn'>, from: From
   return { token: token.text }
 }
 
-/** Who proved to have the key of an account, and with what. */
+/** Who proved to hold the key of an account, and how. */
 interface Proof {
   publicKey: Buffer
   challengeHash: string
@@ -29,7 +29,7 @@ interface Proof {
   deviceKey?: string
 }
 
-/** Lets the owner of a key in, or makes the account when the sign-up policy allows it. */
+/** Lets the owner of a key in, or creates the account if the sign-up policy allows it. */
 export async function enter(
   deps: EnterDeps,
   { publicKey: keyBytes, challengeHash, fresh = false, deviceKey }: Proof,
@@ -57,9 +57,10 @@ export async function enter(
     },
     now: time()
   })
-  // A used challenge is answered like a bad signature: whoever replays one learns nothing.
+  // A used challenge is answered like a bad signature: a replay reveals nothing.
   if (outcome.result === 'challenge-used') throw failure('bad-signature')
-  // Only now is it proven that the owner of the key asks; else anybody who heard a sign-in once could use up what it may.
+  // Only now is it proven that the owner of the key asks; otherwise anyone who captured a sign-in could
+  // use up their limit.
   limits.charge('loginOfKey', publicKey, 1)
   if (outcome.result === 'unknown-key') throw await signup.refusal(newcomer, create)
   if (outcome.result !== 'signed-in') throw failure(outcome.result === 'held' ? 'login-held' : 'legacy-login-off')

@@ -4,23 +4,24 @@ const timeBytes = 6
 const randomLength = 10
 const macLength = 16
 
-/** How long a nonce is good. */
+/** How long a nonce is valid. */
 export const nonceForMs = 60_000
-/** On top of that, for the way. */
+/** Added to that, for network delays. */
 const slackMs = 5_000
 
 /**
- * Nonces that carry their own time and proof of origin, so that nothing is stored for those who ask and do not come back:
- * time(6) ‖ random(10) ‖ HMAC(16). All instances of a server make and know the same ones; times are those of the store.
+ * Nonces that contain their own time and proof of origin, so that nothing is stored for clients that do not
+ * come back: time(6) ‖ random(10) ‖ HMAC(16). All instances of a server create and recognize the same ones;
+ * times are those of the store.
  */
 interface Nonces {
   issue(now: number): Buffer
-  /** Whether it was made here, not long ago. That it is used once is for the store to see. */
+  /** Whether it was made here recently. The store checks that it is used once. */
   isGood(nonce: Uint8Array, now: number): boolean
 }
 
 export function createNonces(serverSecret: Uint8Array): Nonces {
-  // A purpose, a key: what is learned of one says nothing of another.
+  // One derived key per purpose.
   const key = Buffer.from(hkdfSync('sha256', serverSecret, '', 'afield nonce v2', 32))
   const mac = (head: Uint8Array) => createHmac('sha256', key).update(head).digest().subarray(0, macLength)
 

@@ -1,8 +1,9 @@
 import { hostname, networkInterfaces } from 'node:os'
 
 /**
- * Whether clients may know the server under an origin: its public one, or that of the machine it runs on. A client signs the
- * origin it talks to; one that is not ours shows that somebody in between hands on what was meant for them.
+ * Whether clients may know the server under an origin: its public one, or that of the machine it runs on. A
+ * client signs the origin it talks to; a foreign one shows that someone in between forwards messages meant
+ * for another server.
  */
 export function ownOrigins({ publicUrl }: { publicUrl?: string | undefined }): (origin: string) => boolean {
   const known = publicUrl === undefined ? undefined : new URL(publicUrl).origin

@@ -12,7 +12,7 @@ import { mintToken, type NewToken } from '../account/tokens.ts'
 const openForMs = 5 * 60_000
 const keyLength = 32
 
-/** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
+/** A terminal or new device asks to be paired; repeated once a second until it is answered or over. */
 export async function pollPairing(
   deps: TellDeps & Pick<Deps, 'newId' | 'quotas'> & { limits: Limits; legacyPairing: ServerOptions['legacyPairing'] },
   kind: PairingKind,
@@ -20,12 +20,12 @@ export async function pollPairing(
   from: { client: string; address: string; network: string }
 ): Promise<ReplyOf<'pollTerminalPairing'>> {
   if (deps.legacyPairing === 'off') throw failure('legacy-pairing-off')
-  // A new device is there to have the account; a terminal that asks for its key is only old.
+  // A new device always gets the account; a terminal that asks for its key is just old.
   if (deps.legacyPairing === 'no-keys' && kind === 'terminal' && !body.supportsV2) throw failure('legacy-keys-off')
   const now = deps.time()
   const publicKey = canonicalKey(body.publicKey)
   const { status } = await deps.store.readPairing(kind, publicKey, now)
-  // Only what begins is counted: to existing clients a refused poll is the end of the pairing.
+  // Only new requests are counted: for existing clients a rejected poll ends the pairing.
   if (status === 'unknown') deps.limits.take('pairing', subnetOf(from.address))
   const label = body.deviceName ?? from.client
   let token: NewToken | undefined
@@ -63,7 +63,7 @@ export async function readPairingStatus(
   return { status: status === 'answered' ? 'authorized' : 'not_found', supportsV2: false }
 }
 
-/** The first answer counts; the same account may repeat it, everybody else is told that it came too late. */
+/** The first answer wins; the same account may repeat it, everyone else is told that it came too late. */
 export async function answerPairing(
   { store, time }: Pick<Deps, 'store' | 'time'>,
   caller: Caller,
@@ -82,7 +82,7 @@ export async function answerPairing(
   if (outcome === 'answered-before') throw failure('pairing-answered')
 }
 
-// One key has one text, however the asker spelled it.
+// One key has one encoding, however the asker wrote it.
 function canonicalKey(publicKey: string): string {
   const key = decodeBase64(publicKey)
   if (key?.length !== keyLength) throw failure('bad-public-key')

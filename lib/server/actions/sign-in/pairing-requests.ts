@@ -12,11 +12,11 @@ import type { Identity } from './fresh-login.ts'
 import { readApproval, sealToken } from './signatures.ts'
 
 const openForMs = 5 * 60_000
-/** No pairing of either kind waits longer, with a little on top. */
+/** No pairing of either kind waits longer, with a little margin. */
 export const mostPairingMs = openForMs + 10_000
 const keyLength = 32
 
-/** A terminal or a device asks to be paired; the id is in the link that it shows. */
+/** A terminal or device asks to be paired; the id is in the link that it shows. */
 export async function askPairing(
   deps: Pick<Deps, 'store' | 'time' | 'newId'> & { identity: Identity; limits: Pick<Limits, 'mostPairings'> },
   body: BodyOf<'askPairing'>,
@@ -59,8 +59,9 @@ export async function readPairing(
 }
 
 /**
- * Asked once a second by whoever has the secret of the request, who is answered again until it ends: a reply may be lost. To
- * everybody else there is none, and whoever approved it is told that somebody else asked.
+ * Polled once a second with the secret of the request, and answered again until it expires: a reply may be
+ * lost. Without the secret there is no request, and the account that approved it is told that someone else
+ * asked.
  */
 export async function pollPairingRequest(
   deps: TellDeps & Pick<Deps, 'newId' | 'quotas'>,
@@ -70,7 +71,7 @@ export async function pollPairingRequest(
 ): Promise<ReplyOf<'pollPairing'>> {
   const secret = decodeBase64(pollSecret) ?? new Uint8Array(0)
   const now = deps.time()
-  /** What its first delivery is made of. */
+  /** What its first delivery is built from. */
   let asked: PairingRequestRow | undefined
   const polled = await deps.store.pollPairingRequest({
     id,
@@ -101,7 +102,7 @@ export async function pollPairingRequest(
   }
 }
 
-/** The key of the account itself has to agree: whoever stole a token lets nobody in with it. */
+/** The account key itself has to agree: a stolen token lets nobody in. */
 export async function approvePairing(
   deps: Pick<Deps, 'store' | 'time'> & { identity: Identity },
   caller: Caller,
@@ -127,7 +128,7 @@ export async function rejectPairing({ store, time }: Pick<Deps, 'store' | 'time'
   if (outcome === 'answered-before') throw failure('pairing-answered')
 }
 
-// One key has one text, however the asker spelled it.
+// One key has one encoding, however the asker wrote it.
 function canonical(text: string): string {
   const key = decodeBase64(text)
   if (key?.length !== keyLength) throw failure('bad-public-key')

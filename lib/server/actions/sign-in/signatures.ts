@@ -9,7 +9,7 @@ const shortestChallenge = 16
 const longestChallenge = 64
 const keyLength = 32
 
-/** A good signature over a challenge that the client chose. Throws `bad-signature` for any other. */
+/** A valid signature over a challenge that the client chose. Throws `bad-signature` for any other. */
 export function readChallengeClaim(claim: { publicKey: string; challenge: string; signature: string }) {
   const publicKey = decodeBase64(claim.publicKey)
   const message = decodeBase64(claim.challenge)
@@ -20,7 +20,7 @@ export function readChallengeClaim(claim: { publicKey: string; challenge: string
   return { publicKey: Buffer.from(publicKey), challenge: message }
 }
 
-/** What a client of our own signed, and with which key. */
+/** What a client of ours signed, and with which key. */
 export interface ServerClaim {
   publicKey: string
   deviceKey: string
@@ -29,7 +29,10 @@ export interface ServerClaim {
   signature: string
 }
 
-/** A good signature over a nonce, whose age and first use are for the caller to see. Throws `bad-signature` for any other. */
+/**
+ * A valid signature over a nonce, whose age and first use the caller checks. Throws `bad-signature` for any
+ * other.
+ */
 export function readServerClaim(claim: ServerClaim, serverKeyId: Uint8Array, purpose: Purpose) {
   const publicKey = keyOf(claim.publicKey)
   const deviceKey = keyOf(claim.deviceKey)
@@ -41,7 +44,10 @@ export function readServerClaim(claim: ServerClaim, serverKeyId: Uint8Array, pur
   return { publicKey, deviceKey: deviceKey.toString('base64'), nonceHash: hash('sha256', nonce, 'base64url'), nonce }
 }
 
-/** The answer to a pairing request, in one spelling, once the account is seen to have signed it. Throws `bad-signature` otherwise. */
+/**
+ * The answer to a pairing request, in its canonical encoding, once the account's signature is verified.
+ * Throws `bad-signature` otherwise.
+ */
 export function readApproval(given: {
   id: string
   publicKey: string

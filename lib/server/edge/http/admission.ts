@@ -4,34 +4,34 @@ import { type FailureCode, failure } from '../../../protocol/wire/failures.ts'
 import { changeRoutes, type Routes } from '../listen/routes.ts'
 import { replyTo, statusLine } from './reply.ts'
 
-/** Says why a request must not reach any handler; undefined for one that may. */
+/** Why a request must not reach any handler; undefined if it may. */
 type Admission = (request: HttpRequest) => FailureCode | undefined
 
 interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUrl'> {
-  /** Whether this program listens itself; else who may reach the server is somebody else's to decide. */
+  /** Whether this program listens itself; otherwise its host decides who can reach the server. */
   listens: boolean
 }
 
-/** What every request is looked at for, before its route is. */
+/** Checked for every request, before its route. */
 export function createAdmission({ host, publicUrl, listens }: AdmissionOptions): Admission {
   const isOwnName = listens && isLoopback(host) ? nameCheck(publicUrl) : () => true
   return request => {
     const doubt = doubtOf(request)
     if (doubt) return doubt
     if (!isOwnName(request.getHeader('host'))) return 'wrong-host'
-    // Addresses are kept in logs and histories.
+    // URLs are stored in logs and histories.
     return namesToken(request.getQuery()) ? 'token-in-address' : undefined
   }
 }
 
-// Names are read as programs read them: percent-encoded letters are the same letters.
+// Names are decoded as programs do: percent-encoded letters are the same letters.
 function namesToken(query: string | undefined): boolean {
   if (!query) return false
   for (const name of new URLSearchParams(query).keys()) if (/^(?:access_)?token$/i.test(name)) return true
   return false
 }
 
-/** The same routes, where nothing gets in that `admit` has a reason against. */
+/** The same routes, closed to everything that `admit` rejects. */
 export function guardRoutes(app: Routes, admit: Admission, onRefused: (code: FailureCode) => void): Routes {
   const guarded =
     <Rest extends unknown[]>(handler: (response: HttpResponse, request: HttpRequest, ...rest: Rest) => void | Promise<void>) =>
@@ -66,7 +66,7 @@ function doubtOf(request: HttpRequest): FailureCode | undefined {
   return encodings === 0 ? undefined : 'no-length'
 }
 
-// A page on the internet can have its name resolve to this machine, and would then count as ours [H4].
+// A page on the internet can resolve its name to this machine, and would then count as ours [H4].
 function nameCheck(publicUrl: string | undefined): (host: string) => boolean {
   const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname
   let known: string | undefined
@@ -85,8 +85,8 @@ function turnAway(response: HttpResponse, code: FailureCode): void {
   response.onAborted(() => {
     isGone = true
   })
-  // Later, because nothing that follows can be trusted to be a request: while an answer is due, the library ends a
-  // connection that brings another one.
+  // Later, because nothing that follows can be trusted to be a request: while an answer is due, the
+  // library closes a connection that sends another one.
   setImmediate(() => {
     if (isGone) return
     response.cork(() => {

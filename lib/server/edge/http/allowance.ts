@@ -3,14 +3,14 @@ import { subnetOf } from '../../address.ts'
 import { isOfBytes, type LimitName, type Limits, leastBytes, limits } from '../../limits.ts'
 import type { Sender } from './request.ts'
 
-/** What one request is counted against, as the table of limits says. */
+/** The limits that one request counts against, from the table of limits. */
 export class Allowance {
   readonly #counter: Limits
   readonly #names: readonly LimitName[]
   readonly #sender: Sender
   readonly #isKnown: (network: string) => boolean
 
-  /** `isKnown` says of a network whether a valid token came from it. */
+  /** `isKnown` says whether a valid token came from a network. */
   constructor(counter: Limits, names: readonly LimitName[], sender: Sender, isKnown: (network: string) => boolean) {
     this.#counter = counter
     this.#names = names
@@ -19,8 +19,8 @@ export class Allowance {
   }
 
   /**
-   * Before its body is taken; throws the refusal, and then counts nothing. A body counts with the length it says, so that many
-   * that arrive at once do not all find the allowance whole.
+   * Before its body is accepted; throws the error, and then counts nothing. A body counts with its declared
+   * length, so that many concurrent ones do not all find the full allowance.
    */
   open(bearer: Bearer | undefined, announced: number): void {
     for (const name of this.#names) this.#counter.check(name, this.#keyOf(name, bearer))
@@ -43,7 +43,7 @@ export class Allowance {
       case 'address':
         return subnetOf(this.#sender.address)
       case 'server':
-        // However large a crowd, it leaves those who have been here before what is theirs.
+        // A crowd of any size leaves known networks their share.
         return this.#isKnown(subnetOf(this.#sender.address)) ? 'known' : ''
       default:
         return ''

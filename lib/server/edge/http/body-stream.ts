@@ -4,13 +4,13 @@ import { type Failure, failure } from '../../../protocol/wire/failures.ts'
 import type { BytesIn } from '../../../protocol/wire/routes.ts'
 import type { Share } from '../../budget.ts'
 
-/** After a while a body has come at this pace at least: far slower than any network, and not for ever. */
+/** After a while a body has a minimum rate: far slower than any network, and not forever. */
 const leastBytesPerS = 256
 const patienceMs = 30_000
 
 /**
- * A body read while it arrives. What came and was not read yet is little: the connection is not read from until it is taken.
- * Reading fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
+ * A body read while it arrives. Little is buffered: the connection is paused until it is consumed. Reading
+ * fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
  */
 export class BodyStream implements BytesIn {
   readonly #response: HttpResponse
@@ -19,7 +19,7 @@ export class BodyStream implements BytesIn {
   readonly #clock: Clock
   readonly #beganAt: number
   #chunks: Buffer[] = []
-  /** How much came so far. */
+  /** How much has arrived. */
   length = 0
   #end: Failure | 'whole' | undefined
   #isGone = false
@@ -35,13 +35,13 @@ export class BodyStream implements BytesIn {
     response.onData((chunk, isLast) => this.#arrived(chunk, isLast))
   }
 
-  /** The client has left. */
+  /** The client has disconnected. */
   cut(): void {
     this.#isGone = true
     this.#finish(failure('body-cut'))
   }
 
-  /** Nobody reads any more; what still comes is dropped. To be called before the answer. */
+  /** Reading has ended; the rest is dropped. Call it before the answer. */
   drop(): void {
     this.#finish(failure('body-cut'))
     this.#chunks = []
@@ -72,7 +72,7 @@ export class BodyStream implements BytesIn {
     else if (!isLast && this.#isDripped()) this.#finish(failure('body-too-slow'))
     else if (!this.#share.take(chunk.byteLength)) this.#finish(failure('busy'))
     else {
-      // The bytes are only lent.
+      // The bytes are only valid during the call.
       if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk.slice(0)))
       if (isLast) this.#finish('whole')
       else this.#pause()
@@ -80,7 +80,7 @@ export class BodyStream implements BytesIn {
     }
   }
 
-  // The library itself gives up who is silent; each time it is resumed it begins to wait anew.
+  // The library itself drops silent clients; each resume restarts its timeout.
   #isDripped(): boolean {
     const ms = this.#clock.now() - this.#beganAt
     return ms > patienceMs && this.length < (ms / 1000) * leastBytesPerS
@@ -99,13 +99,13 @@ export class BodyStream implements BytesIn {
     this.#wake?.()
   }
 
-  // More may come although it is paused: what the system had handed over already.
+  // More may arrive although it is paused: data the system had already delivered.
   #pause(): void {
     this.#isPaused = true
     this.#response.pause()
   }
 
-  // Also when all has come: the next request of the connection waits behind it.
+  // Even when all has arrived: the next request of the connection waits for this.
   #resume(): void {
     if (this.#isPaused && !this.#isGone) this.#response.resume()
     this.#isPaused = false

@@ -3,7 +3,7 @@ import { readRange } from './range.ts'
 
 export type Headers = readonly (readonly [name: string, value: string])[]
 
-/** An answer that is sent in pieces. */
+/** An answer sent in pieces. */
 export interface Flow {
   status: number
   headers: Headers
@@ -12,7 +12,7 @@ export interface Flow {
   next: (at: number) => Uint8Array | Promise<Uint8Array>
 }
 
-/** The bytes, or the part of them that a `Range` header asks for; undefined when there is no such part. */
+/** The bytes, or the part requested by a `Range` header; undefined if there is no such part. */
 export function flowOf({ size, tag, readFrom }: BytesOut, range: string): Flow | undefined {
   const asked = readRange(range, size)
   if (asked === 'outside') return undefined
@@ -28,7 +28,8 @@ export function flowOf({ size, tag, readFrom }: BytesOut, range: string): Flow |
   }
 }
 
-// What somebody uploaded is never a page of ours, whatever it holds and however a browser comes to it [H7].
+// An upload is never rendered as a page of ours, whatever its content and however a browser requests it
+// [H7].
 const inert: Headers = [
   ['content-type', 'application/octet-stream'],
   ['content-disposition', 'attachment'],

@@ -16,29 +16,35 @@ export interface ExchangeDeps {
   turn: Turn
   outflow: Outflow
   underWay: Pick<UnderWay, 'begin'>
-  /** What large answers that are not read yet may hold in memory. */
+  /** The memory for large unread answers. */
   answers: Budget
   log: Logger
   metrics: Metrics
   newRequestId: () => string
-  /** Told once of every unexpected error, with the request it met. */
+  /** Called once for every unexpected error, with its request. */
   onError: (error: unknown, at?: { requestId: string; route: string }) => void
 }
 
-/** One request that is answered once. */
+/** One request, answered once. */
 interface Exchange {
   readonly client: Client
-  /** Does nothing when the client has gone. `owner` is the account that asks, if any. Returns how long the answer is. */
+  /**
+   * Does nothing if the client has disconnected. `owner` is the calling account, if any. Returns the length
+   * of the answer.
+   */
   answer(reply: Reply, owner?: string): number
-  /** Answers with bytes, or with the part of them that a `Range` header asks for. Returns how many. */
+  /** Answers with bytes, or with the part requested by a `Range` header. Returns how many. */
   answerBytes(bytes: BytesOut, range: string): number
-  /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. Returns how long the answer is. */
+  /**
+   * Answers with the failure for an error. An unexpected one is reported, and the answer has the id of the
+   * report. Returns the length of the answer.
+   */
   refuse(error: unknown, owner?: string): number
-  /** Aborts when the client has gone before it was answered. */
+  /** Aborts if the client disconnects before the answer. */
   gone(): AbortSignal
 }
 
-/** `route` is a row of our own tables, never the path itself, which may carry a secret. */
+/** `route` is a row of our own tables, never the path itself, which may contain a secret. */
 export function openExchange(
   response: HttpResponse,
   { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
@@ -50,7 +56,7 @@ export function openExchange(
   let requestId: string | undefined
   let isOver = false
   const client = new Client()
-  // Few ask for it, and it is dear.
+  // Rarely requested, and expensive.
   let goneSignal: AbortController | undefined
 
   const end = (status: number | 'gone') => {
@@ -88,7 +94,7 @@ export function openExchange(
       outflow.sendHead(response, client, { writeHead: writeWholeHead, length: Buffer.byteLength(text) })
       leave()
     } else if (status === 408 || status === 413 || status === 503) {
-      // What was refused while it arrived is not read to its end.
+      // A body rejected while it arrived is not read to its end.
       outflow.sendAsIs(response, client, () => {
         writeWholeHead()
         response.end(text, true)
@@ -106,7 +112,7 @@ export function openExchange(
     try {
       await sendPieces(response, client, { total, next, writeHead: () => writeHead(status, headers) })
     } catch (error) {
-      // What was there when the answer began may have been removed since.
+      // The data may have been removed since the answer began.
       if (isWorthReport(error)) report(error)
     }
     leave()

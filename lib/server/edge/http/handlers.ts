@@ -86,9 +86,9 @@ export interface Asked<Name extends RouteName> {
   query: QueryOf<Name>
   body: BodyOf<Name>
   from: Name extends OpenRouteName ? Sender : undefined
-  /** Aborts when the client has gone. */
+  /** Aborts when the client has disconnected. */
   gone: () => AbortSignal
-  /** Of this server; filled in for routes that tell addresses only. */
+  /** Of this server; only set for routes that return URLs. */
   address: string
 }
 
@@ -96,7 +96,7 @@ export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promis
 
 const ok = { success: true } as const
 
-/** Each route handed to its action, and the answer put into the words of the wire. */
+/** Maps each route to its action, and the result to the wire format. */
 export function createHttpHandlers(
   deps: Deps &
     NotifyDeps & {
@@ -108,7 +108,7 @@ export function createHttpHandlers(
       legacyPairing: ServerOptions['legacyPairing']
       keepSessionsDays: ServerOptions['keepSessionsDays']
       leftoverSweep: LeftoverSweep
-      /** By which push services know this server. */
+      /** How push services identify this server. */
       pushKey: string
     }
 ): HttpHandlers {

@@ -26,27 +26,27 @@ export interface HttpDeps extends ExchangeDeps {
   isProxy: TrustedProxies
   clock: Clock
   ownAddress: OwnAddress
-  /** What bodies that arrive, and large ones until they are answered, may hold in memory. */
+  /** The memory for arriving bodies, and for large ones until they are answered. */
   bodies: Budget
   strangers: Pick<Strangers, 'know' | 'isKnown' | 'isCrowded'>
 }
 
-/** Some apps send a body where none belongs; that much of it is taken and not looked at. */
+/** Some apps send a body where none belongs; this much of it is accepted and ignored. */
 const ignoredBodyBytes = 64 * 1024
-/** From here on a body counts as long as it is in work, not only while it arrives. */
+/** From here on a body counts while it is processed, not only while it arrives. */
 const largeBytes = 1024 * 1024
 
 interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
-  /** How logs and metrics name it. */
+  /** Its name in logs and metrics. */
   label: string
   paramNames: string[]
   limits: readonly LimitName[]
-  /** Whether somebody asks where a request came from: it takes several calls into the library to say. */
+  /** Whether the origin of the request is needed: finding it takes several calls into the library. */
   wantsSender: boolean
   handler: (asked: Parsed) => Promise<unknown>
 }
 
-/** What the schemas of a route have made of a request. */
+/** A request parsed by the schemas of its route. */
 interface Parsed extends Pick<Asked<RouteName>, 'gone' | 'address'> {
   caller: Caller | undefined
   from: Sender
@@ -60,7 +60,7 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
   for (const name of Object.keys(routes) as RouteName[]) {
     const route = routes[name]
     const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
-    // One table, one loop: that handler and route belong together is checked where the handlers are made.
+    // One table, one loop: the handlers' definition checks that handler and route match.
     const handler = deps.handlers[name] as Binding['handler']
     const counted = limitsOf(name, route.auth !== 'none')
     const wantsSender = route.auth === 'none' || counted.some(limit => limits[limit].by === 'address')
@@ -80,12 +80,13 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   const allowance = new Allowance(deps.limits, binding.limits, sender, network => deps.strangers.isKnown(network))
 
-  // The client's next try finds the server that comes after this one.
+  // The client's retry reaches the next server.
   if (!deps.isServing()) {
     refuse(failure('ending'))
     return
   }
-  // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
+  // An oversized body is rejected before it is accepted, and an unauthorized client before a byte is
+  // parsed.
   const limit = binding.limit || ignoredBodyBytes
   if (copied.contentLength > limit) {
     refuse(failure('body-too-large'))
@@ -97,7 +98,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     return
   }
 
-  // Until it is known who they are, all who ask count as one.
+  // Until they are authenticated, all callers share one key.
   const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
   if (binding.body === bytesIn) {
     const body = new BodyStream(response, { limit, share, clock: deps.clock })
@@ -115,7 +116,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     }
   })
   client.whenGone(dropBody)
-  // A stranger is told so as soon as that is known, however long the body is that still arrives.
+  // An unauthenticated client is told as soon as that is known, however long its body still takes.
   if (caller instanceof Promise) {
     caller.catch(error => {
       dropBody()
@@ -126,7 +127,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   function findCaller(): Bearer | undefined | Failure | Promise<Bearer | undefined> {
     try {
       const bearer = binding.auth === 'none' ? undefined : findBearer(deps, copied.authorization, response, request)
-      // To ask where everybody comes from costs too much for a quiet day.
+      // Finding every client's origin costs too much in normal operation.
       if (!(bearer instanceof Promise)) {
         if (bearer && deps.strangers.isCrowded) deps.strangers.know(subnetOf(addressOf(response, request, deps.isProxy)))
         return admitted(bearer)
@@ -148,7 +149,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     return bearer
   }
 
-  // The bytes are a copy: what the library lent is gone by the time the bearer is found.
+  // The bytes are a copy: the library's own are gone by the time the bearer is found.
   async function runLater(later: Promise<Bearer | undefined>, body: Buffer): Promise<void> {
     run(await later, body)
   }
@@ -162,7 +163,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     )
   }
 
-  // The bytes are given back, but what they say is in memory until it is stored.
+  // The bytes are released, but their content is in memory until it is stored.
   function holdUntil(work: Promise<unknown>, found: Bearer | undefined, bytes: number): void {
     const held = deps.bodies.share(found?.account ?? '')
     held.take(bytes)
@@ -187,7 +188,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     }
   }
 
-  // One that says what is there instead may be as long as any answer.
+  // An answer with the current value may be as long as any.
   function refuseAs(found: Bearer | undefined, error: unknown): void {
     const length = refuse(error, found?.account)
     if (length > leastBytes) allowance.answered(found, length)
@@ -239,7 +240,7 @@ function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issue = result.error.issues[0]
-  // The reason names the place and what was wanted, never what was sent.
+  // The reason names the place and the expected type, never the received value.
   throw failure('bad-input', `${[where, ...(issue?.path ?? [])].join('/')} ${issue?.message ?? 'Invalid input'}`)
 }
 

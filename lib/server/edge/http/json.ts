@@ -4,16 +4,16 @@ export const mostKeys = 1000
 /** Of all objects and arrays together. */
 export const mostValues = 10_000
 
-/** So much text may be parsed before it is looked at: it cannot be so much that it hurts. */
+/** This much text may be parsed without a check: it is too little to do harm. */
 const littleText = 64 * 1024
 
-/** The value of a JSON text; undefined when it is none, or not modest. Of equal keys the last one counts. */
+/** The value of a JSON text; undefined if it is invalid or too complex. Of equal keys the last one counts. */
 export function parseJson(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
   const read = readJson(text, reviver)
   return typeof read === 'string' ? undefined : read.value
 }
 
-/** The same, and what is wrong with the text when it has no such value. */
+/** The same, with the reason if there is no such value. */
 export function readJson(text: string, reviver?: (key: string, value: unknown) => unknown): { value: unknown } | 'no-json' | 'not-modest' {
   const isLittle = text.length <= littleText && reviver === undefined
   if (!isLittle && !isModest(text)) return 'not-modest'
@@ -25,7 +25,7 @@ export function readJson(text: string, reviver?: (key: string, value: unknown) =
   }
 }
 
-/** Counts as `isModest` does, but for keys that are equal; of a few long strings it is known much sooner. */
+/** Counts like `isModest` does, except for equal keys; for a few long strings it is much faster. */
 function isModestValue(whole: unknown): boolean {
   let values = 0
   return isModestAt(whole, 1)
@@ -39,7 +39,10 @@ function isModestValue(whole: unknown): boolean {
   }
 }
 
-/** As many characters of a string as are looked at one by one; in what is longer its end is searched for, which is far faster. */
+/**
+ * How many characters of a string are scanned one by one; in longer ones the end is searched for, which is
+ * far faster.
+ */
 const shortString = 64
 
 const quote = 34
@@ -51,15 +54,16 @@ const closeArray = 93
 const openObject = 123
 const closeObject = 125
 
-/** How many keys the open object at each depth has so far; one text is looked at at a time. */
+/** How many keys the open object at each depth has so far; one text is checked at a time. */
 const keysAt = new Uint16Array(mostDepth + 1)
 
 /**
- * False for what is deeper or wider than anything anybody sends. It is known before a bit of it is made, because few bytes
- * of text can be many of objects.
+ * False for JSON deeper or wider than any client sends. Checked before any of it is parsed, because a few
+ * bytes of text can become many of objects.
  */
 export function isModest(text: string): boolean {
-  // Whether it is JSON at all the parser finds out; here strings are told from the rest, and the rest is counted.
+  // The parser finds out whether it is JSON at all; this only separates strings from the rest, and counts
+  // the rest.
   keysAt[0] = 0
   let depth = 0
   let values = 0
@@ -93,7 +97,7 @@ export function isModest(text: string): boolean {
   return true
 }
 
-/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
+/** The closing quote of the string that begins at `start`; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   const short = Math.min(start + shortString, text.length)
   let at = start + 1
@@ -103,7 +107,8 @@ function endOfString(text: string, start: number): number {
     at += code === backslash ? 2 : 1
   }
   const found = text.indexOf('"', at)
-  // With an escape before it, it may not be the end. Then each character counts: a search for each of many quotes is slow.
+  // After an escape, it may not be the end. Then each character counts: a search for each of many quotes
+  // is slow.
   if (found === -1 || !text.slice(at, found).includes('\\')) return found === -1 ? text.length : found
   while (at < text.length) {
     const code = text.charCodeAt(at)

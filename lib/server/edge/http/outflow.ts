@@ -3,10 +3,10 @@ import type { Clock } from '../../../async/clock.ts'
 import type { Budget } from '../../budget.ts'
 import type { Flow } from './byte-answer.ts'
 
-/** More than most answers have. What is larger is written as fast as it is read. */
+/** More than most answers have. Larger ones are written as fast as they are read. */
 export const mostAtOnce = 64 * 1024
 
-/** Whether the client of a request is still there, and whom to tell when it leaves. */
+/** Whether the client of a request is still connected, and whom to tell when it disconnects. */
 export class Client {
   isGone = false
   #tell: (() => void) | undefined
@@ -27,22 +27,23 @@ export class Client {
 interface Whole {
   writeHead: () => void
   body: string | Uint8Array
-  /** Whose share what is not read at once counts for. */
+  /** Whose share unread data counts for. */
   owner?: string | undefined
-  /** Told when all has left; who has gone before is told of by its `Client`. */
+  /** Called when all is sent; a disconnect before that is reported by its `Client`. */
   onLeft?: () => void
 }
 
-/** In one turn of the event loop; what is asked beyond it is answered at the turn's end. */
+/** Per turn of the event loop; requests above it are answered at the turn's end. */
 const mostInOneGo = 32
-/** In one second, of all connections: the library does not tell when they are not read. */
+/** Per second, of all connections: the library does not report when these are unread. */
 const mostBodilessPerS = 200
 
 /**
- * Sends the answers that are there whole. Clients may send many requests at once and read nothing: the library would take
- * all that came together in one turn, and keep the answers. So an answer that is not read stays due, and of many requests
- * at once only some are answered in their turn: while an answer is due, the library goes no further, and closes a
- * connection that has brought the next request already. Who sends one request at a time meets nothing of it.
+ * Sends answers that are complete. A client may send many requests at once and read nothing: the library
+ * would process all that arrived together in one turn, and buffer the answers. So an unread answer stays
+ * due, and of many requests at once only some are answered in their turn: while an answer is due, the
+ * library proceeds no further, and closes a connection that has already sent the next request. Clients that
+ * send one request at a time never notice.
  */
 export class Outflow {
   readonly #clock: Clock
@@ -73,12 +74,15 @@ export class Outflow {
     })
   }
 
-  /** `end` writes an answer that closes the connection, or one of those that `mayOmitBody` counts. */
+  /** `end` writes an answer that closes the connection, or one counted by `mayOmitBody`. */
   sendAsIs(response: HttpResponse, client: Client, end: () => void): void {
     this.#inTurn(client, () => response.cork(end))
   }
 
-  /** Counts an answer without a body. False when there are too many of them, and a body has to tell whether it is read. */
+  /**
+   * Counts an answer without a body. False if there are too many of them, and a body is needed to detect
+   * whether it is read.
+   */
   mayOmitBody(): boolean {
     const now = this.#clock.now()
     if (now - this.#bodiless.since >= 1_000) this.#bodiless = { count: 0, since: now }
@@ -101,7 +105,7 @@ export class Outflow {
     else if (!client.isGone) send()
   }
 
-  // What fails for one connection must not keep the others from theirs.
+  // A failure on one connection must not affect the others.
   #run(send: () => void): void {
     try {
       send()
@@ -140,9 +144,10 @@ export class Outflow {
 }
 
 /**
- * Sends what follows the head, which `writeHead` writes, as fast as it is read: the next piece is asked for when the last
- * one has left, and the library buffers none. Resolves when all has left, or the client has. Rejects when a piece cannot be
- * had; the connection is closed then, since what was promised cannot be kept.
+ * Sends what follows the head, which `writeHead` writes, as fast as it is read: the next piece is requested
+ * when the last one is sent, and the library buffers none. Resolves when all is sent, or the client has
+ * disconnected. Rejects if a piece cannot be read; the connection is closed then, since the answer cannot
+ * be completed.
  */
 export async function sendPieces(
   response: HttpResponse,
@@ -189,7 +194,8 @@ class Outlet {
     this.#response = response
     this.#client = client
     this.#total = total
-    // Once, and not for each piece: the library puts the handler that it is calling back over one that is set meanwhile.
+    // Once, and not for each piece: the library restores the handler that it is calling over one set
+    // meanwhile.
     response.onWritable(offset => this.#hasLeft === undefined || this.#write(this.#piece.subarray(offset - this.#begin)))
   }
 

@@ -5,8 +5,8 @@ interface Range {
 }
 
 /**
- * The one range that a `Range` header asks of so many bytes. `whole`: it asks for none, for several, or in a way we do not
- * know, and all is sent then. `outside`: it begins behind the end.
+ * The one range requested by a `Range` header of this many bytes. `whole`: it requests none, several, or in
+ * an unknown form, and everything is sent. `outside`: it begins after the end.
  */
 export function readRange(header: string, size: number): Range | 'whole' | 'outside' {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? []

@@ -4,14 +4,17 @@ import { type Failure, failures } from '../../../protocol/wire/failures.ts'
 export interface Reply {
   status: number
   body: unknown
-  /** When to ask again, for who knows that header. */
+  /** When to retry, for clients that know that header. */
   retryAfterS?: number | undefined
 }
 
-/** For a server in trouble, which does not know when that ends. */
+/** For a failing server, which does not know when that ends. */
 const patienceS = 5
 
-/** A refusal in the shape clients of the wire know: `{"error"}` from a route, the longer form from the framework around it. */
+/**
+ * An error in the shape that clients of the wire know: `{"error"}` from a route, the longer form from the
+ * framework around it.
+ */
 export function replyTo(error: Failure): Reply {
   const { status } = failures[error.code]
   const retryAfterS = error.retryAfterS ?? (status === 503 || status === 507 ? patienceS : undefined)

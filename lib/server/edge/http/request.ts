@@ -6,7 +6,7 @@ import { networkOf, readAddress, type TrustedProxies } from '../../address.ts'
 import type { Share } from '../../budget.ts'
 import { readJson } from './json.ts'
 
-/** What a request brought, copied before the first await: the library's own object is gone after it. */
+/** The content of a request, copied before the first await: the library's own object is invalid after it. */
 export interface Request {
   method: string
   path: string
@@ -17,11 +17,11 @@ export interface Request {
   contentType: string
   contentLength: number
   origin: string
-  /** The connection that need not hear of what this request changes. */
+  /** The connection that does not need this request's changes. */
   skip: string
 }
 
-/** Each header costs a call into the library, so only those every route looks at are copied here. */
+/** Each header costs a call into the library, so only those that every route needs are copied here. */
 export function copyRequest(request: HttpRequest, paramCount: number): Request {
   const query = request.getQuery()
   return {
@@ -42,7 +42,7 @@ export function lengthOf(request: HttpRequest): number {
   return Number(request.getHeader('content-length'))
 }
 
-/** Where a request came from: a label for lists of sign-ins, never trusted, the address, and the network it belongs to. */
+/** Where a request came from: a label for lists of sign-ins, never trusted, the address, and its network. */
 export interface Sender {
   client: string
   address: string
@@ -56,8 +56,8 @@ export function copySender(response: HttpResponse, request: HttpRequest, isProxy
 }
 
 /**
- * The address a request came from. Everybody can write a header, so one counts only when a proxy of ours sent it, and of
- * the hops it names only what the last proxy of ours saw: the rightmost that is no proxy of ours itself.
+ * The address a request came from. Anyone can write a header, so one counts only if a proxy of ours sent
+ * it, and of its hops only the one seen by our last proxy: the rightmost that is not a proxy of ours.
  */
 export function addressOf(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString()
@@ -76,8 +76,8 @@ function firstOutside(hops: readonly string[], isProxy: TrustedProxies, peer: st
   return nearest
 }
 
-// Every line of a header counts: some proxies add one of their own below that of the client. Where the two kinds of
-// header disagree, one of them was not written by the proxy, and nobody can tell which.
+// Every line of a header counts: some proxies add their own below the client's. If the two kinds of header
+// disagree, one of them was not written by the proxy, and we cannot tell which.
 function hopsOf(request: HttpRequest): string[] {
   const plain: string[] = []
   const forwarded: string[] = []
@@ -93,7 +93,7 @@ function forOf(element: string): string {
   return /(?:^|;)\s*for="?([^";]*)"?/i.exec(element)?.[1]?.trim() ?? ''
 }
 
-/** So much of a body counts for nothing, so that small ones pass when the budget is spent. */
+/** This much of a body is free, so that small ones pass when the budget is used up. */
 const smallBytes = 16 * 1024
 
 /**
@@ -114,7 +114,8 @@ export function readBody(
   response.onData((chunk, isLast) => {
     if (isOver) return
     length += chunk.byteLength
-    // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
+    // The chunk is only valid during the call. Nearly every body is one chunk, and parsed before this
+    // returns.
     if (length <= limit && isLast && !gathered) end(Buffer.from(chunk))
     else if (length > limit) end(failure('body-too-large'))
     else if (length > smallBytes && !share.take(chunk.byteLength)) end(failure('busy'))
@@ -146,14 +147,14 @@ export function readBody(
 }
 
 /**
- * The chunks of a body, one behind the other in memory of its own. What is freed goes back to the system at once: a few large
- * bodies that wait for the collector are all the memory there is.
+ * The chunks of a body, contiguous in memory of its own. Freed memory is returned to the system at once: a
+ * few large bodies waiting for the garbage collector would use all there is.
  */
 class Gathered {
   readonly #memory: ArrayBuffer
   #length = 0
 
-  /** Room that nothing came for is only reserved. */
+  /** Memory that nothing was written to is only reserved. */
   constructor(most: number) {
     this.#memory = new ArrayBuffer(0, { maxByteLength: most })
   }
@@ -173,7 +174,7 @@ class Gathered {
   }
 }
 
-/** An absent body counts as an empty object, whatever its content type says: existing apps send such requests. */
+/** An absent body counts as an empty object, whatever its content type: existing apps send such requests. */
 export function parseBody(body: Buffer, contentType: string): unknown {
   if (body.length === 0) return {}
   if (contentType !== '' && !/^(application\/json|text\/plain)\b/i.test(contentType)) throw failure('bad-content-type')

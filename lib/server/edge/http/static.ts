@@ -7,7 +7,7 @@ import type { UnderWay } from '../listen/under-way.ts'
 import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 
 interface StaticFiles {
-  /** True when the path is the app's and was answered. */
+  /** True if the path is the app's and was answered. */
   serve(response: HttpResponse, request: HttpRequest): boolean
 }
 
@@ -27,7 +27,7 @@ interface File {
 
 interface StaticFilesDeps {
   secure: boolean
-  /** The files are read again at every request, and the page knows it. */
+  /** The files are read again at every request, and the page is told. */
   dev: boolean
   underWay: Pick<UnderWay, 'begin'>
   outflow: Outflow
@@ -103,7 +103,7 @@ export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFile
     else outflow.send(response, client, { writeHead, body })
   }
 
-  // The bytes are there once, however many read them and however slowly.
+  // The bytes are in memory once, however many clients read them and however slowly.
   async function sendLarge(response: HttpResponse, client: Client, body: Buffer, writeHead: () => void): Promise<void> {
     const leave = underWay.begin()
     await sendPieces(response, client, { total: body.length, next: at => body.subarray(at), writeHead })
@@ -120,13 +120,13 @@ function describe(name: string, bytes: Buffer): File {
     plain: { bytes, tag: `"${hash}"` },
     brotli: isText ? { bytes: pack(), tag: `"${hash}-br"` } : undefined,
     type,
-    // A name that carries a hash of its content never changes; everything else is asked for again.
+    // A name with a content hash never changes; everything else is revalidated.
     cache: /[-.][A-Z0-9]{8}\.\w+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
     isPage: type.startsWith('text/html')
   }
 }
 
-/** The app looks for the mark, see `web/core/dev.ts`. */
+/** The app checks for the mark, see `web/core/dev.ts`. */
 function describeForWork(name: string, bytes: Buffer): File {
   const inPlace: Record<string, () => string> = {
     'web/index.html': () => bytes.toString().replace('<head>', '<head>\n<meta name="afield-dev">'),
@@ -136,7 +136,7 @@ function describeForWork(name: string, bytes: Buffer): File {
   return { ...describe(name, text === undefined ? bytes : Buffer.from(text)), cache: 'no-store' }
 }
 
-/** In the place of a worker from other times, which would go on to show what it keeps. */
+/** In place of an old service worker, which would continue to show its cache. */
 const leavingWorker = `self.addEventListener('install', () => self.skipWaiting())
 self.addEventListener('activate', event => event.waitUntil(leave()))
 async function leave() {

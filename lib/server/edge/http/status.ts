@@ -7,27 +7,28 @@ import { pathOf, type Routes } from '../listen/routes.ts'
 import { Client, type Outflow } from './outflow.ts'
 import { statusLine } from './reply.ts'
 
-/** A server that ends is back soon, and a disk may have room at any moment. */
+/** A restarting server is back soon, and a disk may have space at any moment. */
 const retryAfterSeconds = '5'
 
-/** How the server is: it serves, it ends, or it can store nothing. */
+/** The server's state: running, closing, or unable to store anything. */
 type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 
 export interface StatusDeps {
   health: () => Promise<Health>
-  /** Whether the next account is the first one, which takes the setup code. */
+  /** Whether there is no account yet, so that the first needs the setup code. */
   needsSetupCode: () => Promise<boolean>
   metrics: Metrics
   outflow: Outflow
-  /** Undefined where none is taken by itself. */
+  /** Undefined without scheduled backups. */
   backups?: Pick<Backups, 'state'> | undefined
-  /** Undefined where metrics are off. */
+  /** Undefined with metrics off. */
   scrape: { token: string; text: () => Promise<string> } | undefined
 }
 
 /**
- * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
- * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
+ * For supervisors and monitors, without an account: `/health` and `/ready` answer 503 while the server
+ * closes and when its store cannot be read, to HEAD too; `/metrics` exists only for requests with its
+ * token.
  */
 export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outflow, backups, scrape }: StatusDeps): void {
   const running = { version: version(), program: programName() }
@@ -66,7 +67,7 @@ function serve(app: Routes, path: string, handler: Parameters<Routes['get']>[1])
   app.head(path, handler)
 }
 
-// A backup that failed makes nothing worse for those who are served, so it is told and changes no status.
+// A failed backup does not affect clients, so it is reported and changes no status.
 function shown({ last, goodAt }: BackupState) {
   return { last, goodAt: goodAt === undefined ? null : new Date(goodAt).toISOString() }
 }
@@ -104,7 +105,7 @@ function answerLater(
   tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
 }
 
-// Compared by digest, so that the time taken tells nothing of the token.
+// Compared by digest, so that the timing reveals nothing of the token.
 function isToken(authorization: string, token: string): boolean {
   const shown = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? ''
   return timingSafeEqual(digest(shown), digest(token))

@@ -4,7 +4,10 @@ import type { ReplyOf } from '../../../protocol/wire/routes.ts'
 
 const ok = { success: true } as const
 
-/** Answers to what this server does not have: empty, nobody, not configured. Nothing of it is looked up or kept. */
+/**
+ * Answers for features that this server does not have: empty, nobody, not configured. Nothing is looked up
+ * or stored.
+ */
 export const unofferedHandlers: { [Name in keyof typeof unofferedRoutes]: () => Promise<ReplyOf<Name>> } = {
   listFriends: async () => ({ friends: [] }),
   addFriend: async () => ({ user: null }),

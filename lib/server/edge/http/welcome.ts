@@ -2,10 +2,13 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { pathOf } from '../listen/routes.ts'
 import { Client, type Outflow } from './outflow.ts'
 
-/** Happy's app takes an address for a server when these words stand at its root. */
+/** Happy's app accepts an address as a server if these words are at its root. */
 const words = 'Welcome to Happy Server!'
 
-/** True when it was asked at the root by who wants no page, and answered. Any page may read it: it is the same for everybody. */
+/**
+ * True if the root was requested by a client that wants no page, and answered. Any page may read it: it is
+ * the same for everyone.
+ */
 export function welcome(
   response: HttpResponse,
   request: HttpRequest,

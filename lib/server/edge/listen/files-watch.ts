@@ -6,8 +6,8 @@ import { every, type Repeating } from '../../../async/every.ts'
 const everyMs = 10_000
 
 /**
- * Calls `onChange` when what small files say has changed and stayed so from one look to the next, however they were
- * replaced: tools that renew certificates change links, and write the two files one after the other.
+ * Calls `onChange` when the content of small files has changed and is the same in two checks, however they
+ * were replaced: tools that renew certificates change links, and write the two files one after the other.
  */
 export function watchFiles(files: readonly string[], clock: Clock, onChange: () => void): Repeating {
   let known = contentOf(files)

@@ -1,11 +1,11 @@
 /**
- * uWebSockets.js is built where glibc is 2.38 and asks for that version because of three C23
- * aliases of old functions: `__isoc23_sscanf`, `__isoc23_strtol`, `__isoc23_strtoul`. This points
- * them at the functions they are aliases of. Of 2.36 it asks for `arc4random` alone, which stands
- * in the C++ library's `random_device`; nothing in the addon calls that. It may be missing from
- * then on, and a call of it would end the process. So the addon loads on glibc 2.35 and newer
- * (Ubuntu 22.04, Debian 12, Raspberry Pi OS). Returns undefined when nothing needs to change, or
- * when the addon needs anything else that is newer: then the system's own refusal stands.
+ * uWebSockets.js is built on glibc 2.38 and requires that version because of three C23 aliases of old
+ * functions: `__isoc23_sscanf`, `__isoc23_strtol`, `__isoc23_strtoul`. This points them at the functions
+ * they are aliases of. From 2.36 it requires only `arc4random`, in the C++ library's `random_device`;
+ * nothing in the addon calls that. It may be missing from then on, and a call of it would end the process.
+ * So the addon loads on glibc 2.35 and newer (Ubuntu 22.04, Debian 12, Raspberry Pi OS). Returns undefined
+ * if nothing needs to change, or if the addon needs anything else that is newer: then the system's own
+ * error applies.
  */
 export function relaxGlibc(addon: Uint8Array, newestMinor = 35): Buffer | undefined {
   const elf = Buffer.from(addon)
@@ -28,7 +28,7 @@ export function relaxGlibc(addon: Uint8Array, newestMinor = 35): Buffer | undefi
 const aliasPrefix = '__isoc23_'
 const uncalled = 'arc4random'
 const weakFunction = 0x22
-/** Of a symbol that any version of a library may answer. */
+/** For a symbol that any version of a library may provide. */
 const unversioned = 1
 const sectionTypes = { symbols: 11, symbolVersions: 0x6fffffff, neededVersions: 0x6ffffffe }
 
@@ -80,7 +80,7 @@ function sectionAt(elf: Buffer, at: number): Section {
   }
 }
 
-/** Every version of libc.so.6 the addon asks for. */
+/** Every version of libc.so.6 that the addon requires. */
 function libcVersions(elf: Buffer, tables: Tables): LibcVersion[] {
   const found: LibcVersion[] = []
   let library = tables.neededVersions.offset
@@ -103,7 +103,7 @@ function versionsOf(elf: Buffer, tables: Tables, library: number): LibcVersion[]
   return found
 }
 
-/** False when another symbol is in the way. */
+/** False if another symbol is in the way. */
 function relaxSymbols(elf: Buffer, tables: Tables, tooNew: Set<number>, oldest: number): boolean {
   const symbolSize = 24
   for (let i = 0; i < tables.symbols.size / symbolSize; i++) {
@@ -114,7 +114,7 @@ function relaxSymbols(elf: Buffer, tables: Tables, tooNew: Set<number>, oldest: 
     const nameAt = elf.readUInt32LE(symbolAt)
     const name = text(elf, tables, nameAt)
     if (name.startsWith(aliasPrefix)) {
-      // To its own tail, `strtol` in `__isoc23_strtol`.
+      // To its own suffix, `strtol` in `__isoc23_strtol`.
       elf.writeUInt32LE(nameAt + aliasPrefix.length, symbolAt)
       elf.writeUInt16LE(oldest, versionAt)
     } else if (name === uncalled) {

@@ -1,26 +1,26 @@
 import type { Clock } from '../../../async/clock.ts'
 import type { Width } from './widths.ts'
 
-/** Sockets that somebody signed in on and that may send more than a stranger, of all accounts and of one. */
+/** Signed-in sockets that may send large packets, of all accounts and of one. */
 const most = {
   usual: { inAll: 128, ofAccount: 64 },
   wide: { inAll: 6, ofAccount: 3 }
 } as const
-/** Who comes back for a place comes within this time. */
+/** A client that reconnects for a place does so within this time. */
 const wantedForMs = 60_000
 const mostWanting = 1_000
-/** A place that nothing large came over for so long is given to who wants one. */
+/** A place without large packets for this long is given to a client that wants one. */
 const unusedMs = 20_000
-/** So is one that was held for so long, however it is used. */
+/** So is one held for this long, however it is used. */
 const heldMs = 120_000
 
 type LargeWidth = Exclude<Width, 'narrow'>
 
-/** Of a socket that may send large packets, with somebody signed in on it. */
+/** For a signed-in socket that may send large packets. */
 export class LargePlace {
   readonly account: string
   readonly width: LargeWidth
-  /** Others need the place: the socket ends at once. */
+  /** Others need the place: the socket is closed at once. */
   readonly makeRoom: () => void
   readonly since: number
   usedAt: number
@@ -35,28 +35,29 @@ export class LargePlace {
     this.#places = places
   }
 
-  /** A packet came over it that is too large for who has none. */
+  /** A packet arrived that is too large for a socket without one. */
   use(): void {
     this.#places.use(this)
   }
 
-  /** The socket is gone. */
+  /** The socket has closed. */
   leave(): void {
     this.#places.leave(this)
   }
 }
 
 /**
- * Who may send large packets after the sign-in, and how large. Each that may can have one begun that never ends, and most
- * never do. So few get places for the largest, once one of their network ended over a packet that was too large for it; and
- * where all accounts together have many sockets, those that come then get the usual ones in the same way.
+ * Who may send large packets after the sign-in, and how large. Anyone who may can begin one that never
+ * ends, and most clients never need it. So only a few get places for the largest, after a socket of their
+ * network was closed for a packet too large for it; and when all accounts together have many sockets, new
+ * ones get the usual ones in the same way.
  */
 export class LargePlaces {
   readonly #clock: Pick<Clock, 'now'>
   readonly #isOff: boolean
-  /** The one unused for the longest first. */
+  /** The longest unused first. */
   readonly #held: Record<LargeWidth, Set<LargePlace>> = { usual: new Set(), wide: new Set() }
-  /** What somebody of a network wants, and until when that counts. */
+  /** What a client of a network wants, and until when that counts. */
   readonly #wanted = new Map<string, { width: LargeWidth; until: number }>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Pick<Clock, 'now'> }) {
@@ -64,7 +65,7 @@ export class LargePlaces {
     this.#isOff = limits === 'off'
   }
 
-  /** Somebody signed in there sent a packet that was too large for their socket. */
+  /** A signed-in client there sent a packet too large for its socket. */
   want(network: string, width: LargeWidth): void {
     this.#wanted.delete(network)
     this.#wanted.set(network, { width, until: this.#clock.now() + wantedForMs })
@@ -75,7 +76,7 @@ export class LargePlaces {
     }
   }
 
-  /** How large packets a socket from there begins with, once somebody has signed in. */
+  /** The packet size with which a socket from there starts, once signed in. */
   widthFor(network: string): Width {
     if (this.#isOff) return 'wide'
     const wanted = this.#wanted.get(network)
@@ -83,7 +84,7 @@ export class LargePlaces {
     return this.#held.usual.size < most.usual.inAll ? 'usual' : 'narrow'
   }
 
-  /** Undefined when all that the account may have are in use: then nobody of the network begins with one for now. */
+  /** Undefined if all places of the account are in use: then nobody of the network starts with one for now. */
   take({ network, ...who }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'> & { network: string }): LargePlace | undefined {
     if (!this.#hasRoom(who)) {
       this.#wanted.delete(network)
@@ -96,7 +97,7 @@ export class LargePlaces {
 
   use(place: LargePlace): void {
     place.usedAt = this.#clock.now()
-    // One that left is not to come back.
+    // A client that left is not expected to return.
     if (this.#held[place.width].delete(place)) this.#held[place.width].add(place)
   }
 
@@ -112,7 +113,7 @@ export class LargePlaces {
     return all.length < most[width].inAll || this.#frees(all, own.length)
   }
 
-  /** Whether one is given up: one unused for long, or of the account with the most, or one that was held for long. */
+  /** Whether one can be reclaimed: one long unused, or of the account with the most, or long held. */
   #frees(held: readonly LargePlace[], own: number): boolean {
     const now = this.#clock.now()
     const [first] = held
@@ -125,7 +126,7 @@ export class LargePlaces {
   }
 }
 
-/** The first of the account with the most, when that is more than so many. */
+/** The first of the account with the most, if that has more than this. */
 function ofLargest(held: readonly LargePlace[], than: number): LargePlace | undefined {
   const counts = new Map<string, number>()
   for (const { account } of held) counts.set(account, (counts.get(account) ?? 0) + 1)

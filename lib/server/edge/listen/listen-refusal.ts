@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Why nothing can listen there, in one sentence: uWebSockets.js says only that it cannot, so the system is asked again. */
+/** Why listening failed, in one sentence: uWebSockets.js does not say, so the system is asked again. */
 export async function listenRefusal(host: string, port: number): Promise<string> {
   const code = await codeOfListening(host, port)
   const at = `Port ${port} on ${host} cannot be used`

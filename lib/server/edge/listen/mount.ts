@@ -2,8 +2,8 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { changeRoutes, type Routes } from './routes.ts'
 
 /**
- * Routes on an app that outlives the server. uWebSockets.js cannot take a route off again: after `remove` each
- * answers 503, and nothing of the server is held by it.
+ * Routes on an app that outlives the server. uWebSockets.js cannot remove a route: after `remove` each
+ * answers 503, and holds nothing of the server.
  */
 export function mountOn(app: Routes): { routes: Routes; remove(): void } {
   const forget: (() => void)[] = []

@@ -1,11 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { readAddress, type TrustedProxies } from '../../address.ts'
 
-/** The address of this server, without a slash at its end, as the sender of a request wrote it. */
+/** The address of this server, without a trailing slash, as the sender of a request wrote it. */
 export type OwnAddress = (response: HttpResponse, request: HttpRequest) => string
 
 /**
- * Existing clients send their token with an upload only when its address begins with the one they were configured with. So
+ * Existing clients send their token with an upload only if its URL begins with their configured address. So
  * an answer names the server as its caller does.
  */
 export function createOwnAddress({

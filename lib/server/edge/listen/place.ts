@@ -11,17 +11,17 @@ import { mountOn } from './mount.ts'
 import type { Routes } from './routes.ts'
 import { loadUws } from './uws.ts'
 
-/** Where the routes are reached. */
+/** Where the routes are served. */
 interface Place {
   secure: boolean
-  /** Puts the routes there and listens. Throws CannotStart when it cannot. */
+  /** Installs the routes there and listens. Throws CannotStart if it cannot. */
   open(serveOn: (app: Routes) => void): Promise<Listening>
   close(): void
 }
 
 interface Listening {
   port: number
-  /** Takes no new connections; those that are open go on. */
+  /** Accepts no new connections; open ones continue. */
   stopListening(): void
 }
 
@@ -40,7 +40,7 @@ export function sharedPlace(app: Routes, { port, publicUrl }: Pick<ServerOptions
   }
 }
 
-/** On a port of our own. With a certificate, a new one in its files is taken up within seconds. */
+/** On our own port. A new certificate in the files is loaded within seconds. */
 export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; log: Logger }): Place {
   const uws = loadUws()
   const apps: TemplatedApp[] = []
@@ -57,7 +57,8 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
     const port = await freePort(options)
     let listening = await listen(first, { ...options, port }, sharedPort)
 
-    // Connections keep the app they came to, and with it the old certificate; new ones come to the new app.
+    // Connections stay with the app that accepted them, and with its old certificate; new ones come to the
+    // new app.
     async function renew(): Promise<void> {
       const next = await listen(openApp(), { ...options, port }, sharedPort)
       uws.us_listen_socket_close(listening)
@@ -99,7 +100,7 @@ function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
   }
 }
 
-/** uWebSockets.js says only that something is wrong with one of the two. */
+/** uWebSockets.js only says that one of the two is invalid. */
 function refuseUnfit(certFile: string, keyFile: string): void {
   const certificate = read('certificate', '--tls-cert', certFile, pem => new X509Certificate(pem))
   const key = read('key', '--tls-key', keyFile, createPrivateKey)
@@ -117,7 +118,7 @@ function read<What>(what: 'certificate' | 'key', flag: string, file: string, par
   try {
     return parse(pem)
   } catch (error) {
-    // Nothing of a key may come into a sentence.
+    // Nothing of a key may appear in an error.
     throw new CannotStart(
       `${file} holds no ${what} in PEM form${what === 'key' ? ' that opens without a passphrase' : ''}; ${flag} names it.`,
       undefined,
@@ -127,8 +128,8 @@ function read<What>(what: 'certificate' | 'key', flag: string, file: string, par
 }
 
 /**
- * The port, once it is sure that nobody has it: with `sharedPort` a second server would listen there too, in silence. A
- * new certificate needs that way, because its app has to listen before the old one stops.
+ * The port, once it is known to be free: with `sharedPort` a second server would silently listen there too.
+ * A new certificate needs that option, because its app has to listen before the old one stops.
  */
 async function freePort(options: PlaceOptions): Promise<number> {
   const uws = loadUws()
@@ -142,7 +143,7 @@ async function freePort(options: PlaceOptions): Promise<number> {
 
 const sharedPort = 0
 const exclusivePort = 1
-/** The published types know the option only without a host. */
+/** The published types have the option only without a host. */
 type ListenWith = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void
 
 function listen(app: TemplatedApp, { host, port }: PlaceOptions, sharing: number): Promise<us_listen_socket> {

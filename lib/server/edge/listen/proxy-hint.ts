@@ -2,12 +2,12 @@ import type { HttpRequest } from 'uWebSockets.js'
 import type { TrustedProxies } from '../../address.ts'
 import type { Logger } from '../../watch/log.ts'
 
-/** Called for each connection, with the address it counts for. */
+/** Called for each connection, with its client address. */
 export type ProxyHint = (address: string, request: HttpRequest) => void
 
 /**
- * Logs once that a program on this computer forwards requests and is not a trusted proxy. Nothing else shows it: all
- * works until all users together reach the limits of one address.
+ * Logs once that a program on this computer forwards requests and is not a trusted proxy. Nothing else
+ * reveals it: everything works until all users together reach the limits of one address.
  */
 export function createProxyHint({ isProxy, log }: { isProxy: TrustedProxies; log: Logger }): ProxyHint {
   let isTold = false

@@ -4,8 +4,9 @@ import { isLoopback } from '../../../options.ts'
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
 /**
- * The URLs at which other computers reach a server that listens at `url`: that one alone, or for all addresses of the computer
- * (`0.0.0.0`, `::`) one for each of IPv4, or the loopback address when it has none. Never empty.
+ * The URLs at which other computers reach a server that listens on `url`: that one alone, or, for all
+ * addresses of the computer (`0.0.0.0`, `::`), one per IPv4 address, or the loopback address if it has
+ * none. Never empty.
  */
 export function reachableUrls(url: string, interfaces: Interfaces = networkInterfaces()): [string, ...string[]] {
   const { hostname, protocol, port } = new URL(url)
@@ -13,7 +14,7 @@ export function reachableUrls(url: string, interfaces: Interfaces = networkInter
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`
   const [first, ...others] = Object.values(interfaces)
     .flatMap(addresses => addresses ?? [])
-    // Phones on a home network have IPv4 too, whose addresses a person can type.
+    // Phones on a home network have IPv4 too, whose addresses can be typed.
     .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !isLoopback(address))
     .map(({ address }) => at(address))
   return first === undefined ? [at(hostname === '[::]' ? '[::1]' : '127.0.0.1')] : [first, ...others]

@@ -1,19 +1,19 @@
 import type { HttpRequest, HttpResponse, RecognizedString, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js'
 
-/** Where routes are put. An app of uWebSockets.js is one. */
+/** Where routes are installed. An app of uWebSockets.js is one. */
 export type Routes = Pick<TemplatedApp, 'get' | 'head' | 'post' | 'put' | 'del' | 'options' | 'any' | 'ws'>
 
 type Handler = (response: HttpResponse, request: HttpRequest) => void | Promise<void>
 
-/** What becomes of a handler, and of what a socket does, on the way to the app. */
+/** Wraps handlers, and socket behaviour, on the way to the app. */
 interface Change {
   handler(handler: Handler): Handler
   sockets<UserData>(behavior: WebSocketBehavior<UserData>): WebSocketBehavior<UserData>
 }
 
 /**
- * The same routes, each also under its path with one more slash before it: to an address that ends in a slash existing clients append a path
- * that begins with one.
+ * The same routes, each also with one more leading slash: existing clients append a path that begins with a
+ * slash to an address that ends in one.
  */
 export function putTwice(app: Routes): Routes {
   const put = (method: Exclude<keyof Routes, 'ws'>) => (pattern: string, handler: Handler) => {
@@ -36,22 +36,22 @@ export function putTwice(app: Routes): Routes {
   return twice
 }
 
-// What matches every path matches these too.
+// Routes that match every path match these too.
 function bothForms(pattern: RecognizedString): RecognizedString[] {
   return typeof pattern !== 'string' || pattern === '/*' ? [pattern] : [pattern, `/${pattern}`]
 }
 
-/** The path as the one slash before it would be. */
+/** The path with a single leading slash. */
 export function pathOf(request: Pick<HttpRequest, 'getUrl'>): string {
   const url = request.getUrl()
   return url.startsWith('//') ? url.slice(1) : url
 }
 
-/** Routes that are put on `app` changed. */
+/** Modifies the routes that are installed on `app`. */
 export function changeRoutes(app: Routes, { handler: changed, sockets }: Change): Routes {
   const put = (method: Exclude<keyof Routes, 'ws'>) => (pattern: string, handler: Handler) => {
     app[method](pattern, changed(handler))
-    // Nobody asks more of it than to put the next route.
+    // Callers only use it to install the next route.
     return routes as TemplatedApp
   }
   const routes: Routes = {

@@ -1,22 +1,25 @@
 import { networksAround, subnetOf } from '../../address.ts'
 
-/** A connection that nobody is signed in on. */
+/** A connection without a sign-in. */
 export interface Comer {
   readonly address: string
-  /** The origin of the page that opened it, when it is one of another site; else empty. */
+  /** The origin of the page that opened it, if it is another site; otherwise empty. */
   readonly page: string
-  /** Others need its place: it ends. */
+  /** Others need its place: it is closed. */
   makeRoom(): void
 }
 
-/** The connections that nobody is signed in on may be so many, from one address, and opened by pages of one other site there. */
+/**
+ * Limits of unauthenticated connections: in total, from one address, and opened by pages of one other site
+ * there.
+ */
 export const mostStrangers = { inRoom: 512, ofAddress: 64, ofPage: 8 }
 const mostKnown = 10_000
 
 /**
- * The connections that nobody is signed in on, which are few. Nobody is refused a place: where there is none, the oldest of
- * the largest crowd makes room, so a crowd is in its own way first. A network that a good token came from is known from
- * then on, and has its places in a room that no other crowd can fill.
+ * The unauthenticated connections, which are few. Nobody is refused a place: if there is none, the oldest
+ * of the largest crowd makes room, so a crowd gets in its own way first. A network with a valid token is
+ * known from then on, and has its places in a pool that no other crowd can fill.
  */
 export class Strangers {
   readonly #isOff: boolean
@@ -44,7 +47,7 @@ export class Strangers {
     room.enter(comer)
   }
 
-  /** Somebody signed in on it, or it ended. Does nothing the second time. */
+  /** It was signed in, or it closed. Does nothing the second time. */
   leave(comer: Comer): void {
     this.#rooms.known.leave(comer)
     this.#rooms.unknown.leave(comer)
@@ -54,17 +57,17 @@ export class Strangers {
     return this.#isOff || this.#known.has(from)
   }
 
-  /** Whether connections from there may begin with large packets. */
+  /** Whether connections from there may start with large packets. */
   mayBeWide(from: string): boolean {
     return this.isKnown(from) && !this.#barred.has(from)
   }
 
-  /** Somebody there held a place for large packets and did not sign in: until somebody does, nobody there has one. */
+  /** A client there held a place for large packets and did not sign in: until one does, nobody there gets one. */
   bar(from: string): void {
     if (this.#known.has(from)) this.#barred.add(from)
   }
 
-  /** A good token came from there. */
+  /** A valid token came from there. */
   know(from: string): void {
     this.#known.delete(from)
     this.#known.add(from)
@@ -78,14 +81,14 @@ export class Strangers {
   }
 }
 
-/** Those who came from the same place, so far as it is looked at. */
+/** Connections from the same origin, as far as that is distinguished. */
 interface Crowd {
   count: number
   readonly most: number
 }
 
 class Room {
-  /** In the order of coming, each with its crowds, from the room as a whole to the page. */
+  /** In order of arrival, each with its crowds, from the pool as a whole to the page. */
   readonly #here = new Map<Comer, readonly Crowd[]>()
   readonly #crowds = new Map<string, Crowd>()
 
@@ -117,7 +120,7 @@ class Room {
     return crowd
   }
 
-  /** Of a crowd the largest within, of that the largest within, and so on; and there the one who came first. */
+  /** The largest crowd within a crowd, and so on; and there the oldest connection. */
   #makeRoom(of: readonly Crowd[], level: number): void {
     let found: { comer: Comer; crowds: readonly Crowd[] } | undefined
     for (const [comer, crowds] of this.#here) {
@@ -138,7 +141,7 @@ function isLarger(one: readonly Crowd[], other: readonly Crowd[], from: number):
   return false
 }
 
-// Whoever has many addresses has them next to each other, and a page of another site can have names without end.
+// An attacker with many addresses has adjacent ones, and a page of another site can have unlimited names.
 function namesOf({ address, page }: Comer): { name: string; most: number }[] {
   const any = Number.POSITIVE_INFINITY
   const [wide = '', narrow = '', own = ''] = networksAround(address)

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../async/clock.ts'
 
 /**
- * What has begun and not ended: requests from their head to the last byte of their answer, events until they are
- * answered, and what clients have not read yet. The server waits for it before it ends [L1].
+ * Work in progress: requests from their head to the last byte of their answer, events until they are
+ * answered, and data that clients have not read yet. The server waits for it before it ends [L1].
  */
 export class UnderWay {
   isClosing = false
@@ -21,7 +21,7 @@ export class UnderWay {
     }
   }
 
-  /** Counts each call of these until it is settled, whether or not anybody still waits for it. */
+  /** Counts each call of these until it is settled, whether or not anyone still waits for it. */
   watch<Handlers extends object>(handlers: Handlers): Handlers {
     const entries = Object.entries(handlers).map(([name, handler]) => {
       const watched = (asked: unknown) => {
@@ -35,7 +35,7 @@ export class UnderWay {
     return Object.fromEntries(entries) as Handlers
   }
 
-  /** Resolves when nothing is under way, or when it has taken too long. */
+  /** Resolves when nothing is in progress, or after a timeout. */
   async settled(withinMs: number, clock: Clock): Promise<void> {
     if (this.#count === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()

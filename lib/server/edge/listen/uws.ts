@@ -10,7 +10,7 @@ export type Uws = typeof uWebSockets
 
 let loaded: Uws | undefined
 
-/** uWebSockets.js, loaded at the first call. Throws CannotStart where it has no build for this system. */
+/** uWebSockets.js, loaded at the first call. Throws CannotStart if it has no build for this system. */
 export function loadUws(): Uws {
   loaded ??= (embeddedAddon('uws.node') as Uws | undefined) ?? fromPackage()
   return loaded
@@ -25,7 +25,7 @@ function fromPackage(): Uws {
   }
 }
 
-// 13 to 18 ms, and only on a system with glibc 2.35 to 2.37, where the plain addon does not load.
+// 13 to 18 ms, and only on a system with glibc 2.35 to 2.37, where the original addon does not load.
 function relaxed(require: NodeJS.Require): Uws | undefined {
   if (!(glibcMinor() >= 35)) return undefined
   const addon = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
@@ -37,7 +37,7 @@ function refuse(error: unknown): never {
   throw new CannotStart(refusalOn(process.platform, process.arch, glibcMinor()), undefined, { cause: error })
 }
 
-/** The one sentence for a system the server does not run on; `glibc` is the minor version, NaN where there is none. */
+/** The one sentence for a system the server does not run on; `glibc` is the minor version, NaN if there is none. */
 export function refusalOn(platform: string, arch: string, glibc: number): string {
   if (platform === 'linux' && Number.isNaN(glibc)) {
     return 'The Afield server does not run on musl systems such as Alpine; use a system with glibc 2.35 or newer, such as Debian 12.'

@@ -2,15 +2,21 @@ import type { Clock } from '../../../async/clock.ts'
 import { Budget, type Share } from '../../budget.ts'
 import { type Width, widths } from './widths.ts'
 
-/** What packets may hold together of which the end never comes; those of one network half of it: one of the largest, and eight usual ones. */
+/**
+ * The memory for unfinished packets together, half of it for one network: one of the largest, and eight
+ * usual ones.
+ */
 const mostBytes = 64 * 1024 * 1024
-/** Signing in takes a round trip: where none of the places came free for so long, none will soon, and nobody waits. */
+/**
+ * A sign-in takes a round trip: if none of the places became free for this long, none will soon, and nobody
+ * waits.
+ */
 const waitWithinMs = 1_000
 const mostWaiting = 256
-/** From the handshake to a good sign-in. */
+/** From the handshake to a successful sign-in. */
 const signInWithinMs = 5_000
 
-/** Of a socket that nobody has signed in on yet, and that may send more than a stranger. */
+/** For a socket not signed in yet that may send larger packets than others. */
 export class WidePlace {
   readonly width: Width
   #onLate = () => {}
@@ -26,12 +32,12 @@ export class WidePlace {
     }
   }
 
-  /** Calls it when nobody has signed in in time. */
+  /** Called if nobody has signed in in time. */
   whenLate(onLate: () => void): void {
     this.#onLate = onLate
   }
 
-  /** Somebody has signed in, or the socket is gone. Does nothing the second time. */
+  /** Signed in, or the socket has closed. Does nothing the second time. */
   leave(): void {
     const leave = this.#leaveOnce
     this.#leaveOnce = undefined
@@ -46,16 +52,16 @@ interface Waiting {
 }
 
 /**
- * Who may send large packets before saying who they are: the library takes the most a packet may be when the socket opens,
- * and collects one out of our sight. So what sockets without a sign-in may have begun together is bounded, and the others
- * of known networks wait for their turn.
+ * Who may send large packets before signing in: the library fixes the maximum packet size when the socket
+ * opens, and collects packets out of our sight. So what unauthenticated sockets may have begun together is
+ * bounded, and further ones of known networks wait their turn.
  */
 export class WidePlaces {
   readonly #clock: Clock
   readonly #isOff: boolean
   readonly #budget = new Budget(mostBytes)
   #givenAt = Number.NEGATIVE_INFINITY
-  /** The first that there is room for is the next. */
+  /** The first that fits is next. */
   readonly #waiting = new Set<Waiting>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Clock }) {
@@ -64,8 +70,8 @@ export class WidePlaces {
   }
 
   /**
-   * Calls `ready` once: with a place, or without when no turn came in time. Where there is none so wide, it may be one of
-   * the usual width. The returned function gives up waiting.
+   * Calls `ready` once: with a place, or without one on a timeout. If there is none of this width, it may
+   * be one of the usual width. The returned function cancels the wait.
    */
   enter(from: string, width: Width, ready: (place: WidePlace | undefined) => void): () => void {
     const place = this.#take(from, width)
@@ -107,7 +113,8 @@ export class WidePlaces {
 
   #leave(share: Share): void {
     share.giveBack()
-    // Whoever waits is upgraded at once, and the library ends the process when that happens within the request of another.
+    // A waiting client is upgraded at once, and the library ends the process if that happens during the
+    // request of another.
     if (this.#waiting.size > 0) setImmediate(() => this.#passOn())
   }
 

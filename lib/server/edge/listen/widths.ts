@@ -1,12 +1,15 @@
 import { maxPacketBytes } from '../../../protocol/wire/handshake.ts'
 
-/** How large a packet a WebSocket takes: the library is told when it opens, and collects a packet out of our sight. */
+/**
+ * The maximum packet size of a WebSocket: the library fixes it when the socket opens, and collects a packet
+ * out of our sight.
+ */
 export const widths = {
-  /** A stranger's. */
+  /** For an unauthenticated one. */
   narrow: 64 * 1024,
   /** What existing clients were written for. */
   usual: 1024 * 1024,
-  /** Of the few that sent something larger. */
+  /** For the few that sent something larger. */
   wide: maxPacketBytes
 } as const
 

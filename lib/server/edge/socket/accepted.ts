@@ -8,12 +8,12 @@ import type { Frame } from '../../hub/frames.ts'
 import type { EngineConnection } from './engineio.ts'
 import { askFrame } from './packets.ts'
 
-// Most connections wait nearly all the time, so what only a busy one needs is made when it is needed.
+// Most connections are idle nearly all the time, so what only a busy one needs is created on demand.
 const nothingWritten = Promise.resolve()
 
 type AcceptedDeps = { clock: Pick<Clock, 'now'>; nextAckId: () => number }
 
-/** A connection that was let in. */
+/** An accepted connection. */
 export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
@@ -21,17 +21,17 @@ export class Accepted implements Connection {
   readonly knowsOurs: boolean
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials: boolean
-  /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
+  /** Settles when every write accepted so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
-  /** What it sent may be handled later, but nothing reaches it any more. */
+  /** Its messages may be handled later, but nothing reaches it any more. */
   hasEnded = false
-  /** Calls in a row that found no room. */
+  /** Consecutive calls that were rejected as too many. */
   callsRefused = 0
   readonly #engine: EngineConnection
   readonly #bearer: Bearer
   readonly #deps: AcceptedDeps
   readonly #isEchoed: boolean
-  /** It said so itself: a program that only calls sends a token and nothing else, and nobody looks at it. */
+  /** It said so itself: a program that only calls sends a token and nothing else, and counts as not in use. */
   readonly #isApp: boolean
   #caller: Caller | undefined
   #controller: AbortController | undefined
@@ -46,14 +46,14 @@ export class Accepted implements Connection {
     this.scope = scopeOf(hello)
     this.isPresent = connectionRights(bearer).isPresent
     this.#isApp = hello.clientType === 'user-scoped'
-    // Only ours say anything of an echo, also those of before there was `signals`.
+    // Only our clients mention an echo, including those from before `signals` existed.
     this.knowsOurs = hello.signals ?? hello.echo === false
     this.takesPartials = hello.partials ?? this.knowsOurs
     this.watch(hello.appState, hello.watchedForMs)
     this.#isEchoed = hello.echo !== false
   }
 
-  /** Takes the word of the app for whether its person looks at it, and for how long. */
+  /** Accepts the app's report whether it is in use, and for how long. */
   watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
     this.watchedUntil = this.#isApp && this.isPresent && state === 'active' ? this.#deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
@@ -66,14 +66,14 @@ export class Accepted implements Connection {
     return this.#bearer.token
   }
 
-  /** Who calls when this connection sends a message: the sender never hears itself. */
+  /** The caller when this connection sends a message: the sender never gets its own. */
   get sender(): Caller {
     const { account, token, kind, scopes, device } = this.#bearer
     this.#caller ??= { account, token, kind, scopes, device, skip: this.id }
     return this.#caller
   }
 
-  /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
+  /** The caller when it writes a versioned value: echoed, unless it opted out. */
   get writer(): Caller {
     return this.#isEchoed ? { ...this.sender, skip: undefined } : this.sender
   }

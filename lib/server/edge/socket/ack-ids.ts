@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 
-/** Some clients read an id as 32 bits with a sign. */
+/** Some clients read an id as a signed 32-bit number. */
 const mostId = 2 ** 31 - 1
 
 /**
- * Ids of what is asked of clients, none used twice for a long time: a client that comes back may still answer what it was
- * asked on the connection before, or by the server before this one.
+ * Ids of requests to clients, none repeated for a long time: a client that reconnects may still answer a
+ * request from the previous connection, or the previous server.
  */
 export function createAckIds(first = randomInt(2 ** 30)): () => number {
   let last = first

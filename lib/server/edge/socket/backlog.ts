@@ -1,17 +1,17 @@
 import type { LargeFrame } from '../../hub/frames.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 
-/** A connection that something waits for. */
+/** A connection with waiting data. */
 export interface Behind {
-  /** Frees at once what waits. */
+  /** Releases what is waiting, at once. */
   evict(): void
 }
 
 const mostBytes = 256 * 1024 * 1024
 
 /**
- * What waits for all connections together; a frame that many wait for counts once. Past the most there may be, those
- * furthest behind are let go [B2].
+ * Data waiting for all connections together; a frame for many counts once. Above the limit, those furthest
+ * behind are closed [B2].
  */
 export class Backlog {
   readonly #most: number
@@ -29,7 +29,7 @@ export class Backlog {
     return this.#total
   }
 
-  /** So much waits for it now: of its own, and in frames that it holds. */
+  /** The amount waiting for it now: its own, and in shared frames. */
   note(who: Behind, own: number, shared = 0): void {
     const before = this.#waitsBy.get(who)
     if (own === (before?.own ?? 0) && shared === (before?.shared ?? 0)) return
@@ -46,7 +46,7 @@ export class Backlog {
     frame.waitingFor += 1
   }
 
-  /** One less does. */
+  /** One fewer does. */
   release(frame: LargeFrame): void {
     frame.waitingFor -= 1
     if (frame.waitingFor === 0) this.#total -= frame.length

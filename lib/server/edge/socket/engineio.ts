@@ -8,49 +8,52 @@ import type { Heartbeat, Pinged } from './heartbeat.ts'
 import { Pace, paceIsWholeAfterMs } from './pace.ts'
 import type { Visit } from './visits.ts'
 
-/** What a client may leave unread besides what one turn brought, and how much may come after that while it takes nothing. */
+/** What a client may leave unread besides the data of one turn, and how much may follow while it reads nothing. */
 export const mostUnreadBytes = 1024 * 1024
-/** The same before anybody has signed in: a stranger is answered with a few words. */
+/** The same before sign-in: answers are a few words then. */
 export const mostUnreadOfStrangers = 64 * 1024
 
 export const ping = '2'
 
-/** How packets get to a client. A connection has one transport at a time. */
+/** How packets are sent to a client. A connection has one transport at a time. */
 export interface Transport {
-  /** What a client may change to later. */
+  /** The transports that a client may upgrade to. */
   readonly upgrades: readonly string[]
-  /** When the client last took some of what waited for it; undefined when nothing has. */
+  /** When the client last read waiting data; undefined if nothing waits. */
   readonly readAt: number | undefined
-  /** Somebody is let in. False when there is no place for as large packets as it takes: then the connection must end. */
+  /**
+   * A client signed in. False if there is no place for packets as large as it accepts: then the connection
+   * must end.
+   */
   signedIn(account: string): boolean
   /** They left. Returns how large packets it goes on to take. */
   signedOut(): Width
-  /** Takes the packets of a turn. False when the client is too far behind: then the connection must end. */
+  /** Accepts the packets of a turn. False if the client is too far behind: then the connection must end. */
   write(packets: readonly Frame[]): boolean
   /** The connection is over; tells the client as far as the transport can, and is not called again. */
   end(reason: CloseReason): void
 }
 
-/** What takes the packets of a client. */
+/** Receives the packets of a client. */
 export interface Receiver {
   /** How much a client may send at once now. */
   readonly mostBytes: number
-  /** How much of what it is sent the client may leave unread. */
+  /** How much sent data the client may leave unread. */
   readonly mostUnreadBytes: number
   receive(packet: string): void
-  /** A message of bytes, which are the receiver's to keep. */
+  /** A binary message; the receiver owns the bytes. */
   receiveBinary(bytes: Buffer): void
-  /** The transport broke, or the client left it. */
+  /** The transport failed, or the client left it. */
   gone(): void
-  /** Ends what travels over the transport. */
+  /** Closes the resources of the transport. */
   close(reason: CloseReason): void
 }
 
-/** What is done with an Engine.IO connection; made anew for each. */
+/** The handlers of an Engine.IO connection; created for each. */
 export interface EngineHandler {
-  /** How much a client may send at once now; strangers need little. */
+  /** How much a client may send at once now; little before sign-in. */
   readonly mostBytes: number
-  /** What an Engine.IO message packet carried. One that is over the pace is answered with a refusal. */
+  /** The content of an Engine.IO message packet. One above the rate limit is answered with a rejection. */
   message(data: string | Buffer, isOver: boolean): void
   closed(): void
 }
@@ -64,18 +67,21 @@ export interface EngineDeps {
   accept: (connection: EngineConnection) => EngineHandler
 }
 
-/** A lone packet up to this, such as the answer to a ping, needs no pace. */
+/** A single packet up to this size, such as the answer to a ping, is not rate-limited. */
 const littleBytes = 1024
 
-/** One Engine.IO 4 connection, whatever it travels over. There are many that only wait, so what only a busy one needs is made when it is. */
+/**
+ * One Engine.IO 4 connection, on any transport. Many are idle, so what only a busy one needs is created on
+ * demand.
+ */
 export class EngineConnection implements Pinged, Writer, Receiver {
-  /** Names the connection in the requests of its client. Not the id that others may see. */
+  /** Identifies the connection in its client's requests. Not the id that others may see. */
   readonly sid: string
-  /** Why it ended; undefined while it is open. */
+  /** Why it ended; undefined while open. */
   endedBy: CloseReason | undefined
-  /** Called once, when it has ended. */
+  /** Called once, at its end. */
   onEnd: (() => void) | undefined
-  /** Whose it is while somebody is let in and has not left. */
+  /** Its account while signed in. */
   account: string | undefined
   #transport: Transport | undefined
   readonly #deps: EngineDeps
@@ -114,7 +120,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.isSignedIn ? mostUnreadBytes : mostUnreadOfStrangers
   }
 
-  /** Somebody is let in. False when it cannot be let stay as it is. */
+  /** A client signed in. False if the connection cannot continue as it is. */
   signedIn(account: string): boolean {
     this.account = account
     this.#visit.signedIn()
@@ -148,13 +154,13 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     if (packets) this.#write(packets)
   }
 
-  /** Goes on over another transport, which is given first what the old one still had. */
+  /** Switches to another transport, which first gets what the old one still had. */
   moveTo(transport: Transport, rest: readonly Frame[]): void {
     this.#transport = transport
     this.#write(rest)
   }
 
-  /** Nothing is sent after this but what was sent before in the same turn. */
+  /** Nothing is sent after this except earlier packets of the same turn. */
   close(reason: CloseReason): void {
     if (reason !== 'slow-consumer') this.flush()
     const transport = this.#transport
@@ -168,7 +174,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.send(ping)
   }
 
-  // Its ping may wait behind a large frame, and who reads that is there.
+  // Its ping may be queued behind a large frame, and a client that reads that is alive.
   silent(): void {
     const { clock, heartbeat } = this.#deps
     const readAt = this.#transport?.readAt
@@ -197,7 +203,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
       case '1':
         this.close('client-left')
         return
-      // An upgrade that is over or never began, or a noop: neither means anything.
+      // A finished or unstarted upgrade, or a noop: neither has an effect.
       case '5':
       case '6':
         return
@@ -218,7 +224,8 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.#end('client-left')
   }
 
-  // Who was silent for long enough has all of its pace back, so one that only answers its pings keeps none.
+  // A client that was silent long enough has its full rate back, so one that only answers pings stores
+  // none.
   #paceOf(bytes: number): ReturnType<Pace['take']> {
     const now = Math.floor(this.#deps.clock.now())
     const isLone = now - this.#heardAt >= paceIsWholeAfterMs
@@ -229,7 +236,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.#pace.take(bytes)
   }
 
-  // A connection that does not read is closed instead of losing a packet: it comes back and catches up.
+  // A connection that does not read is closed instead of losing a packet: it reconnects and catches up.
   #write(packets: readonly Frame[]): void {
     if (this.#transport?.write(packets) === false) this.close('slow-consumer')
   }

@@ -1,8 +1,8 @@
 import type { AccountId } from '../../../protocol/wire/ids.ts'
 
-/** As many as one commit takes: an account alone loses nothing, and others wait for one turn of it. */
+/** As many as one commit takes: a lone account loses nothing, and others wait for one turn of it. */
 const mostUnderWay = 128
-/** More than all that its rate lets through while a turn is slow. */
+/** More than its rate allows during a slow turn. */
 const mostWaiting = 32_768
 /** What answers made at the same time may hold; those of one account half of it. What may be larger than that half counts as much. */
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -77,8 +77,8 @@ export class EventQueue {
       over()
       if (answerBytes > 0) this.#unblock()
       if (line.underWay > 0) return
-      // Only when all that were begun are over: one at a time would fall into a commit of its own each. And in a turn of its
-      // own: those that are over at once would else keep the loop until none waits.
+      // Only when the whole batch is over: one at a time would each get a commit of its own. And in a
+      // separate turn: those over at once would otherwise occupy the loop until none is left.
       if (line.waiting.length > 0) setImmediate(() => this.#goOn(account, line))
       else this.#lines.delete(account)
     })

@@ -23,11 +23,11 @@ import type { Metrics } from '../../watch/metrics.ts'
 import type { UnderWay } from '../listen/under-way.ts'
 import type { Accepted } from './accepted.ts'
 
-/** So many calls in a row that find no room are answered before their connection is closed. */
+/** This many consecutive rejected calls are answered before their connection is closed. */
 const mostCallsRefused = 100
 
 const mib = 1024 * 1024
-/** Their acknowledgements carry what is stored, which may be so large. */
+/** Their acknowledgements contain stored values, which may be this large. */
 const largestAnswers: Partial<Record<ClientEvent, number>> = {
   'update-metadata': mib,
   'update-state': 4 * mib,
@@ -48,8 +48,8 @@ type Handlers = { [Name in ClientEvent]: Handler<Name> }
 
 export interface EventHandlers {
   /**
-   * Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. Resolves
-   * when nothing of the payload is held for it any more.
+   * Handles one event of an accepted connection. Never throws; every error becomes a failed
+   * acknowledgement. Resolves when nothing of the payload is retained.
    */
   handle(from: Accepted, name: string, payload: unknown, reply: Reply): Promise<void>
   /** How large the answer to an event may be, where it carries what is stored; else 0. */
@@ -106,7 +106,7 @@ export function createEventHandlers(
       await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
     },
     'rpc-register'(from, { method }) {
-      // It left while this waited its turn, and would be called for ever.
+      // It disconnected while this waited its turn, and would stay registered forever.
       if (from.hasEnded) return
       const error = methodRefusal(from.scope, method, from.methods.size)
       if (error !== undefined) {
@@ -120,7 +120,7 @@ export function createEventHandlers(
       from.methods.delete(method)
       hub.unregister(from, method)
     },
-    // Not an async function: that would keep the parameters until the answer comes.
+    // Not an async function: that would retain the parameters until the answer comes.
     'rpc-call'(from, { method, params }) {
       // As text they would be many times as large, and no client sends them.
       if (hasBytes(params)) return { ok: false, error: callFailures['no-method'] }
@@ -178,7 +178,7 @@ export function createEventHandlers(
     const parsed = events[name].payload.safeParse(payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]
-    // The schema of this name has just made it so.
+    // The schema of this name has just validated it.
     return handler(from, parsed.data as PayloadOf<Name>)
   }
 

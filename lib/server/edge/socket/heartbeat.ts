@@ -8,13 +8,13 @@ const tickMs = 1_000
 export interface Pinged {
   ping(): void
   silent(): void
-  /** The server ends. */
+  /** The server is closing. */
   serverGone(): void
 }
 
 /**
- * Pings every connection at the same interval with one timer for all: each list is in the order of its due times,
- * so only heads are looked at.
+ * Pings every connection at the same interval with one timer for all: each list is ordered by due time, so
+ * only heads are checked.
  */
 export class Heartbeat {
   readonly #clock: Clock
@@ -27,10 +27,10 @@ export class Heartbeat {
     this.#ticks = every(clock, tickMs, () => this.#tick(), onError)
   }
 
-  /** A connection came, or answered its ping: it is pinged again one interval from now. */
+  /** A connection opened, or answered its ping: the next ping is one interval from now. */
   alive(connection: Pinged): void {
     this.leave(connection)
-    // A whole number takes no memory of its own.
+    // An integer takes no memory of its own.
     this.#pingDue.set(connection, Math.ceil(this.#clock.now() + pingIntervalMs))
   }
 
@@ -39,7 +39,7 @@ export class Heartbeat {
     this.#pongDue.delete(connection)
   }
 
-  /** Ends every connection, those too that nobody has signed in on yet. */
+  /** Ends every connection, including those not signed in yet. */
   close(): void {
     this.#ticks.close()
     for (const connection of [...this.#pingDue.keys(), ...this.#pongDue.keys()]) connection.serverGone()

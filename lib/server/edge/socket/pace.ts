@@ -1,13 +1,13 @@
 import type { Clock } from '../../../async/clock.ts'
 
-/** Silence after which all is saved up again, as for a new one. */
+/** Silence after which the full burst is available again. */
 export const paceIsWholeAfterMs = 10_000
 const mostPackets = 2_000
 const mostBytes = 128 * 1024 * 1024
-/** So many are answered with a refusal before the connection is closed. */
+/** This many are rejected with an answer before the connection is closed. */
 const mostRefused = 100
 
-/** How fast one connection sends: 200 packets a second and 128 MiB in 10 s, either of it saved up for 10 s at most. */
+/** The rate of one connection: 200 packets a second and 128 MiB in 10 s, each with a burst of 10 s at most. */
 export class Pace {
   readonly #clock: Clock
   readonly #isOff: boolean
@@ -22,7 +22,7 @@ export class Pace {
     this.#at = clock.now()
   }
 
-  /** Counts what came. `over` is to be refused; after `far-over` the connection is to be closed. */
+  /** Counts arrivals. `over` must be rejected; after `far-over` the connection must be closed. */
   take(bytes: number): 'within' | 'over' | 'far-over' {
     if (this.#isOff) return 'within'
     const now = this.#clock.now()
@@ -35,7 +35,7 @@ export class Pace {
       this.#refused = 0
       return 'within'
     }
-    // What is refused costs nothing of the next second.
+    // Rejected ones cost nothing of the next second.
     this.#packets += 1
     this.#refused += 1
     return this.#refused > mostRefused ? 'far-over' : 'over'

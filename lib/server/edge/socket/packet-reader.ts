@@ -1,17 +1,20 @@
 import { maxPacketBytes } from '../../../protocol/wire/handshake.ts'
 import { type Packet, parsePacket, type Unfinished } from './packets.ts'
 
-/** Makes packets of the messages of one connection: most are one text, some are a text and the bytes that belong into it. */
+/**
+ * Assembles packets from the messages of one connection: most are one text, some are a text and its
+ * attached bytes.
+ */
 export class PacketReader {
   #unfinished: { packet: Unfinished; attachments: Buffer[]; bytes: number } | undefined
 
-  /** A whole packet, or that more is to come. Undefined when the connection says what nobody may say. Never throws. */
+  /** A complete packet, or that more is to come. Undefined for a protocol violation. Never throws. */
   read(data: string | Buffer): Packet | 'more' | undefined {
     return typeof data === 'string' ? this.#readText(data) : this.#readBytes(data)
   }
 
   #readText(text: string): Packet | 'more' | undefined {
-    // The bytes that were announced come before anything else.
+    // Announced bytes come before anything else.
     const packet = this.#unfinished ? undefined : parsePacket(text)
     if (packet?.type !== 'unfinished') return packet
     this.#unfinished = { packet, attachments: [], bytes: 0 }

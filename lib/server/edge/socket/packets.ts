@@ -1,6 +1,6 @@
 import { parseJson } from '../http/json.ts'
 
-/** Socket.IO 5 packets as they travel in Engine.IO messages, main namespace only. */
+/** Socket.IO 5 packets as sent in Engine.IO messages, main namespace only. */
 export type Packet =
   | { type: 'connect'; namespace: string; auth: unknown }
   | { type: 'disconnect' }
@@ -16,10 +16,10 @@ export interface Unfinished {
 
 const mainNamespace = '/'
 const mostAttachments = 10
-/** What is large belongs into the attachments: looking for their places costs more than reading plain JSON. */
+/** Large data belongs in the attachments: finding their placeholders costs more than parsing plain JSON. */
 const mostJsonBesideAttachments = 1024 * 1024
 
-/** Undefined when the text is no packet a client may send. Never throws. */
+/** Undefined if the text is not a packet a client may send. Never throws. */
 export function parsePacket(text: string): Packet | Unfinished | undefined {
   return text[0] === '5' || text[0] === '6' ? parseUnfinished(text) : parseWhole(text, parseJson)
 }
@@ -34,7 +34,7 @@ function parseUnfinished(text: string): Unfinished | undefined {
   if (rest.length > mostJsonBesideAttachments) return undefined
   const whole = (text[0] === '5' ? '2' : '3') + rest
   const finish = (attachments: readonly Uint8Array[]) => parseWhole(whole, json => parseJsonAround(json, attachments))
-  // Its places are checked before anything is kept for them.
+  // Its placeholders are checked before anything is stored for them.
   const isSound = finish(Array.from({ length: attachmentCount }, () => new Uint8Array()))
   return isSound && { type: 'unfinished', attachmentCount, finish }
 }
@@ -91,7 +91,7 @@ function splitNamespace(text: string): { namespace: string; rest: string } {
   if (text[0] !== '/') return { namespace: mainNamespace, rest: text }
   const comma = text.indexOf(',')
   const end = comma === -1 ? text.length : comma
-  // The query of a namespace is a leftover of older clients and means nothing.
+  // The query of a namespace is a leftover of older clients and has no meaning.
   return { namespace: text.slice(0, end).replace(/\?.*$/s, ''), rest: text.slice(end + 1) }
 }
 
@@ -104,7 +104,10 @@ function splitAckId(text: string, parse: ParseJson): { ackId: number | undefined
   return { ackId, args: Array.isArray(args) ? args : undefined }
 }
 
-/** JSON with each attachment at its place. Undefined unless every attachment has exactly one, and every place its attachment. */
+/**
+ * JSON with each attachment at its placeholder. Undefined unless every attachment has exactly one, and
+ * every placeholder its attachment.
+ */
 function parseJsonAround(text: string, attachments: readonly Uint8Array[]): unknown {
   const placed = new Set<Uint8Array>()
   const place = (_: string, value: unknown) => {

@@ -4,7 +4,7 @@ import type { EngineConnection } from './engineio.ts'
 
 /** Between the packets of a long-polling body. */
 const separator = '\x1e'
-/** More than a client gathers while one request is under way, and little enough not to keep everybody waiting. */
+/** More than a client gathers during one request, and few enough not to keep everyone waiting. */
 const mostPackets = 65_536
 
 /** The parts of a long-polling answer. Large frames are not copied. */
@@ -22,10 +22,10 @@ export function payloadOf(frames: readonly Frame[]): Buffer[] {
   return [...parts, Buffer.from(text)].filter(part => part.length > 0)
 }
 
-/** Hands the packets of a long-polling body to their connection, up to the first that ends it. */
+/** Passes the packets of a long-polling body to their connection, up to the first that ends it. */
 export function receivePayload(connection: EngineConnection, payload: string): void {
   let start = 0
-  // Not `split`: a body of separators alone would become a hundred million strings.
+  // Not `split`: a body of separators only would become a hundred million strings.
   for (let count = 1; connection.endedBy === undefined; count += 1) {
     const next = payload.indexOf(separator, start)
     if (count > mostPackets) connection.close('bad-packet')

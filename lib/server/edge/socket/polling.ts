@@ -17,9 +17,12 @@ import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusalOf, eng
 import { Unread } from './unread.ts'
 import type { Visit, Visits } from './visits.ts'
 
-/** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
+/**
+ * Connections that started by polling cost an attacker one request each, and us memory until they are
+ * accepted or dropped.
+ */
 const mostClients = 20_000
-/** What one answer takes along; the next poll comes at once. */
+/** The size of one answer; the next poll comes at once. */
 const mostOfAnswer = 1024 * 1024
 const tooLarge = '413 Payload Too Large'
 const noop = '6'
@@ -32,17 +35,17 @@ export interface PollingClient {
 
 type PollingTransportDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
 
-/** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
+/** Engine.IO packets in the answers of HTTP requests: they wait here until the client polls. */
 class PollingTransport implements Transport, Behind {
   readonly upgrades = ['websocket']
-  /** The WebSocket that wants to take over. */
+  /** The WebSocket that is to take over. */
   probe: { close(reason: CloseReason): void } | undefined
-  /** While the client changes to a WebSocket no request of it is kept waiting. */
+  /** During an upgrade to a WebSocket no request of it is held. */
   isReleasing = false
-  /** Ends the POST that is under way; undefined when there is none. */
+  /** Ends the current POST; undefined if there is none. */
   cancelPost: (() => void) | undefined
   #poll: PollingExchange | undefined
-  /** An answer on its way; ends it. */
+  /** An answer in progress; ends it. */
   #cutAnswer: (() => void) | undefined
   readonly #deps: PollingTransportDeps
   readonly #unread: Unread
@@ -76,13 +79,13 @@ class PollingTransport implements Transport, Behind {
     return 'narrow'
   }
 
-  /** Answers with what is unread, as soon as there is something. */
+  /** Answers with unread packets, as soon as there are some. */
   answer(poll: PollingExchange): void {
     this.#poll = poll
     this.#reply()
   }
 
-  // Who waits for an answer is not behind, however much the answer is.
+  // A client that waits for an answer is not behind, however large the answer.
   write(packets: readonly Frame[]): boolean {
     const isNear = this.#unread.push(packets, { most: mostUnreadBytes, isBlocked: this.#poll === undefined })
     if (isNear) this.#reply()
@@ -118,7 +121,7 @@ class PollingTransport implements Transport, Behind {
     else this.#sendLarge(poll, frames, parts).catch(() => {})
   }
 
-  /** What is on its way counts until it has left. */
+  /** Data in flight counts until it is sent. */
   async #sendLarge(poll: PollingExchange, frames: readonly Frame[], parts: readonly Buffer[]): Promise<void> {
     const { backlog, turn } = this.#deps
     const large = frames.filter(frame => frame instanceof LargeFrame)
@@ -150,7 +153,7 @@ type PollingClientsDeps = EngineDeps & {
   isServing: () => boolean
 }
 
-/** The connections that began by polling, by the sid that their requests carry. */
+/** The connections that started by polling, by the sid in their requests. */
 export class PollingClients {
   readonly #deps: PollingClientsDeps
   readonly #clientBySid = new Map<string, PollingClient>()
@@ -171,7 +174,7 @@ export class PollingClients {
     for (const { connection } of [...this.#clientBySid.values()]) connection.close('server-shutdown')
   }
 
-  /** Answers every request to the Socket.IO endpoint that is no WebSocket. */
+  /** Answers every request to the Socket.IO endpoint that is not a WebSocket. */
   serve(response: HttpResponse, request: HttpRequest): void {
     const { corsOrigin, bodies } = this.#deps
     const query = new URLSearchParams(request.getQuery())
@@ -181,7 +184,7 @@ export class PollingClients {
     const client = this.#clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
     else if (!client) this.#open(exchange, this.#deps.visits.begin(response, request))
-    // It has changed to a WebSocket.
+    // It has upgraded to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
     else if (method === 'POST') post(client, exchange, response, { contentLength: lengthOf(request), bodies, clock: this.#deps.clock })
@@ -203,12 +206,12 @@ export class PollingClients {
 
 function poll({ connection, transport }: PollingClient, exchange: PollingExchange): void {
   if (transport.isPolled) {
-    // Which of two polls would get a packet, and in what order they arrive, nobody could tell.
+    // It would be undefined which of two polls gets a packet, and in what order they arrive.
     connection.close('bad-packet')
     exchange.refuse(engineRefusals.badRequest)
     return
   }
-  // What the answer would have carried may be lost already.
+  // Packets of the answer may already be lost.
   exchange.onAborted = () => connection.close('client-left')
   exchange.owner = connection.network
   transport.answer(exchange)
@@ -239,7 +242,7 @@ function post(
   exchange.onAborted = () => connection.close('client-left')
 
   function take(body: Buffer | Failure): boolean {
-    // While it arrived the connection may have changed to a WebSocket, and then this is late.
+    // While it arrived the connection may have upgraded to a WebSocket, and then this is late.
     if (!connection.isOn(transport)) return false
     if (!(body instanceof Buffer) || !isUtf8(body)) connection.close('bad-packet')
     else receivePayload(connection, body.toString())
@@ -247,9 +250,9 @@ function post(
   }
 }
 
-/** A request that is answered once, or whose client leaves before. */
+/** A request answered once, or whose client disconnects before. */
 class PollingExchange {
-  /** Whose share a small answer counts for while it is unread. */
+  /** Whose share a small unread answer counts for. */
   owner = ''
   onAborted: (() => void) | undefined
   readonly #response: HttpResponse
@@ -257,7 +260,7 @@ class PollingExchange {
   readonly #deps: { turn: Turn; outflow: Outflow }
   readonly #client = new Client()
   #isOver = false
-  /** A large answer is on its way. */
+  /** A large answer is being sent. */
   #isLeaving = false
 
   constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: Turn; outflow: Outflow }) {
@@ -277,7 +280,10 @@ class PollingExchange {
     this.#finish(() => this.#deps.outflow.send(this.#response, this.#client, { writeHead: () => this.#writeHead(), body, owner }))
   }
 
-  /** Sends parts as fast as they are read, each piece of them when `turn` resolves. Resolves when all has left, or nobody is there. */
+  /**
+   * Sends parts as fast as they are read, each piece when `turn` resolves. Resolves when all is sent, or
+   * the client has disconnected.
+   */
   async sendPieces(parts: readonly Buffer[], turn: () => Promise<void>): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
@@ -295,7 +301,7 @@ class PollingExchange {
     this.#isLeaving = false
   }
 
-  /** Ends an answer that is on its way. */
+  /** Ends an answer in progress. */
   cut(): void {
     if (this.#isLeaving && !this.#client.isGone) this.#response.close()
   }

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { Headers } from '../http/byte-answer.ts'
 import type { Client, Outflow } from '../http/outflow.ts'
 
-/** What Engine.IO answers a request it cannot serve. */
+/** What Engine.IO answers to a request it cannot serve. */
 export interface EngineRefusal {
   code: number
   message: string
@@ -23,7 +23,10 @@ interface EngineRequest {
   isUpgrade: boolean
 }
 
-/** Undefined for a request that can be served. `isKnown` says whether a sid is one of ours, `mayOpen` whether there may be new connections. */
+/**
+ * Undefined for a valid request. `isKnown` says whether a sid is one of ours, `mayOpen` whether new
+ * connections are allowed.
+ */
 export function engineRefusalOf(
   { query, method, isUpgrade }: EngineRequest,
   { isKnown, mayOpen }: { isKnown: (sid: string) => boolean; mayOpen: () => boolean }
@@ -38,7 +41,7 @@ export function engineRefusalOf(
 }
 
 export interface CrossOrigin {
-  /** The origin the request names; empty when it names none. */
+  /** The origin named by the request; empty if none. */
   origin: string
   corsOrigin: string
 }
@@ -58,7 +61,7 @@ export function refuse(
   }
   if (status === undefined) outflow.send(response, client, { writeHead, body })
   else {
-    // What was refused while it arrived is not read to its end.
+    // A body rejected while it arrived is not read to its end.
     outflow.sendAsIs(response, client, () => {
       writeHead()
       response.end(body, true)

@@ -17,7 +17,7 @@ import { PacketReader } from './packet-reader.ts'
 import { ackFrame, connectErrorFrame, connectFrame, type Packet } from './packets.ts'
 
 const connectWithinMs = 20_000
-/** More than a CONNECT packet needs, and little enough to take from strangers. */
+/** More than a CONNECT packet needs, and small enough to accept before sign-in. */
 const mostBytesBeforeConnect = 16 * 1024
 const littleBytes = 1024
 
@@ -26,7 +26,7 @@ export interface SocketDeps {
   presence: Presence
   clock: Clock
   newId: () => string
-  /** An id that no other connection uses for what it is asked. */
+  /** An id unique across connections for its requests. */
   nextAckId: () => number
   authenticator: Pick<Authenticator, 'bearer'>
   /** Of each account. */
@@ -42,7 +42,7 @@ export interface SocketDeps {
 
 const nothing = () => {}
 
-/** One Socket.IO connection: refused or accepted once, then events in, frames out. */
+/** One Socket.IO connection: rejected or accepted once, then events in, frames out. */
 export class SocketConnection implements EngineHandler {
   readonly #deps: SocketDeps
   readonly #engine: EngineConnection
@@ -52,7 +52,7 @@ export class SocketConnection implements EngineHandler {
   /** Where it has a seat. */
   #seatedAt: AccountId | undefined
   #state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
-  /** Of a packet that is not handled yet. */
+  /** Of a packet not handled yet. */
   #held: Share | undefined
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
@@ -81,7 +81,7 @@ export class SocketConnection implements EngineHandler {
     }
   }
 
-  /** Counts what came until it is handled. False when that is too much for the account or for all. */
+  /** Counts what arrived until it is handled. False if that is too much for the account or in total. */
   #hold(bytes: number): boolean {
     if (!this.#accepted || (bytes <= littleBytes && !this.#held)) return true
     this.#held ??= this.#deps.bodies.share(this.#accepted.account)
@@ -93,7 +93,10 @@ export class SocketConnection implements EngineHandler {
     this.#held = undefined
   }
 
-  /** What all sockets of an account send counts together. A little one passes, so that a large one of another socket does not silence it. */
+  /**
+   * All sockets of an account count together. A small packet passes, so that a large one of another socket
+   * does not block it.
+   */
   #mayTake(account: AccountId, bytes: number): boolean {
     const { limits } = this.#deps
     try {
@@ -122,7 +125,7 @@ export class SocketConnection implements EngineHandler {
     this.#state = 'gone'
   }
 
-  /** It takes part no more; what carries it may stay open, and somebody sign in on it again. */
+  /** It has left; its transport may stay open, and another sign-in may follow on it. */
   #leave(): void {
     this.#state = 'new'
     if (this.#seatedAt) this.#deps.seats.leave(seatOf(this.#seatedAt))
@@ -143,7 +146,7 @@ export class SocketConnection implements EngineHandler {
     if (packet.type === 'connect' && this.#state === 'new') {
       this.#state = 'connecting'
       this.#connect(packet.auth).catch(error => {
-        // Not the client's fault: it must come back by itself, which it does only after a plain close.
+        // Not the client's fault: it must reconnect automatically, which it does only after a plain close.
         if (isWorthReport(error)) this.#deps.onError(error)
         this.#engine.close('try-again')
       })
@@ -170,7 +173,7 @@ export class SocketConnection implements EngineHandler {
         const reply = ackId === undefined ? undefined : (body: unknown) => this.#acknowledge(accepted, ackId, body)
         if (!isOver) this.#queue(accepted, packet.name, packet.payload, reply)
         else if (reply) this.#deps.events.refuse(packet.name, reply)
-        // Who does not ask whether it was taken could not know that it was not.
+        // A client that requests no acknowledgement could not know that it was dropped.
         else this.#engine.close('too-fast')
       }
     }
@@ -179,7 +182,7 @@ export class SocketConnection implements EngineHandler {
   #queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
     const { eventQueue, events, underWay } = this.#deps
     const work = eventQueue.take(accepted.account, events.answerBytes(name), async () => {
-      // Nothing new is begun; without an answer the client knows that this was not.
+      // Nothing new is started; without an answer the client knows that this was not.
       if (!underWay.isClosing) await events.handle(accepted, name, payload, reply)
     })
     if (work) this.#letGoAfter(work)
@@ -192,7 +195,7 @@ export class SocketConnection implements EngineHandler {
     if (held) work.finally(() => held.giveBack())
   }
 
-  // Whoever signs in after it on the same line may use the same number.
+  // A later sign-in on the same transport may reuse the number.
   #acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
     if (this.#accepted !== accepted) return
     const frame = ackFrame(ackId, body)
@@ -208,13 +211,13 @@ export class SocketConnection implements EngineHandler {
       return
     }
     if (this.#state !== 'connecting') return
-    // Not refused, which clients take for final: there may be room later.
+    // Not a rejection, which clients take as final: there may be room later.
     if (!this.#mayComeAlive(shaken.bearer.account) || !this.#deps.seats.take(seatOf(shaken.bearer.account)))
       return this.#engine.close('try-again')
     this.#seatedAt = shaken.bearer.account
     const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.#deps)
     await this.#deps.hub.attach(accepted)
-    // It may have gone while it was being let in.
+    // It may have closed while it was being accepted.
     if (this.#state !== 'connecting' || !this.#engine.signedIn(accepted.account)) {
       this.#deps.hub.detach(accepted)
       this.#engine.close('try-again')
@@ -244,11 +247,11 @@ export class SocketConnection implements EngineHandler {
     if (scope === 'app' || !isPresent) return
     if (what === 'came') {
       if (scope.of === 'machine') presence.machineCame(account, scope).catch(onError)
-      // What comes over a new line was said after the end.
+      // Data on a new connection was sent after the end.
       else presence.listenAgain(account, scope.id)
       return
     }
-    // A process that is back already on a new connection has not left.
+    // A process that already reconnected has not left.
     if (hub.hasOwn(account, scope)) return
     if (scope.of === 'machine') presence.machineLeft(account, scope).catch(onError)
     else presence.sessionLeft(account, scope)

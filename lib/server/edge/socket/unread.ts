@@ -4,36 +4,37 @@ import { type Frame, LargeFrame, largeFrom } from '../../hub/frames.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import { ping } from './engineio.ts'
 
-/** What a client that goes on reading may be behind, besides what it was sent at one time. */
+/** How far behind a client that keeps reading may be, besides what it was sent at one time. */
 const mostBehind = maxPacketBytes
-/** One that took something so lately may have a busy moment, in which so many times as much may come. */
+/** A client that read this recently may have a burst, in which this many times as much may come. */
 const busyMs = 5_000
 const busyTimes = 16
 
-/** A whole frame, or a part of a large one. */
+/** A whole frame, or part of a large one. */
 export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: boolean }
 
 type UnreadDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog }
 
 /**
- * The frames that wait for one client, in order. Large ones are held by reference, together with others that wait for
- * them, and are taken in pieces; pings pass by what has not begun, so that a client that reads is not taken for silent.
+ * The frames waiting for one client, in order. Large ones are held by reference, shared with other
+ * connections, and sent in pieces; pings overtake frames that have not started, so that a client that reads
+ * does not seem silent.
  */
 export class Unread {
-  /** When the client last took some of it. */
+  /** When the client last read some of it. */
   readAt = Number.NEGATIVE_INFINITY
   readonly #who: Behind
   readonly #deps: UnreadDeps
   #frames: Frame[] = []
   #next = 0
-  /** How much of the next frame was taken already. */
+  /** How much of the next frame is already sent. */
   #taken = 0
   #own = 0
   #shared = 0
-  /** What the transport holds of what was taken, of its own and of large frames. */
+  /** What the transport holds of sent data, of its own and of large frames. */
   #held = 0
   #heldShared = 0
-  /** What waited when the client last took something, and when it fell behind. */
+  /** What was waiting when the client last read, and when it fell behind. */
   #leastSince = 0
   #atFirst = 0
 
@@ -47,8 +48,8 @@ export class Unread {
   }
 
   /**
-   * Takes all that one turn brought. False when the client is too far behind: more than `most` waited already, and more
-   * than `most` of it came since the client last took something, or 16 times as much within 5 s.
+   * Adds everything of one turn. False if the client is too far behind: more than `most` waited already,
+   * and more than `most` of it came since the client last read, or 16 times as much within 5 s.
    */
   push(frames: readonly Frame[], { most, isBlocked }: { most: number; isBlocked: boolean }): boolean {
     const before = this.#waiting
@@ -63,7 +64,7 @@ export class Unread {
     return (!isBlocked || before - this.#leastSince <= (isBusy ? busyTimes * most : most)) && before - this.#atFirst <= mostBehind
   }
 
-  /** The next frame, or as much of it as `room` says, which must not be 0; undefined when nothing waits. */
+  /** The next frame, or up to `room` of it, which must not be 0; undefined if nothing waits. */
   take(room: number): Piece | undefined {
     const frame = this.#frames[this.#next]
     if (frame === undefined) return undefined
@@ -79,7 +80,7 @@ export class Unread {
     return { bytes: frame.bytes.subarray(start, end), isFirst: start === 0, isLast }
   }
 
-  /** The first frames whole, at least one and as many more as make so many bytes. */
+  /** The first frames whole, at least one and as many more as fit this many bytes. */
   takeWhole(bytes: number): Frame[] {
     const frames: Frame[] = []
     for (let length = 0; length < bytes; ) {
@@ -93,7 +94,7 @@ export class Unread {
     return frames
   }
 
-  /** The small frames before the next large one; none when a large one has begun. */
+  /** The small frames before the next large one; none if a large one has begun. */
   takeSmall(): string[] {
     const frames: string[] = []
     for (let frame = this.#frames[this.#next]; typeof frame === 'string'; frame = this.#frames[this.#next]) {
@@ -103,21 +104,24 @@ export class Unread {
     return frames
   }
 
-  /** All that waits, for another transport. */
+  /** Everything waiting, for another transport. */
   takeAll(): Frame[] {
     const rest = this.#frames.slice(this.#next)
     this.clear()
     return rest
   }
 
-  /** The transport holds so much of what was taken, and whatever the library wrote by itself; and so much in large frames. */
+  /**
+   * What the transport holds of sent data, including the library's own writes; and how much of it in large
+   * frames.
+   */
   hold(bytes: number, shared = 0): void {
     this.#held = bytes
     this.#heldShared = shared
     this.#count()
   }
 
-  /** The client has taken something. */
+  /** The client has read something. */
   read(): void {
     this.readAt = this.#deps.clock.now()
     this.#leastSince = this.#waiting
@@ -176,5 +180,5 @@ export class Unread {
   }
 }
 
-/** Frames that were taken are dropped so many at a time. */
+/** Sent frames are dropped in batches of this size. */
 const mostPassed = 1024

@@ -7,8 +7,9 @@ import type { WebSocketTransport } from './websocket.ts'
 const upgradeWithinMs = 10_000
 
 /**
- * A WebSocket that asks to take over from polling: it proves that it works, the client lets its last poll run out and
- * says that it changes. Whatever goes wrong before that ends the WebSocket only, and the connection goes on by polling.
+ * A WebSocket that is to take over from polling: it proves that it works, the client ends its last poll and
+ * announces the upgrade. An error before that ends only the WebSocket, and the connection continues by
+ * polling.
  */
 export class Probe implements Receiver {
   readonly mostUnreadBytes = mostUnreadOfStrangers
@@ -18,7 +19,7 @@ export class Probe implements Receiver {
   readonly #cancelDeadline: () => void
   #isProven = false
 
-  /** Closes the WebSocket at once when the connection has changed already or is about to. */
+  /** Closes the WebSocket at once if the connection has already upgraded or is about to. */
   static begin(socket: WebSocketTransport, client: PollingClient, clock: Clock): void {
     const { connection, transport } = client
     if (!connection.isOn(transport) || transport.probe) socket.end('bad-packet')
@@ -46,7 +47,7 @@ export class Probe implements Receiver {
     this.close('bad-packet')
   }
 
-  /** The connection stays where it is, or is over. */
+  /** The connection stays on polling, or is over. */
   close(reason: CloseReason): void {
     this.gone()
     this.#socket.receiver = undefined
@@ -61,7 +62,7 @@ export class Probe implements Receiver {
 
   #prove(): void {
     this.#isProven = true
-    // A WebSocket that is just open takes these few bytes; one that does not will not say that it changes either.
+    // A WebSocket that just opened accepts these few bytes; one that does not will not upgrade either.
     if (this.#socket.write(['3probe'])) this.#client.transport.release()
     else this.close('bad-packet')
   }

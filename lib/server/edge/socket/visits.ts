@@ -17,7 +17,7 @@ interface VisitsDeps {
   publicUrl?: string | undefined
 }
 
-/** Lets connections begin. */
+/** Admits new connections. */
 export class Visits {
   readonly #deps: VisitsDeps
   readonly #publicHost: string | undefined
@@ -27,7 +27,10 @@ export class Visits {
     this.#publicHost = hostOf(deps.publicUrl ?? '')
   }
 
-  /** Calls `ready` once, with how large packets the visit may begin with. The returned function gives up waiting. */
+  /**
+   * Calls `ready` once, with the packet size that the visit may start with. The returned function cancels
+   * the wait.
+   */
   widen(visit: Visit, ready: (width: Width) => void): () => void {
     const { strangers, widePlaces, largePlaces } = this.#deps
     const from = subnetOf(visit.address)
@@ -55,7 +58,10 @@ export class Visits {
     return new Visit(address, page, this.#deps)
   }
 
-  /** The origin of a page of another site; empty for our own app, for the site the operator named, and for programs, which name none. */
+  /**
+   * The origin of a page of another site; empty for our own app, for the site named by the operator, and
+   * for programs, which send none.
+   */
   #pageOf(request: HttpRequest): string {
     const origin = request.getHeader('origin')
     if (origin === '' || origin === this.#deps.corsOrigin) return ''
@@ -68,20 +74,20 @@ export class Visits {
 
 const mostOriginLength = 200
 
-// A proxy may speak HTTPS for us, so the scheme tells nothing.
+// A proxy may terminate HTTPS, so the scheme is irrelevant.
 function hostOf(url: string): string | undefined {
   return URL.parse(url)?.host
 }
 
-/** Where a connection comes from; a stranger's until somebody signs in on it. */
+/** Where a connection comes from; unauthenticated until a sign-in. */
 export class Visit implements Comer {
   readonly address: string
   readonly page: string
-  /** While it may send large packets and nobody has signed in on it. */
+  /** While it may send large packets without a sign-in. */
   widePlace: WidePlace | undefined
-  /** Called when it held such a place for too long; what it sent must be let go at once. */
+  /** Called when it held such a place for too long; what it sent must be dropped at once. */
   onLate: () => void = () => {}
-  /** Called when others need its place; it must end. */
+  /** Called when others need its place; it must close. */
   onCrowded: () => void = () => {}
   readonly #strangers: Strangers
   readonly #widePlaces: WidePlaces
@@ -102,7 +108,7 @@ export class Visit implements Comer {
     this.onCrowded()
   }
 
-  /** Somebody signed in on it: it counts to their account, and no longer to its address. */
+  /** Signed in: it counts for its account, and no longer for its address. */
   signedIn(): void {
     this.widePlace?.leave()
     this.#strangers.leave(this)

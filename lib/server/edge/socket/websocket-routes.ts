@@ -31,9 +31,9 @@ interface WebSocketDeps extends EngineDeps {
 }
 
 /**
- * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There is one
- * for each width, since the library takes the most a packet may be per route, and one route per path: each route passes
- * all on to the next that fits, and the last one knows them all.
+ * The WebSocket side of the Socket.IO endpoint: connections that start here, and upgrades from polling.
+ * There is one for each width, since the library sets the maximum packet size per route, and allows one
+ * route per path: each route passes the rest on to the next match, and the last one handles them all.
  */
 export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserData>[] {
   const { visits, largePlaces } = deps
@@ -64,14 +64,15 @@ export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserD
       giveUp()
       visit.leave()
     })
-    // It is counted from here on, so it makes room as any other; the connection takes this over once it is there.
+    // It is counted from here on, so it makes room like any other; the connection takes this over once it
+    // exists.
     visit.onCrowded = () => response.close()
     const giveUp = visits.widen(visit, upgrade)
   })
   return [passOn('narrow'), passOn('usual'), last]
 }
 
-/** Of who comes from polling, and was let in there. */
+/** For an upgrade from polling, which was signed in there. */
 function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Width {
   if (!connection.isSignedIn) return 'narrow'
   return largePlaces.widthFor(connection.network)
@@ -80,7 +81,7 @@ function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Wi
 function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
   return {
     compression: 0,
-    // `write` decides; the library's own limit would drop frames, so it is out of reach.
+    // `write` decides; the library's own limit would drop frames, so it is set out of reach.
     maxBackpressure: 2 * maxPacketBytes,
     idleTimeout: idleTimeoutS,
     sendPingsAutomatically: false,
@@ -98,10 +99,10 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
       const { transport } = ws.getUserData()
       const receiver = transport?.receiver
       transport?.took(message.byteLength)
-      // Before it is copied: what a wide socket brings may be large although nobody has signed in.
+      // Before it is copied: a message on a wide socket may be large although nobody has signed in.
       if (receiver && message.byteLength > Math.max(receiver.mostBytes, widths.narrow)) transport.evict()
       else if (!isBinary) receiver?.receive(Buffer.from(message).toString())
-      // The bytes are only lent.
+      // The bytes are only valid during the call.
       else receiver?.receiveBinary(Buffer.from(message.slice(0)))
     },
     ping(ws) {
@@ -117,13 +118,13 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
 }
 
 interface Begun {
-  /** Who comes from polling; else there is the visit that begins. */
+  /** An upgrade from polling; otherwise the visit that starts. */
   client: PollingClient | undefined
   visit: Visit | undefined
   upgrade(width: Width, context: us_socket_context_t): void
 }
 
-/** Undefined when it was refused. What is needed later is copied, because the request is only lent. */
+/** Undefined if rejected. Values needed later are copied, because the request is only valid during the call. */
 function beginUpgrade(
   { polling, visits, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'outflow' | 'corsOrigin'>,
   response: HttpResponse,

@@ -11,48 +11,48 @@ import { type Piece, Unread } from './unread.ts'
 import type { Visit } from './visits.ts'
 
 const none: readonly string[] = []
-/** How long a client that has not read everything may take to read it, so that it hears why it is closed. */
+/** How long a client that is behind may take to read the rest, so that it gets the close reason. */
 const lingerMs = 5_000
-/** What the library says of a packet that is announced larger than the WebSocket takes. */
+/** What the library reports for a packet announced as larger than the WebSocket accepts. */
 const tooLarge = 'Received too big message'
 
-/** What belongs to a WebSocket from its handshake on. */
+/** The data of a WebSocket from its handshake on. */
 export interface UserData {
   transport: WebSocketTransport | undefined
   width: Width
   network: string
-  /** Who wants to change to this WebSocket; else the visit that begins with it. */
+  /** The connection that upgrades to this WebSocket; otherwise the visit that starts with it. */
   polling: PollingClient | undefined
   visit: Visit | undefined
 }
 
 type TransportDeps = Pick<EngineDeps, 'clock' | 'limits' | 'turn'> & { backlog: Backlog; largePlaces: LargePlaces }
 
-/** Its types leave out that a message may be sent in parts. */
+/** Its types omit that a message may be sent in parts. */
 export interface WebSocket<Data> extends uws.WebSocket<Data> {
   sendFirstFragment(part: Uint8Array): number
   sendFragment(part: Uint8Array): number
   sendLastFragment(part: Uint8Array): number
 }
 
-/** Engine.IO packets as frames of a WebSocket. */
+/** Engine.IO packets as WebSocket frames. */
 export class WebSocketTransport implements Transport, Behind {
   receiver: Receiver | undefined
   readonly #ws: WebSocket<UserData>
   readonly #deps: TransportDeps
   #pingPace: Pace | undefined
-  /** What waits for the client to read, once something did. */
+  /** What waits for the client to read, once anything did. */
   #unread: Unread | undefined
-  /** It asked for its turn to write a piece. */
+  /** It requested its turn to write a piece. */
   #isInLine = false
-  /** Why it ends, while what was written before is still read. */
+  /** Why it ends, while earlier data is still being read. */
   #ending: CloseReason | undefined
   #isClosed = false
   #cancelLinger: (() => void) | undefined
   readonly #width: Width
   readonly #network: string
   #isSignedIn = false
-  /** While it may send the largest packets and somebody is signed in. */
+  /** While it is signed in and may send the largest packets. */
   #largePlace: LargePlace | undefined
 
   constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
@@ -72,7 +72,7 @@ export class WebSocketTransport implements Transport, Behind {
     return this.#largePlace !== undefined
   }
 
-  // The library takes the most a packet may be when the WebSocket opens, and keeps it.
+  // The library sets the maximum packet size when the WebSocket opens, and does not change it.
   signedOut(): Width {
     this.#isSignedIn = false
     this.#largePlace?.leave()
@@ -92,8 +92,8 @@ export class WebSocketTransport implements Transport, Behind {
     return this.receiver?.mostUnreadBytes ?? mostUnreadOfStrangers
   }
 
-  // What is little leaves at once. All else is held by reference and handed over piece by piece, as the client reads:
-  // the library would copy it whole for each.
+  // Little data is sent at once. Everything else is held by reference and passed on piece by piece, as the
+  // client reads: the library would copy it whole for each.
   write(packets: readonly Frame[]): boolean {
     if (isLittle(packets) && (this.#unread?.isEmpty ?? true) && this.#ws.getBufferedAmount() === 0) {
       this.#sendSmall(packets)
@@ -116,22 +116,24 @@ export class WebSocketTransport implements Transport, Behind {
     else this.#goOn()
   }
 
-  /** The client sent a WebSocket ping. The library has answered it already, whether or not anybody reads the answers. */
+  /** The client sent a WebSocket ping. The library has answered it already, whether or not the answers are read. */
   pinged(): void {
     this.#pingPace ??= new Pace(this.#deps)
-    // After a close frame the library would go on to read and drop what comes.
+    // After a close frame the library would continue to read and drop data.
     if (this.#ending || !this.receiver || this.#pingPace.take(0) !== 'within') this.evict()
     else if (this.#ws.getBufferedAmount() - pieceBytes > this.#mostUnread) this.receiver.close('slow-consumer')
     else this.#count()
   }
 
-  // The library would keep what is not read for minutes, and uncounted.
+  // The library would hold unread data for minutes, and uncounted.
   end(reason: CloseReason): void {
-    // What was sent before in the same turn is heard, such as refusals; nobody waits for a large message.
+    // Earlier packets of the same turn, such as rejections, are still delivered; nobody waits for a large
+    // message.
     if (reason !== 'slow-consumer' && this.#unread) this.#sendSmall(this.#unread.takeSmall())
     this.#unread?.clear()
     this.#count()
-    // Who ignores the closing would have it in the library for many seconds, and a stranger's place be worth more than one.
+    // If the client ignores the close, the library would hold it for many seconds, and an unauthenticated
+    // place would be worth more than one.
     if (reason === 'crowded') this.evict()
     else if (reason !== 'server-shutdown' && this.#ws.getBufferedAmount() > 0) {
       this.#ending = reason
@@ -143,7 +145,7 @@ export class WebSocketTransport implements Transport, Behind {
     if (!this.#isClosed) this.#ws.close()
   }
 
-  /** The WebSocket is no more. */
+  /** The WebSocket is closed. */
   closed(why: string): void {
     this.#isClosed = true
     if (why === tooLarge && this.#isSignedIn && this.#width !== 'wide')
@@ -155,7 +157,7 @@ export class WebSocketTransport implements Transport, Behind {
     this.receiver?.gone()
   }
 
-  /** A message of so many bytes has come whole. */
+  /** A message of this many bytes has arrived completely. */
   took(bytes: number): void {
     if (bytes > (this.#width === 'wide' ? widths.usual : widths.narrow)) this.#largePlace?.use()
   }
@@ -164,7 +166,7 @@ export class WebSocketTransport implements Transport, Behind {
     this.#ws.end(closeCodes[reason], reason)
   }
 
-  /** What the library still holds is read first, and tells when it is. */
+  /** What the library still holds is read first, and it reports when it is. */
   #goOn(): void {
     if (this.#isInLine || !this.#unread || this.#unread.isEmpty || this.#ws.getBufferedAmount() > 0) return
     this.#isInLine = true
