@@ -5,7 +5,10 @@ import type { AgentEvent } from '../../agent.ts'
 
 type Retrying = Extract<AgentEvent, { type: 'retrying' }>
 
-/** What its adapter is asked to hand on as Claude Code says it: only at the end of a stream is it told that its text does not count. */
+/**
+ * The adapter is asked to pass on Claude Code's raw events: only the end of a stream says that its text is
+ * void.
+ */
 export const handedOn = { claudeCode: { emitRawSDKMessages: [{ type: 'system', subtype: 'api_retry' }, { type: 'stream_event' }] } }
 
 const frame = z.object({
@@ -23,9 +26,9 @@ const abandoned = z.object({
   message: z.object({ type: z.literal('stream_event'), parent_tool_use_id: z.null(), abandoned_blocks: z.looseObject({}) })
 })
 
-/** As the adapter hands it on. */
+/** As passed on by the adapter. */
 export function readRetry(method: string, params: unknown): Retrying | undefined {
-  // The stream broke off, and the model is asked again without one.
+  // The stream broke off, and the model is asked again without streaming.
   if (abandoned.safeParse(params).success) return { type: 'retrying', inMs: 0, why: 'other' }
   const { data } = frame.safeParse(params)
   if (!data || method !== '_claude/sdkMessage') return undefined
@@ -33,7 +36,7 @@ export function readRetry(method: string, params: unknown): Retrying | undefined
   return { type: 'retrying', attempt, of, inMs, why: reasonOf(status) }
 }
 
-/** At its own terminal it says so on its screen alone. Hands on what is written to the console. */
+/** At its own terminal only its screen shows it. Passes on what is written to the console. */
 export function watchForRetries(console: Console, onRetry: (retrying: Retrying) => void): Console {
   const screen = createScreenLines(() => console.rows)
   let last: Retrying | undefined
@@ -41,7 +44,7 @@ export function watchForRetries(console: Console, onRetry: (retrying: Retrying) 
     console.write(bytes)
     screen.write(Buffer.from(bytes))
     const now = screen.lines.map(retryIn).findLast(said => said !== undefined)
-    // Its seconds are counted down there, and wherever it is told.
+    // Its seconds are counted down there, and in every report.
     if (now && (now.attempt !== last?.attempt || now.why !== last?.why)) onRetry(now)
     last = now
   })
@@ -55,13 +58,13 @@ function retryIn(text: string): Retrying | undefined {
   return { type: 'retrying', attempt: Number(attempt), of: Number(of), inMs: Number(seconds) * 1_000, why: reasonIn(why) }
 }
 
-/** Of the first attempts it does not say why. */
+/** For the first attempts it gives no reason. */
 function reasonIn(words: string): RetryReason {
   if (/\b529\b|overloaded/i.test(words)) return 'overloaded'
   return /\b429\b|rate limit/i.test(words) ? 'limit' : 'other'
 }
 
-/** Without a status nothing answered. */
+/** Without a status there was no answer. */
 function reasonOf(status: number | null | undefined): RetryReason {
   if (status === 529) return 'overloaded'
   if (status === 429) return 'limit'
@@ -69,10 +72,13 @@ function reasonOf(status: number | null | undefined): RetryReason {
   return status == null ? 'unreachable' : 'other'
 }
 
-/** What stands on a terminal, as far as it follows from what was written there. Knows what moves a cursor and what erases; a colour changes nothing. */
+/**
+ * The content of a terminal, as far as it follows from its output. Handles cursor movement and erasing;
+ * colours are ignored.
+ */
 interface ScreenLines {
   write(bytes: Uint8Array): void
-  /** From the top; what was never written to is empty. */
+  /** From the top; lines never written are empty. */
   readonly lines: readonly string[]
 }
 
@@ -85,7 +91,7 @@ const pieces = /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x
 // Not whole yet: the rest comes with the next bytes.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin it
 const begun = /\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?)?$/
-// Whatever is written, no line grows beyond this, and nothing that begins is kept longer.
+// Whatever is written, no line grows beyond this, and no incomplete sequence is kept longer.
 const most = 1_000
 
 class Screen implements ScreenLines {
@@ -119,7 +125,7 @@ class Screen implements ScreenLines {
     else this.#goTo(...this.#target(kind, first || 1, second || 1))
   }
 
-  /** Where the cursor goes. */
+  /** Moves the cursor. */
   #target(kind: string, count: number, second: number): [row: number, column: number] {
     const here: [row: number, column: number] = [this.#row, this.#column]
     const [row, column] = here
@@ -143,7 +149,7 @@ class Screen implements ScreenLines {
     this.#column = Math.max(0, Math.min(column, most))
   }
 
-  /** At the bottom all lines go up. */
+  /** At the bottom all lines scroll up. */
   #feed(): void {
     if (this.#row < this.#rows() - 1) this.#row++
     else this.lines.shift()
@@ -164,7 +170,7 @@ class Screen implements ScreenLines {
     else this.lines = which === 1 ? this.lines.map((line, row) => (row < this.#row ? '' : line)) : []
   }
 
-  /** The same in its line. */
+  /** The same within its line. */
   #eraseLine(which: number): void {
     const now = [...(this.lines[this.#row] ?? '')]
     if (which === 0) this.#set(now.slice(0, this.#column).join(''))

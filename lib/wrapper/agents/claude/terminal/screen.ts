@@ -6,9 +6,9 @@ import type { Console } from '../../../terminal/console.ts'
 import { howEnded, openPty } from '../../pty.ts'
 import { configFolder } from '../transcript/transcript.ts'
 
-/** The program of Claude Code in the person's terminal; the person's keys go to it. */
+/** The Claude Code program in the person's terminal; the person's keys go to it. */
 export interface OwnScreen {
-  /** Resolves when it takes pasted text. */
+  /** Resolves when it accepts pasted text. */
   readonly isReady: Promise<void>
   readonly status: OwnStatus['now']
   readonly ended: Promise<TerminalEnd>
@@ -16,10 +16,10 @@ export interface OwnScreen {
   end(): Promise<void>
 }
 
-/** `left` by its person, `died` in the words given, or `refused` to start, before anybody had pressed a key. */
+/** `left` by its person, `died` with the given reason, or `refused` to start, before any key was pressed. */
 export type TerminalEnd = { type: 'left' } | { type: 'died' | 'refused'; how: string }
 
-/** `wasHeard` tells whether a hook was called. Throws CannotStart. */
+/** `wasHeard` says whether a hook was called. Throws CannotStart. */
 export function openOwnScreen(
   program: { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> },
   console: Console,
@@ -56,11 +56,11 @@ export function openOwnScreen(
   }
 }
 
-/** What Claude Code says of itself beside its conversation. */
+/** Claude Code's state outside its conversation. */
 export interface OwnStatus {
-  /** `waiting`: a dialog is open, also one that no hook tells of. Undefined when it does not say. */
+  /** `waiting`: a dialog is open, even one without a hook. Undefined if unknown. */
   readonly now: 'idle' | 'busy' | 'waiting' | undefined
-  /** What it writes to its terminal; of a version that keeps no status file its title says whether it works. */
+  /** Its terminal output; for a version without a status file its title says whether it works. */
   see(output: string): void
 }
 
