@@ -29,7 +29,7 @@ export class Closers {
       const closed = limitMs === undefined ? close() : withDeadline(limitMs, close, { clock: this.#clock })
       await closed.catch(error => errors.push(error))
     }
-    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} parts of the server could not be closed as they should.`)
+    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} parts of the server could not be closed.`)
     if (errors.length > 0) throw errors[0]
   }
 }

@@ -105,7 +105,7 @@ t.test('a session deleted after its end is not resumed, and its person is told w
   await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
   const resumed = runWrapper(t, { home, args: ['resume', session.id] })
   t.not(await resumed.ended, 0)
-  t.match(resumed.output, /This session was deleted, so it is not resumed\. Begin a new session instead\./)
+  t.match(resumed.output, /This session was deleted, so it is not resumed\. Start a new session instead\./)
   t.strictSame(await phone.sessions(), [])
   t.strictSame(listSessions(home), [])
 })

@@ -54,13 +54,13 @@ export class Caretaker {
       await store.makeRoom()
       await this.#scrub()
     } catch (error) {
-      log.debug({ error: noteOf(error) }, 'Could not look after the store')
+      log.debug({ error: noteOf(error) }, 'Could not check the store')
     }
     const { damaged, isFull, logMovedAt } = store.soundness()
     const isStuck = now() - logMovedAt > mostReadingMs
     if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
-    if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: what takes room is refused until some is freed')
-    if (!isFull && this.#told.isFull) log.info({}, 'The disk has room again')
+    if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: writes are rejected until some space is freed')
+    if (!isFull && this.#told.isFull) log.info({}, 'The disk has space again')
     if (isStuck && !this.#told.isStuck) log.error({}, 'Another program keeps reading the database, so its log grows; end that program')
     this.#told = { damaged, isFull, isStuck }
   }

@@ -11,7 +11,7 @@ const subscription = {
   endpoint: webAddress,
   keys: z.strictObject({
     p256dh: z.string().regex(/^[A-Za-z0-9_-]{87}=?$/, 'no P-256 key'),
-    auth: z.string().regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'no secret of 16 bytes')
+    auth: z.string().regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'not a secret of 16 bytes')
   }),
   app: appAddress
 }

@@ -7,7 +7,7 @@ import type { Outbound } from './outbound.ts'
 const fields = z.strictObject({
   url: webAddress,
   /** `whsec_` and base64 of 24 to 64 bytes. */
-  secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'no secret that begins with whsec_'),
+  secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'not a secret that begins with whsec_'),
   app: appAddress
 })
 

@@ -89,10 +89,10 @@ export function createMetrics(): Counted & {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers })
 
-  const requests = counter('afield_http_requests_total', 'Requests by route and class of status.', ['route', 'status'])
+  const requests = counter('afield_http_requests_total', 'Requests by route and status class.', ['route', 'status'])
   const seconds = new Histogram({
     name: 'afield_http_request_seconds',
-    help: 'From the head of a request to its answer.',
+    help: 'Time from the head of a request to its answer.',
     labelNames: ['route'],
     buckets: requestSeconds,
     registers
@@ -103,8 +103,8 @@ export function createMetrics(): Counted & {
   const messages = counter('afield_messages_appended_total', 'Messages stored.')
   const commits = new Histogram({ name: 'afield_commit_seconds', help: 'Time of one commit.', buckets: commitSeconds, registers })
   const members = new Histogram({ name: 'afield_commit_writes', help: 'Writes that shared a commit.', buckets: commitMembers, registers })
-  const pushes = counter('afield_push_events_total', 'Notifications by what came of them.', ['result'])
-  const deliveries = counter('afield_push_deliveries_total', 'Attempts to deliver a notification, by what came of them.', [
+  const pushes = counter('afield_push_events_total', 'Notifications by outcome.', ['result'])
+  const deliveries = counter('afield_push_deliveries_total', 'Attempts to deliver a notification, by outcome.', [
     'channel',
     'outcome'
   ])
@@ -141,14 +141,14 @@ export function createMetrics(): Counted & {
 function watchHub(gauged: Gauged, registers: Registry[]): void {
   new Gauge({
     name: 'afield_connections',
-    help: 'Live socket connections by what they may see.',
+    help: 'Open socket connections by scope.',
     labelNames: ['scope'],
     registers,
     collect() {
       for (const [scope, count] of Object.entries(gauged.connections())) this.set({ scope }, count)
     }
   })
-  watchTotal('afield_frames_sent_total', 'Frames handed to connections.', registers, () => gauged.framesSent())
+  watchTotal('afield_frames_sent_total', 'Frames sent to connections.', registers, () => gauged.framesSent())
   watchTotal('afield_gaps_filled_total', 'Gaps in a session that were filled from the store.', registers, () => gauged.gapsFilled())
 }
 
@@ -165,11 +165,11 @@ function watchQueue({ kinds, nextDueAt, now }: Queued, registers: Registry[]): v
 }
 
 function watchRows({ soundness, now }: RowsWatched, registers: Registry[]): void {
-  watchNow('afield_rows_damaged', 'Rows found to be not what was stored, since the start.', registers, () => soundness().damaged)
+  watchNow('afield_rows_damaged', 'Damaged rows found since the start.', registers, () => soundness().damaged)
   watchTotal('afield_rows_scrubbed_total', 'Rows compared with their checksums.', registers, () => soundness().scrubbed)
   watchTotal('afield_scrub_rounds_total', 'How often all rows were compared.', registers, () => soundness().rounds)
-  watchNow('afield_disk_full', '1 while what takes room is refused.', registers, () => (soundness().isFull ? 1 : 0))
-  watchNow('afield_log_bytes', 'Size of the log of the database.', registers, () => soundness().logBytes)
+  watchNow('afield_disk_full', '1 while the disk is full and writes are rejected.', registers, () => (soundness().isFull ? 1 : 0))
+  watchNow('afield_log_bytes', 'Size of the database WAL.', registers, () => soundness().logBytes)
   watchNow(
     'afield_log_checkpoint_age_seconds',
     'Since when the log has not moved into the database.',
@@ -180,11 +180,11 @@ function watchRows({ soundness, now }: RowsWatched, registers: Registry[]): void
 
 function watchBackups(state: () => BackupState, registers: Registry[]): void {
   for (const outcome of ['ok', 'failed'] as const) {
-    watchTotal(`afield_backups_${outcome}_total`, `Backups taken by itself: ${outcome}.`, registers, () => state().taken[outcome])
+    watchTotal(`afield_backups_${outcome}_total`, `Scheduled backups: ${outcome}.`, registers, () => state().taken[outcome])
   }
   watchNow(
     'afield_backup_last_good_time_seconds',
-    'When the last good backup was taken; 0 for never.',
+    'When the last successful backup was made; 0 for never.',
     registers,
     () => (state().goodAt ?? 0) / 1000
   )

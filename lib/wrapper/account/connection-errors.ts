@@ -5,8 +5,8 @@ import { typed } from '../home/own-process.ts'
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {
   const { hostname, host } = new URL(server)
   if (error instanceof Unreachable && error.reason === 'server-error')
-    return `What answers at ${host} is in trouble (HTTP ${error.status}).`
-  if (error instanceof Unreachable && error.reason === 'strange-answer') return `What answers at ${host} is not an Afield server.`
+    return `The server at ${host} is failing (HTTP ${error.status}).`
+  if (error instanceof Unreachable && error.reason === 'strange-answer') return `The server at ${host} is not an Afield server.`
   const code = codeOf(error)
   const certificate = certificateTrouble(code, server)
   if (certificate) return certificate.says
@@ -55,7 +55,7 @@ export function certificateTrouble(code: string | undefined, server: string): { 
       }
     case wrongVersion:
       return {
-        says: `What answers at ${host} does not speak HTTPS (${code}).`,
+        says: `The server at ${host} does not speak HTTPS (${code}).`,
         advice: `If it is your own server, it was started without HTTPS. Name it as:\n  http://${host}`
       }
     default:

@@ -75,7 +75,7 @@ function folder(path: string): HealthFinding {
 function link(home: Home, env: Env): HealthFinding {
   const of = 'link'
   const server = serverOf(home, env)
-  if (server === undefined) return warn(of, 'this computer is linked to no account', `Run: ${typed('login --server https://home.example')}`)
+  if (server === undefined) return warn(of, 'this computer is not linked to an account', `Run: ${typed('login --server https://home.example')}`)
   try {
     if (home.credentials(server)) return ok(of, `linked to an account on ${server}`)
   } catch (error) {
@@ -100,7 +100,7 @@ async function reach(server: string, fetch: Fetch, now: () => number): Promise<H
   try {
     const answer = await fetch(`${server}/health`, { method: 'GET', headers: {}, signal: AbortSignal.timeout(waitMs) })
     const isOurs = answer.headers.get('content-type')?.includes('json')
-    if (!isOurs) return [fail(of, `what answers at ${server} is not an Afield server`, 'Check the address, and the proxy in front')]
+    if (!isOurs) return [fail(of, `the server at ${server} is not an Afield server`, 'Check the address, and the proxy in front')]
     const reached = answer.status === 200 ? ok(of, `${server} answers`) : fail(of, `${server} answers ${answer.status}`, 'See its log')
     return [reached, ...clock(answer.headers.get('date'), now())]
   } catch (error) {
@@ -117,7 +117,7 @@ function clock(date: string | null, now: number): HealthFinding[] {
   const skew = Math.round((now - theirs) / 1000)
   if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'the same as on the server')]
   const says = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the server`
-  return [warn('clock here', says, 'Set it by network time, such as systemd-timesyncd')]
+  return [warn('clock here', says, 'Synchronize it, for example with systemd-timesyncd')]
 }
 
 async function agents(env: Env): Promise<HealthFinding> {
@@ -139,7 +139,7 @@ async function agents(env: Env): Promise<HealthFinding> {
 async function daemon(home: string): Promise<HealthFinding> {
   const of = 'daemon'
   const notes = (await askDaemon(home, 'status').catch(() => undefined)) ?? findDaemon(home)
-  if (!notes) return warn(of, 'not running: your phone cannot begin or resume sessions here', `Run: ${typed('daemon start')}`)
+  if (!notes) return warn(of, 'not running: your phone cannot start or resume sessions here', `Run: ${typed('daemon start')}`)
   const runs = `process ${notes.pid}, version ${notes.version}, ${notes.link}`
   if (notes.version !== version())
     return warn(of, `${runs}; this is ${version()}`, `Run: ${typed('daemon stop')}, then ${typed('daemon start')}`)
@@ -163,9 +163,9 @@ function policy(home: string): HealthFinding {
     const { folders } = readPolicy(home)
     const gone = folders.filter(path => !existsSync(path))
     if (gone.length > 0) return warn(of, `${gone.join(', ')} is not there`, `Run: ${typed(`allow --remove ${gone[0]}`)}`)
-    return ok(of, folders.join(', ') || 'none: your phone may begin no session')
+    return ok(of, folders.join(', ') || 'none: your phone cannot start sessions')
   } catch (error) {
-    return fail(of, error instanceof Error ? error.message : String(error), `Mend ${join(home, 'policy.json')}, or remove it`)
+    return fail(of, error instanceof Error ? error.message : String(error), `Fix ${join(home, 'policy.json')}, or remove it`)
   }
 }
 
@@ -185,7 +185,7 @@ function waiting(home: string): HealthFinding {
   if (left > 0)
     return warn(
       of,
-      `${says}; ${left === 1 ? 'one session was' : `${left} sessions were`} killed before all was delivered`,
+      `${says}; ${left === 1 ? 'one session was' : `${left} sessions were`} killed before everything was delivered`,
       `Run: ${typed('flush')}`
     )
   if (bytes > muchBytes)
@@ -198,5 +198,5 @@ function leftOver(home: string): HealthFinding {
   const left = listLeases(home).filter(({ of: kind, owner }) => kind === 'agent' && owner === undefined)
   if (left.length === 0) return ok(of, 'nothing was left over')
   const pids = left.map(({ title, pid }) => `${title} (${pid})`).join(', ')
-  return warn(of, `left over by sessions that were killed: ${pids}`, 'The next session, or the daemon when it starts, ends them')
+  return warn(of, `left over from killed sessions: ${pids}`, 'The next session, or the daemon when it starts, ends them')
 }

@@ -25,7 +25,7 @@ export async function logout(options: {
   if (running > 0) {
     const which =
       running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
-    tell(terminal, `${which}\nWhat is said there then stays on this computer.`)
+    tell(terminal, `${which}\nNew messages there will stay on this computer.`)
     const answer = await terminal.ask('Unlink anyway? [y/N] ')
     // Undefined is nobody there to answer.
     if (answer !== undefined && !/^y/i.test(answer.trim())) {

@@ -31,7 +31,7 @@ export async function notify(options: NotifyOptions): Promise<number> {
   const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
     throw new CannotStart(whyNotDone(error, server), 1, { cause: error })
   })
-  if (result === 'failed') throw new CannotStart(`No phone could be told. See why with:\n  ${typed('push')}`, 1)
+  if (result === 'failed') throw new CannotStart(`No phone could be notified. See why with:\n  ${typed('push')}`, 1)
   tell(terminal, outcomes[result])
   return 0
 }
@@ -49,7 +49,7 @@ function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): 
   const byLife = (one: KnownSession, other: KnownSession) => Number(other.pid !== undefined) - Number(one.pid !== undefined)
   const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
   if (found?.notes.id !== undefined) return found.notes.id
-  const why = session === undefined ? 'No session has run on this computer yet' : `This computer knows no session ${session}`
+  const why = session === undefined ? 'No session has run on this computer yet' : `This computer has no session ${session}`
   throw new CannotStart(`${why}, and a notification belongs to one. See those it knows with:\n  ${typed('sessions')}`)
 }
 

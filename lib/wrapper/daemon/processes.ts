@@ -14,7 +14,7 @@ export function processMethods(home: string) {
     processes: () => ({ processes: readRunning(home).map(({ shown }) => shown) }),
     async 'end-process'({ id }) {
       const running = readRunning(home).find(({ shown }) => shown.id === id)
-      if (!running) throw new Error('This process has ended already, or is none that Afield started.')
+      if (!running) throw new Error('This process has already ended, or was not started by Afield.')
       if (running.session) noteEndedByPerson(running.session)
       await endProcess(running.shown, running.session === undefined)
       return { message: running.session ? 'The session has ended.' : 'The process has ended.' }

@@ -66,7 +66,7 @@ function systemd(env: Env): Service {
       if (!error && status === 0) return
       const why = error
         ? 'This system has no systemd'
-        : `systemd does not answer here (${plain(stderr)}); it does so only where you signed in yourself, not behind su or in a container`
+        : `systemd does not answer here (${plain(stderr)}); it only does in a login session of your own, not after su or in a container`
       throw new CannotStart(`${why}. ${instead}`)
     },
     install(daemon) {

@@ -25,7 +25,7 @@ export function upkeepMethods({ home, restart }: UpkeepDeps) {
     restart(_, _by, answered) {
       // The answer has to leave before the line is closed.
       void answered?.then(restart)
-      return { message: 'The daemon starts again. Sessions go on.' }
+      return { message: 'The daemon restarts. Sessions continue.' }
     },
     update: () => howToUpdate()
   } satisfies Partial<MachineHandlers>
@@ -67,7 +67,7 @@ function howToUpdate() {
       ...own,
       installed: 'binary' as const,
       isReady,
-      message: says(isReady, `Put the new program in the place of ${process.execPath}.`)
+      message: says(isReady, `Replace ${process.execPath} with the new program.`)
     }
   }
   // Replaced on disk while this process runs.

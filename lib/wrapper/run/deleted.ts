@@ -26,8 +26,8 @@ export async function refuseDeleted(home: Home, known: Pick<KnownSession, 'path'
 function howToGoOn({ notes: { program, metadata } }: Pick<KnownSession, 'notes'>): string {
   const isKept = program && keepers.has(program.kind) && !!metadata.agentSessionId
   return isKept
-    ? `Go on with its conversation in a new session by:\n  ${typed(`adopt ${metadata.agentSessionId}`)}`
-    : 'Begin a new session instead.'
+    ? `Continue its conversation in a new session with:\n  ${typed(`adopt ${metadata.agentSessionId}`)}`
+    : 'Start a new session instead.'
 }
 
 const answersWithinMs = 3_000

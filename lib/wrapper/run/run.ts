@@ -273,7 +273,7 @@ interface Goodbye {
 function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
   const rest = delivered
     ? 'Everything was delivered.'
-    : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
+    : `Unsent messages stay on this computer and are delivered by the next run, or with: ${typed('flush')}`
   const again = session === undefined ? '' : `Resume it with:\n  ${typed(`resume ${session}`)}`
   switch (how.type) {
     case 'asked':

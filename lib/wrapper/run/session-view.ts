@@ -154,7 +154,7 @@ function link({ link, waiting, server, stopping }: SessionView): string {
     case 'gone':
       return 'this session was deleted'
     case 'unknown':
-      return 'the server does not know this session any more'
+      return 'the server no longer knows this session'
     case 'other-key':
       return `stopped: this session has another key on the server; ${messages} kept here`
   }

@@ -34,7 +34,7 @@ export function createChoices(options: {
     const id = wish === null || (wish === 'default' && !has(wish)) ? first[kind] : wish
     if (id === undefined || id === (wished[kind] ?? now[kind]?.current)) return
     const isSet = await set(kind, id)
-    if (isSet === false) await tell(`The agent has no ${words[kind]} ${id}; it goes on as it was.`)
+    if (isSet === false) await tell(`The agent has no ${words[kind]} ${id}; nothing was changed.`)
     if (isSet !== 'later') return
     wished[kind] = id
     await tell(later(kind))

@@ -46,7 +46,7 @@ export function createGoals(
       if (!agent.changeGoal) throw new Error('This agent has no goals.')
       if (action === 'stop') throw new Error('A goal can be cleared or edited, not stopped.')
       const wished = action === 'edit' ? objective?.trim() : undefined
-      if (action === 'edit' && !wished) throw new Error('Say what the goal shall be.')
+      if (action === 'edit' && !wished) throw new Error('Say what the goal should be.')
       if (!isActive()) throw new Error('The agent has no goal now.')
       if (isNow(wished)) return
       if (waiting) throw new Error('The goal is already being changed.')
@@ -56,7 +56,7 @@ export function createGoals(
         const text = await agent.changeGoal(wished)
         if (text !== undefined && !say(text)) throw new Error('The agent is at work. Stop its turn first, or wait for its end.')
         await withDeadline(withinMs, () => promise).catch(() => {
-          throw new Error('The agent did not say that its goal has changed.')
+          throw new Error('The agent did not confirm the change of its goal.')
         })
       } finally {
         waiting = undefined

@@ -37,7 +37,7 @@ interface WriterDeps {
 }
 
 const retryDiskMs = 1000
-const tooMuch = 'too much waited for the server'
+const tooMuch = 'too much data was waiting for the server'
 const fullSentence = 'The disk is full, so the output of the agent waits: free some space.'
 
 export function createWriter({ put, publish, onChange, now = Date.now }: WriterDeps): Writer {
@@ -75,7 +75,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     tell(undefined, ofRoom)
     showDisk(undefined)
     const was = why === 'full' ? 'was full' : 'took nothing'
-    const next = didWordsWait ? 'Output from the meantime follows now.' : 'The session goes on.'
+    const next = didWordsWait ? 'Output from the meantime follows now.' : 'The session continues.'
     const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
     didWordsWait = false
     await write(ownWords(sentence))
@@ -88,7 +88,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
   const sayMissing = async () => {
     if (isGap) return
     isGap = true
-    const sentence = `Here messages of the agent are missing: ${tooMuch}.`
+    const sentence = `Messages of the agent are missing here: ${tooMuch}.`
     await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (isGap = false))
   }
   const sayLeftOut = async () => {

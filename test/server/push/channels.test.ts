@@ -134,7 +134,7 @@ t.test('an unusable channel is rejected with the reason, without its secrets', a
     ['WebPush[not json]', /WebPush/],
     [
       tokenOf('WebPush', { endpoint: 'https://push.example/secret', keys: { ...keys, auth: 'short' } }),
-      /WebPush: keys\.auth is no secret of 16 bytes/
+      /WebPush: keys\.auth is not a secret of 16 bytes/
     ],
     [tokenOf('Ntfy', { url: 'ftp://ntfy.example/secret' }), /Ntfy: url is no web address/],
     [tokenOf('Ntfy', { url: 'https://user:secret@ntfy.example/mine' }), /Ntfy: url/],

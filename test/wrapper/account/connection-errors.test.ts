@@ -21,14 +21,14 @@ const cases: [cause: unknown, says: string][] = [
         code: 'EPROTO'
       })
     }),
-    'What answers at home.example:3005 does not speak HTTPS (ERR_SSL_WRONG_VERSION_NUMBER).'
+    'The server at home.example:3005 does not speak HTTPS (ERR_SSL_WRONG_VERSION_NUMBER).'
   ],
   [failed('EPROTO'), 'The server cannot be reached (EPROTO).'],
   [new Error('other'), 'The server cannot be reached.']
 ]
 t.test('a failing server is reported with its answer', async t => {
   const error = new Unreachable('server-error', { status: 502 })
-  t.equal(whyUnreachable(error, 'https://home.example'), 'What answers at home.example is in trouble (HTTP 502).')
+  t.equal(whyUnreachable(error, 'https://home.example'), 'The server at home.example is failing (HTTP 502).')
 })
 
 t.test('a command rejected by the server says why, and what to do', async t => {
@@ -36,7 +36,7 @@ t.test('a command rejected by the server says why, and what to do', async t => {
   const cases: [error: unknown, says: RegExp][] = [
     [
       new Unreachable('strange-answer'),
-      /^What answers at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/
+      /^The server at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/
     ],
     [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing listens at home\.example \(ECONNREFUSED\)\. Try again/],
     [new Refused(401, 'Invalid token'), /^This computer is no longer linked to .*\. Link it again with:\n {2}.* login$/],

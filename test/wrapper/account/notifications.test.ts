@@ -18,7 +18,7 @@ t.test('a person notifies the phone from the command line, on behalf of the runn
 
   const strange = runWrapper(t, { home, args: ['notify', 'hi', '--session', 'nobody'] })
   t.equal(await strange.ended, 78)
-  t.match(strange.output, /knows no session nobody/)
+  t.match(strange.output, /has no session nobody/)
 })
 
 t.test('a computer adds ntfy and a webhook, tests them, sees what arrived, and removes one', async t => {

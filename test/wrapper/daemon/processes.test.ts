@@ -23,7 +23,7 @@ t.test('a phone sees what runs on a computer and its resource use, and ends it; 
   t.equal(running.id, nameOf(running.pid))
 
   for (const id of [`${process.pid}`, nameOf(process.pid) ?? '', `${running.pid}-1`, '1-0'])
-    await t.rejects(machine.call('end-process', { id }), /none that Afield started/, id)
+    await t.rejects(machine.call('end-process', { id }), /not started by Afield/, id)
   t.match(await machine.call('end-process', { id: running.id }), { message: 'The session has ended.' })
   t.strictSame(await read(), [])
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')

@@ -57,10 +57,10 @@ t.test("devices are told of the full disk while the session's own notes wait, an
   writer.notesWait(undefined)
   t.equal(state().diskTrouble, undefined)
   t.equal(writer.trouble, undefined)
-  t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session goes on\.$/])
+  t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session continues\.$/])
 })
 
-const missing = /^Here messages of the agent are missing: too much waited for the server/
+const missing = /^Messages of the agent are missing here: too much data was waiting for the server/
 
 /** With as much room as the test says. */
 function outbox() {

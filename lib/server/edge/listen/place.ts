@@ -63,7 +63,7 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
       const next = await listen(openApp(), { ...options, port }, sharedPort)
       uws.us_listen_socket_close(listening)
       listening = next
-      log.info({ port }, 'Took up a new certificate')
+      log.info({ port }, 'Loaded a new certificate')
     }
     const files = [options.tlsCert, options.tlsKey].filter(file => file !== undefined)
     const onChange = () => {

@@ -225,7 +225,7 @@ class AcpAgent implements Agent {
     const id = modes && chooseMode(modes, wish)
     const isSet = id !== undefined && (await this.#choosing.choose('mode', id))
     const now = this.#options.of('mode')
-    const text = modes && !isSet ? `${title} has no mode in which it asks; it decides by itself.` : noSuchMode(title, now, wish)
+    const text = modes && !isSet ? `${title} has no mode that asks; it decides on its own.` : noSuchMode(title, now, wish)
     if (text !== undefined) this.#emit({ type: 'notice', text })
     if (now) this.#emit({ type: 'modes', modes: now })
   }
@@ -329,7 +329,7 @@ class AcpAgent implements Agent {
   async #fork(): Promise<string> {
     const from = { sessionId: this.conversation, cwd: this.#directory, mcpServers: [] }
     const { sessionId } = openedSession.parse(await this.#connection.agent.request('session/fork', from))
-    if (sessionId === undefined) throw new Error(`${this.#program.title} did not say what its second conversation is called.`)
+    if (sessionId === undefined) throw new Error(`${this.#program.title} did not return the ID of the forked conversation.`)
     return sessionId
   }
 

@@ -56,7 +56,7 @@ export function createRequests(emit: (event: AgentEvent) => void): Requests {
       if (!asked) {
         emit({
           type: 'notice',
-          text: `The agent asked something that cannot be shown here, so it goes on without an answer: ${about.title}`
+          text: `The agent asked something that cannot be shown here, so it continues without an answer: ${about.title}`
         })
         return Promise.resolve({ action: 'decline' })
       }

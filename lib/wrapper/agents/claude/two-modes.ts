@@ -391,5 +391,5 @@ function createPendingOptions(emit: (event: AgentEvent) => void): PendingOptions
 }
 
 function notThere(what: string): AgentEvent {
-  return { type: 'notice', text: `The agent has no ${what}; it goes on as it was.` }
+  return { type: 'notice', text: `The agent has no ${what}; nothing was changed.` }
 }

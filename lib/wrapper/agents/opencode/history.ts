@@ -40,7 +40,7 @@ export function readPast(conversation: string, history: History): Untold {
 export function turnEndOf({ error }: Pick<Message, 'error'>): TurnEnd {
   if (!error) return { reason: 'done' }
   if (error.name === 'MessageAbortedError') return { reason: 'cancelled' }
-  return { reason: 'failed', error: error.data?.message ?? `opencode could not go on (${error.name}).` }
+  return { reason: 'failed', error: error.data?.message ?? `opencode could not continue (${error.name}).` }
 }
 
 /** After one that used a tool, another one comes. */

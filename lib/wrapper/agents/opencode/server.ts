@@ -93,7 +93,7 @@ type Unchecked = Omit<OpencodeServer, 'version'>
 async function checkedVersion(server: Unchecked, url: string): Promise<string> {
   const stranger = await fetch(`${url}/session`, { signal: AbortSignal.timeout(answerWithinMs) })
   await stranger.body?.cancel()
-  if (stranger.status !== 401) throw new NotShared('Its server wants no password.')
+  if (stranger.status !== 401) throw new NotShared('Its server requires no password.')
   try {
     const { version } = await server.get('/global/health', z.looseObject({ version: z.string() }))
     return version

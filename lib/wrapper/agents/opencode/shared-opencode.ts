@@ -162,7 +162,7 @@ class SharedOpencode implements Agent {
     if (resume !== undefined) this.#emit({ type: 'conversation', id: opened })
     // One in which nothing was said was not kept, and nobody misses it.
     if (resume !== undefined && toldUpTo?.offset !== 0) {
-      this.#emit({ type: 'notice', text: 'opencode does not have this conversation any more, so a new one begins.' })
+      this.#emit({ type: 'notice', text: 'opencode no longer has this conversation, so a new one starts.' })
     }
     this.#mirror.follow(opened, 0)
   }
@@ -180,7 +180,7 @@ class SharedOpencode implements Agent {
       }),
       onClosed: problem => {
         if (problem === undefined) this.events.close()
-        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It works on, with your phone.` })
+        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It continues with your phone.` })
       }
     })
     this.ownScreen = this.#screen

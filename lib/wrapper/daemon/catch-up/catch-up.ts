@@ -73,7 +73,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     save: stored.save,
     lastUnread: (id, after) => lastUnread(find(home.path, id), after),
     async wake(id) {
-      tell(`resumes ${id}, to which somebody spoke`)
+      tell(`resumes ${id} for a new message`)
       await resumer.resume(id).catch(error => {
         tell(`could not resume ${id}: ${error instanceof Error ? error.message : String(error)}`)
         throw error

@@ -27,13 +27,13 @@ export async function makeWorktree(
   { home, base, about, env }: { home: string; base: string | undefined; about: string; env: Env }
 ): Promise<MadeWorktree> {
   const top = await git(folder, ['rev-parse', '--show-toplevel'], env).catch(() => {
-    throw new Error('This folder is in no Git repository, so there can be no copy of its own to work on.')
+    throw new Error('This folder is not in a Git repository, so no copy can be made to work on.')
   })
   // A name that is no option, and a commit.
   const commit = await git(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base ?? 'HEAD'}^{commit}`], env).catch(
     () => {
       throw new Error(
-        base === undefined ? 'This repository has no commit to start from yet.' : `This repository knows no ${base} to begin at.`
+        base === undefined ? 'This repository has no commit to start from yet.' : `This repository has no ${base} to start from.`
       )
     }
   )
@@ -67,7 +67,7 @@ function nameFrom(about: string): string {
 export function worktreeMethods({ home, env }: { home: string; env: Env }) {
   const find = async (path: string) => {
     const known = (await readWorktrees(home, env)).find(tree => tree.path === path)
-    if (!known) throw new Error('This is no copy that Afield made.')
+    if (!known) throw new Error('This is not a copy made by Afield.')
     return known
   }
   return {

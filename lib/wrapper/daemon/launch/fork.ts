@@ -74,7 +74,7 @@ async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: st
   if (!program) throw new Error('This session was started by an earlier version and cannot be forked.')
   const resume = conversationOf(notes)
   const kind = kindOf(program, { home, env, mayFetch: async () => false, tell() {} })
-  if (at !== undefined) throw new Error(`Sessions of ${kind.title} can be forked as a whole only.`)
+  if (at !== undefined) throw new Error(`Sessions of ${kind.title} can only be forked as a whole.`)
   const agent = await kind.start({ directory: metadata.path, env: agentEnvironment(env), resume })
   try {
     if (!agent.fork) throw new Error(`${kind.title} has no way to fork a session.`)
@@ -88,6 +88,6 @@ async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: st
 function nameOf(program: AgentProgram | undefined): string {
   if (program?.kind !== 'acp') return program?.kind ?? ''
   const known = knownAgents.find(agent => agent.command[0] === 'run' && agent.program === basename(program.command))
-  if (!known) throw new Error(`Sessions of ${basename(program.command)} can be forked at its terminal only.`)
+  if (!known) throw new Error(`Sessions of ${basename(program.command)} can only be forked at the terminal.`)
   return known.name
 }

@@ -73,7 +73,7 @@ export async function startSessionProcess({
     return await withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    throw new Error(`The session has not begun after ${startWithinMs / 1000} s; it may yet. ${lastWords(log)}`.trimEnd())
+    throw new Error(`The session has not started after ${startWithinMs / 1000} s, but still may. ${lastWords(log)}`.trimEnd())
   } finally {
     ended.catch(() => {})
     forget()

@@ -102,6 +102,6 @@ function signedInWith(
 ): Record<string, string> {
   if (!token) return {}
   if (agent === 'claude') return { CLAUDE_CODE_OAUTH_TOKEN: token }
-  if (agent !== 'codex') throw new Error('A token can be given to Claude Code and to Codex alone.')
+  if (agent !== 'codex') throw new Error('Only Claude Code and Codex accept a token.')
   return saveSignIn(home, tag, token)
 }

@@ -8,7 +8,7 @@ import type { Confinement } from '../../home/confinement.ts'
 export function placeOf(confinement: Confinement, path: string): string {
   const parts = path.split('/')
   if (path === '' || path.includes('\0') || (process.platform === 'win32' && /[\\:]/.test(path)))
-    throw new Error('This is no path of a file.')
+    throw new Error('This is not a file path.')
   if (parts.some(part => part === '' || part === '.' || part === '..')) throw new Error(`${path} is not below the folder of this session.`)
   if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('Files of Git itself cannot be changed from a phone.')
   confinement.check(dirname(join(folderOf(confinement), path)))

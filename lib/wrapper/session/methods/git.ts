@@ -52,7 +52,7 @@ export function gitMethods({ confinement, mayUseShell, env }: GitOptions): GitHa
     },
     async gitCommit({ message, paths }) {
       if (!mayUseShell())
-        throw new Error('A commit runs the hooks of the repository, and the policy of this computer lets no phone run commands.')
+        throw new Error('A commit runs the hooks of the repository, and the policy of this computer does not let phones run commands.')
       const { git } = inFolder()
       const { prefix } = await needRepository(git)
       return commit(git, prefix, message, paths == null ? undefined : places(paths))
@@ -124,7 +124,7 @@ async function repositoryOf(git: Git): Promise<{ prefix: string } | undefined> {
 
 async function needRepository(git: Git): Promise<{ prefix: string }> {
   const found = await repositoryOf(git)
-  if (!found) throw new Error('The folder of this session is in no Git repository.')
+  if (!found) throw new Error('The folder of this session is not in a Git repository.')
   return found
 }
 

@@ -29,7 +29,7 @@ export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
   const folder = (cwd: string | null | undefined) => confinement().check(cwd && cwd !== '/' ? cwd : '.')
   return {
     bash({ command, cwd, timeout }: { command: string; cwd?: string | null | undefined; timeout?: number | null | undefined }) {
-      if (!mayUseShell()) return refused('The policy of this computer lets no phone run commands.')
+      if (!mayUseShell()) return refused('The policy of this computer does not let phones run commands.')
       // That of Windows takes away the outer quotes and leaves the rest as it was typed.
       const words = process.platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', `"${command}"`] : ['/bin/sh', '-c', command]
       return run(words, folder(cwd), env, Math.min(timeout ?? timeoutMs, longestTimeoutMs))

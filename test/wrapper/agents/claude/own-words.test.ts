@@ -78,7 +78,7 @@ t.test('a goal of the terminal is edited and cleared on the phone, which gets th
   await session.until(session => turnsEnded(session) === 1)
 
   await t.rejects(session.call('goal-action', { action: 'stop' }), /not stopped/)
-  await t.rejects(session.call('goal-action', { action: 'edit', objective: ' ' }), /Say what the goal shall be/)
+  await t.rejects(session.call('goal-action', { action: 'edit', objective: ' ' }), /Say what the goal should be/)
   t.strictSame(await session.call('goal-action', { action: 'edit', objective: 'all tests\npass twice' }), { ok: true })
   await session.until(() => goal()?.status === 'active' && /twice/.test(JSON.stringify(goal())))
   t.match(goal(), { text: 'all tests pass twice' })

@@ -209,7 +209,7 @@ t.test('a killed server ends its turn and its events', how, async t => {
 t.test('one that cannot be shared is reported as such, and tried over ACP', how, async t => {
   const cases: [string, RegExp][] = [
     ['old', /cannot be shared with your phone.*ended before it was ready/],
-    ['open', /cannot be shared with your phone.*wants no password/]
+    ['open', /cannot be shared with your phone.*requires no password/]
   ]
   for (const [which, says] of cases) {
     const told: string[] = []

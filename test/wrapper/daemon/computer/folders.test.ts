@@ -31,7 +31,7 @@ t.test('a session works on its own copy, which is removed when nothing in it wou
     permissionMode: 'acceptEdits'
   }
   await t.rejects(machine.call('spawn-happy-session', { ...ask, worktree: { base: '--help' } }), /knows no --help/)
-  await t.rejects(machine.call('spawn-happy-session', { ...ask, directory: allowed, worktree: {} }), /in no Git repository/)
+  await t.rejects(machine.call('spawn-happy-session', { ...ask, directory: allowed, worktree: {} }), /not in a Git repository/)
 
   await machine.call('spawn-happy-session', { ...ask, worktree: { about: 'Größe prüfen: überall!' } })
   const session = await phone.session()
@@ -52,7 +52,7 @@ t.test('a session works on its own copy, which is removed when nothing in it wou
   const [{ id } = { id: '' }] = Object(await machine.call('processes', {})).processes
   if (id !== '') await machine.call('end-process', { id }).catch(() => {})
   await t.rejects(machine.call('remove-worktree', { path: tree }), /One file there has changes/)
-  await t.rejects(machine.call('remove-worktree', { path: orchard, force: true }), /no copy that Afield made/)
+  await t.rejects(machine.call('remove-worktree', { path: orchard, force: true }), /not a copy made by Afield/)
 
   git(tree, 'add', '.')
   git(tree, 'commit', '-q', '-m', 'two')

@@ -125,7 +125,7 @@ t.test('a folder without git, and a computer without it, are reported as such', 
     () => phone.log(),
     () => phone.show('abcd')
   ]
-  for (const ask of askings) await t.rejects(ask, /in no Git repository/)
+  for (const ask of askings) await t.rejects(ask, /not in a Git repository/)
   t.strictSame(await phoneIn({ folder, env: { ...env, PATH: folder } }).status(), { isRepository: false, why: 'no-git' })
 })
 
@@ -227,7 +227,7 @@ t.test('hooks run at a commit, and their output is returned; nothing else starts
   )
   t.match(await phone.commit('Change', ['src/a.ts']), { type: 'refused', why: 'failed', says: 'Tests fail' })
   t.equal(readFileSync(trap, 'utf8'), '\n', 'a hook sees the environment of its person')
-  await t.rejects(phoneIn({ folder, env }, { hasShell: false }).commit('x'), /lets no phone run commands/)
+  await t.rejects(phoneIn({ folder, env }, { hasShell: false }).commit('x'), /does not let phones run commands/)
 })
 
 t.test('a commit needs a known author', async t => {
