@@ -104,10 +104,7 @@ export function createMetrics(): Counted & {
   const commits = new Histogram({ name: 'afield_commit_seconds', help: 'Time of one commit.', buckets: commitSeconds, registers })
   const members = new Histogram({ name: 'afield_commit_writes', help: 'Writes that shared a commit.', buckets: commitMembers, registers })
   const pushes = counter('afield_push_events_total', 'Notifications by outcome.', ['result'])
-  const deliveries = counter('afield_push_deliveries_total', 'Attempts to deliver a notification, by outcome.', [
-    'channel',
-    'outcome'
-  ])
+  const deliveries = counter('afield_push_deliveries_total', 'Attempts to deliver a notification, by outcome.', ['channel', 'outcome'])
   const arrivals = counter('afield_push_arrivals_total', 'Notifications that a device acknowledged as shown.')
   const delay = watchProcess(registers)
 

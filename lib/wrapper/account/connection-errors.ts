@@ -4,8 +4,7 @@ import { typed } from '../home/own-process.ts'
 /** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {
   const { hostname, host } = new URL(server)
-  if (error instanceof Unreachable && error.reason === 'server-error')
-    return `The server at ${host} is failing (HTTP ${error.status}).`
+  if (error instanceof Unreachable && error.reason === 'server-error') return `The server at ${host} is failing (HTTP ${error.status}).`
   if (error instanceof Unreachable && error.reason === 'strange-answer') return `The server at ${host} is not an Afield server.`
   const code = codeOf(error)
   const certificate = certificateTrouble(code, server)

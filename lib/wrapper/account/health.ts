@@ -75,7 +75,8 @@ function folder(path: string): HealthFinding {
 function link(home: Home, env: Env): HealthFinding {
   const of = 'link'
   const server = serverOf(home, env)
-  if (server === undefined) return warn(of, 'this computer is not linked to an account', `Run: ${typed('login --server https://home.example')}`)
+  if (server === undefined)
+    return warn(of, 'this computer is not linked to an account', `Run: ${typed('login --server https://home.example')}`)
   try {
     if (home.credentials(server)) return ok(of, `linked to an account on ${server}`)
   } catch (error) {

@@ -34,10 +34,7 @@ t.test('a failing server is reported with its answer', async t => {
 t.test('a command rejected by the server says why, and what to do', async t => {
   const server = 'https://home.example'
   const cases: [error: unknown, says: RegExp][] = [
-    [
-      new Unreachable('strange-answer'),
-      /^The server at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/
-    ],
+    [new Unreachable('strange-answer'), /^The server at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/],
     [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing listens at home\.example \(ECONNREFUSED\)\. Try again/],
     [new Refused(401, 'Invalid token'), /^This computer is no longer linked to .*\. Link it again with:\n {2}.* login$/],
     [new Refused(403, 'Not allowed'), /^The server refused: Not allowed\.$/],

@@ -38,7 +38,9 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       }
       // Of a session of ours in which nothing was said there is none either, and nobody misses it.
       if (how.isUntold && how.resume !== undefined && !hasTranscript(how.env, how.resume))
-        throw new CannotStart(`Claude Code has no conversation ${how.resume} on this computer. List its conversations with: claude --resume`)
+        throw new CannotStart(
+          `Claude Code has no conversation ${how.resume} on this computer. List its conversations with: claude --resume`
+        )
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
       const startRemote = async ({ resume, ...how }: StartAgent) => {
