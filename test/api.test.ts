@@ -11,6 +11,6 @@ t.test('docs/api.md has every public name as declared; after a change run: node 
 
 t.test('the entry points for embedders are in it, with their comments', async t => {
   t.match(page, 'export declare function createServer(given?: ServerSetup): Promise<Server>;')
-  t.match(page, /Resolves when it serves\.[^`]*createServer/)
+  t.match(page, /Resolves when it is running\.[^`]*createServer/)
   t.match(page, '#### openSocket')
 })

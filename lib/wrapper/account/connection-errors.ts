@@ -1,7 +1,10 @@
 import { Refused, Unreachable } from '../../client/link/refusals.ts'
 import { typed } from '../home/own-process.ts'
 
-/** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
+/**
+ * Explains a connection problem to the person who may have typed the address; the error's own sentence if
+ * nothing is known.
+ */
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {
   const { hostname, host } = new URL(server)
   if (error instanceof Unreachable && error.reason === 'server-error') return `The server at ${host} is failing (HTTP ${error.status}).`
@@ -23,7 +26,7 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
   }
 }
 
-/** Why a command was not done that asked the server once; with what to do where that is known. */
+/** Why a command with a single server request failed; with what to do if known. */
 export function whyNotDone(error: unknown, server: string): string {
   if (error instanceof Unreachable)
     return `${whyUnreachable(error, server)} Try again later, or look for what is wrong with:\n  ${typed('doctor')}`
@@ -33,7 +36,10 @@ export function whyNotDone(error: unknown, server: string): string {
   return `The server refused: ${why.replace(/\w$/, '$&.')}`
 }
 
-/** What is wrong with a certificate, or that there is none, and what a person can do about it; undefined for every other code. */
+/**
+ * What is wrong with a certificate, or that there is none, and what a person can do about it; undefined for
+ * every other code.
+ */
 export function certificateTrouble(code: string | undefined, server: string): { says: string; advice: string } | undefined {
   const { host, hostname } = new URL(server)
   switch (code) {
@@ -62,7 +68,10 @@ export function certificateTrouble(code: string | undefined, server: string): { 
   }
 }
 
-/** What the TLS library finds in an answer that is none of TLS; where it met it in a write, Node.js says EPROTO of it. */
+/**
+ * What the TLS library reports for a response that is not TLS; if found during a write, Node.js calls it
+ * EPROTO.
+ */
 const wrongVersion = 'ERR_SSL_WRONG_VERSION_NUMBER'
 const notOfTls = /:wrong version number:|:packet length too long:/
 

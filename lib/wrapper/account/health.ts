@@ -15,7 +15,7 @@ import { fetch } from '../uplink/network.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What one look at this computer found; `advice` only when it is not well. */
+/** One finding about this computer; `advice` only for problems. */
 interface HealthFinding {
   of: string
   state: 'ok' | 'warn' | 'fail'
@@ -58,12 +58,12 @@ const ok = (of: string, says: string): HealthFinding => ({ of, state: 'ok', says
 const warn = (of: string, says: string, advice: string): HealthFinding => ({ of, state: 'warn', says, advice })
 const fail = (of: string, says: string, advice: string): HealthFinding => ({ of, state: 'fail', says, advice })
 
-/** It holds keys: only its owner may look into it. */
+/** It holds keys: only its owner may read it. */
 function folder(path: string): HealthFinding {
   const of = 'wrapper folder'
   if (process.platform === 'win32') return ok(of, path)
   const open = [path, ...readdirSync(path).map(name => join(path, name))].filter(file => {
-    // What Node.js made of the program, which is no secret: nobody else may change it.
+    // Node.js's compile cache, which is not secret: nobody else may change it.
     const forbidden = file === join(path, 'compiled') ? 0o022 : 0o077
     return (statSync(file).mode & forbidden) !== 0
   })
@@ -111,7 +111,7 @@ async function reach(server: string, fetch: Fetch, now: () => number): Promise<H
   }
 }
 
-/** Logins and calls allow for a wrong clock; certificates and what people read do not. */
+/** Logins and calls tolerate a wrong clock; certificates and displayed times do not. */
 function clock(date: string | null, now: number): HealthFinding[] {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return []
@@ -172,7 +172,7 @@ function policy(home: string): HealthFinding {
 
 const muchBytes = 64 * 1024 * 1024
 
-/** What the server does not have yet. */
+/** Messages not yet on the server. */
 function waiting(home: string): HealthFinding {
   const of = 'undelivered'
   const sessions = join(home, 'sessions')

@@ -7,20 +7,20 @@ import type { Terminal } from '../terminal/terminal.ts'
 interface LinkScreen {
   server: string
   link: string
-  /** `happy://…`, where Happy's apps can answer as well. */
+  /** `happy://…`, if Happy's apps can answer too. */
   happyLink?: string | undefined
-  /** It is theirs that is shown as a code. */
+  /** The QR code is theirs. */
   forHappy: boolean
   style: Style
   terminal: Pick<Terminal, 'isTTY' | 'columns' | 'rows'>
 }
 
-/** How a request is answered: by its address, and by a code where a phone can make use of one and the screen has room for it. */
+/** How a request is answered: by its address, and by a QR code if a phone can use one and it fits the screen. */
 export function linkScreen({ server, link, happyLink, forHappy, style, terminal }: LinkScreen): string {
   const scanned = forHappy ? happyLink : undefined
   const { hostname } = new URL(server)
   const isHere = isLoopback(hostname.replace(/^\[|\]$/g, ''))
-  // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
+  // The code comes last: it just fits a terminal of 24 lines, and text above it may scroll away.
   const beside = (label: string, what: string) => {
     const [first, second] = [`  ${style.dim(label)}`, `  ${what}`]
     return widthOf(`  ${label} ${what}`) <= terminal.columns ? [`${first} ${what}`] : [first, second]
@@ -48,7 +48,7 @@ function codeLines(link: string, forHappy: boolean, terminal: LinkScreen['termin
   return [`  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`, ...code.map(line => `  ${line}`)]
 }
 
-/** With the margin on its left, and below it the line that says what is waited for. */
+/** Including the margin on its left, and the status line below it. */
 function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']): boolean {
   return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
 }

@@ -24,7 +24,7 @@ interface LoginOptions {
   server: string | undefined
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
-  /** Pairs as existing apps of the Happy system do: they know no check code. */
+  /** Pairs like existing Happy apps, which have no check code. */
   forHappy: boolean
 }
 
@@ -33,14 +33,17 @@ type LoginEnd = { type: 'paired'; linked: Omit<Credentials, 'server'> } | { type
 /** A request that the server has. */
 interface Request {
   link: string
-  /** Four digits for the phone to ask for. */
+  /** Four digits that the phone asks for. */
   checkCode?: string
   /** `happy://…`, for requests that Happy's apps can answer. */
   happyLink?: string
   wait(): Promise<LoginEnd>
 }
 
-/** Links this computer to an account, and says what can be done then. Resolves to the exit code; throws CannotStart when it was not linked. */
+/**
+ * Links this computer to an account, and says what can be done next. Resolves to the exit code; throws
+ * CannotStart if it was not linked.
+ */
 export async function login(options: LoginOptions): Promise<number> {
   const { home, env, terminal } = options
   const server = await askForServer(options)
@@ -50,8 +53,8 @@ export async function login(options: LoginOptions): Promise<number> {
 }
 
 /**
- * What this computer may do on the server of a run. A person whose computer is not linked there is asked to link it first; undefined when it was not
- * linked. Throws CannotStart when nobody can be asked.
+ * What this computer may do on the server of a run. If it is not linked there, the person is asked to link
+ * it first; undefined if they did not. Throws CannotStart if nobody can be asked.
  */
 export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promise<Credentials | undefined> {
   const { home, env, terminal } = options
@@ -65,7 +68,7 @@ export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promis
   return undefined
 }
 
-/** As `chooseServer`; a person is asked where nothing names one. */
+/** Like `chooseServer`; asks a person if no server is named. */
 async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 'forHappy'>): Promise<string> {
   if (server || env['AFIELD_SERVER'] || home.server) return chooseServer(server, env, home)
   for (;;) {
@@ -81,7 +84,7 @@ async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 
   }
 }
 
-/** Shows a code and waits until a phone answers it. Throws CannotStart when it did not. */
+/** Shows a code and waits until a phone answers it. Throws CannotStart if it does not. */
 async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials> {
   const { home, env, terminal, server } = options
   const style = styleFor(terminal, env)
@@ -107,7 +110,10 @@ async function linkComputer(options: LoginOptions & { server: string }): Promise
   }
 }
 
-/** Linked again to the same account, the computer keeps its key: a helper that runs has it, and what stands on the server is sealed with it. */
+/**
+ * When linked to the same account again, the computer keeps its key: a running daemon has it, and data on
+ * the server is encrypted with it.
+ */
 function asBefore(before: TerminalKeys | undefined, now: TerminalKeys): TerminalKeys {
   if (before?.version !== 2 || now.version !== 2) return now
   return equalBytes(before.contentPublicKey, now.contentPublicKey) ? { ...now, machineKey: before.machineKey } : now
@@ -143,7 +149,7 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
   }
 }
 
-/** In our own way where the server has it and the phone too, else in the first. A server that is away is waited for. */
+/** With a check code if server and phone support it, otherwise legacy pairing. Waits for an unreachable server. */
 async function ask(server: string, { forHappy, home }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
   const { fetch, signal } = untilHopeless(server, home)
@@ -164,8 +170,9 @@ async function ask(server: string, { forHappy, home }: LoginOptions, show: (now:
 }
 
 /**
- * `signal` ends with what to do where waiting does not help: the certificate of the server is not accepted, or the name of one that this
- * computer never reached does not exist, and most likely is mistyped. A name that worked once may be missing only because the network is.
+ * `signal` aborts with what to do if waiting does not help: the server's certificate is not trusted, or the
+ * name of a server never reached before does not exist and is probably mistyped. A name that worked before
+ * may be missing only because the network is.
  */
 function untilHopeless(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
   const ending = new AbortController()
@@ -196,7 +203,7 @@ function noSuchServer(server: string): CannotStart {
   )
 }
 
-/** A code is of use from the moment the server has heard of it; whatever else answers there shows none. */
+/** A code is useful once the server has the request; if something else answers there, none is shown. */
 async function askInFirstWay(asker: PairingOptions, show: (now: Progress) => void, signal: AbortSignal): Promise<Request> {
   const heard = Promise.withResolvers<void>()
   const pairing = startPairing({
@@ -247,7 +254,10 @@ function nextCommands(): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What this computer says of itself to the phone that shall let it in: its system, and as whom its programs run. */
+/**
+ * This computer's description for the phone that is to let it in: its system, and the user that its
+ * programs run as.
+ */
 function aboutComputer(): AskerAbout {
   const isRoot = process.getuid?.() === 0
   return { os: systemName().slice(0, 60), ...userName(), ...(isRoot && { isRoot }) }

@@ -27,7 +27,7 @@ export async function logout(options: {
       running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
     tell(terminal, `${which}\nNew messages there will stay on this computer.`)
     const answer = await terminal.ask('Unlink anyway? [y/N] ')
-    // Undefined is nobody there to answer.
+    // Undefined if nobody is there to answer.
     if (answer !== undefined && !/^y/i.test(answer.trim())) {
       terminal.write('Nothing was changed.\n')
       return 1
@@ -38,7 +38,7 @@ export async function logout(options: {
   const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,
-    // Its sign-in was ended before, in the app.
+    // Its sign-in was already ended in the app.
     error => error instanceof Refused && error.status === 401
   )
   home.forgetCredentials(server)

@@ -17,11 +17,14 @@ interface NotifyOptions {
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
   text: string
-  /** The server's id of a session of this computer; the newest one unless told. */
+  /** The server's id of a session of this computer; the newest one by default. */
   session: string | undefined
 }
 
-/** Has the server tell the phones of the account, in the name of a session of this computer. Resolves to the exit code. */
+/**
+ * Sends a notification to the phones of the account, on behalf of a session of this computer. Resolves to
+ * the exit code.
+ */
 export async function notify(options: NotifyOptions): Promise<number> {
   const { home, env, terminal, text } = options
   const server = chooseServer(options.server, env, home)
@@ -45,7 +48,7 @@ const outcomes = {
 
 function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): string {
   const known = listSessions(home.path).filter(({ notes }) => notes.server === server && notes.id !== undefined)
-  // One that runs is more likely the one that is meant than one that has ended since.
+  // A running one is more likely meant than one that has ended since.
   const byLife = (one: KnownSession, other: KnownSession) => Number(other.pid !== undefined) - Number(one.pid !== undefined)
   const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
   if (found?.notes.id !== undefined) return found.notes.id
@@ -55,14 +58,14 @@ function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): 
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]
 
-/** Where notifications of an account go besides its apps, as a computer that is linked to it sees and changes them. */
+/** Where an account's notifications go besides its apps, as seen and changed by a linked computer. */
 export interface PushChannels {
-  /** The oldest first, so that numbers stay when one is added. */
+  /** Oldest first, so that numbers stay the same when one is added. */
   list(): Promise<Channel[]>
-  /** Sends a test to one of them, or to all; resolves to what came of the first try. */
+  /** Sends a test to one of them, or to all; resolves to the results of the first attempt. */
   test(channel?: Channel): Promise<ReplyOf<'testNotification'>['channels']>
   addNtfy(topic: { url: string; token?: string | undefined }): Promise<void>
-  /** Resolves to the secret that its requests are signed with, which is told only now. */
+  /** Resolves to the secret that its requests are signed with, which is only shown now. */
   addWebhook(hook: { url: string }): Promise<string>
   remove(channel: Channel): Promise<void>
 }

@@ -4,15 +4,15 @@ import { controlsOf, howEnded, openPty, type Pty } from './pty.ts'
 
 interface AttachedScreenOptions {
   screen: AgentScreen
-  /** What draws the screen; asked anew each time it is opened. */
+  /** The program that draws the screen; determined each time it is opened. */
   program(): { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> }
-  /** It is closed: by its person, or as told in words. Not called when `close` did it. */
+  /** It is closed: by its person, or for the given reason. Not called after `close`. */
   onClosed(how: string | undefined): void
 }
 
-/** An agent's own screen at the person's terminal, attached to a server of the agent that goes on without it. */
+/** An agent's own screen at the person's terminal, attached to a server of the agent that runs on without it. */
 export interface AttachedScreen extends OwnScreen {
-  /** Resolves when it draws no more. */
+  /** Resolves when it stops drawing. */
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function attachScreen({ screen, program, onClosed }: AttachedScreenOption
 
 const ownPage = { entered: '\x1b[?1049h', left: '\x1b[?1049l' }
 
-/** Once it has left its own page, a program says how to go on by itself: here any key does that. */
+/** On exit a program says how to continue; here any key does that. */
 function withoutLastWords(console: Console): Console {
   let isOver = false
   return withWrite(console, bytes => {

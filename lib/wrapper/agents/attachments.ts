@@ -11,8 +11,8 @@ export type Announced = Pick<Extract<SessionEvent, { t: 'file' }>, 'ref' | 'seal
 
 export interface Attachments {
   /**
-   * The text as the agent shall get it, with the images it takes; other files are kept beside and named in the text. What cannot be
-   * opened is told, and holds nothing up.
+   * The text for the agent, with the images it accepts; other files are stored and named in the text. A
+   * file that cannot be decrypted is reported and delays nothing.
    */
   join(text: string, announced: readonly Announced[]): Promise<{ text: string; images: Image[] }>
   /** Nothing of it stays on disk. */
@@ -20,7 +20,7 @@ export interface Attachments {
 }
 
 const mostBytes = 10 * 1024 * 1024
-// What models take at most; a larger one is a file for them.
+// The limit of models; a larger image is passed as a file.
 const mostImageBytes = 4 * 1024 * 1024
 const withinMs = 60_000
 const imageTypes: Readonly<Record<string, RegExp>> = {
@@ -31,7 +31,7 @@ const imageTypes: Readonly<Record<string, RegExp>> = {
 }
 
 export function createAttachments(options: {
-  /** The bytes of an attachment, opened. */
+  /** The bytes of an attachment, decrypted. */
   download(file: Announced, signal: AbortSignal): Promise<Uint8Array>
   takesImages(): boolean
   /** For the person who sent it. */
@@ -80,12 +80,12 @@ export function createAttachments(options: {
 }
 
 const prefix = 'afield-attachments-'
-// A session that was killed is gone on with soon, and may ask for them again.
+// A killed session is resumed soon, and may need them again.
 const keptMs = 24 * 60 * 60_000
 
-/** Carries the name of this process, so that what a killed one left behind is known as that, and goes. */
+/** Contains the id of this process, so that leftovers of a killed one are recognized and removed. */
 function makeFolder(): string {
-  // Who cannot tidy up can still be given a file.
+  // If cleanup fails, files can still be passed.
   quietly(removeLeftOver)
   const folder = join(tmpdir(), `${prefix}${crypto.randomUUID()}@${ownName()}`)
   mkdirSync(folder, { mode: 0o700 })
@@ -100,7 +100,7 @@ function removeLeftOver(): void {
   }
 }
 
-// Where files have no owner, the place for such files is a person's own.
+// Where files have no owner, the temporary directory is the person's own.
 function isOwn(uid: number): boolean {
   return process.getuid === undefined || uid === process.getuid()
 }
@@ -109,11 +109,11 @@ function quietly(work: () => void): void {
   try {
     work()
   } catch {
-    // It is tried again with the next one.
+    // It is retried with the next one.
   }
 }
 
-/** By its bytes: what a sender says of them is not checked by anybody else. */
+/** By its bytes: nobody else checks the sender's claim. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const beginning = String.fromCharCode(...bytes.subarray(0, 16))
   return Object.keys(imageTypes).find(type => imageTypes[type]?.test(beginning))

@@ -1,7 +1,7 @@
 import type { Grant, Grants } from '../../protocol/sealed/decisions/grants.ts'
 import type { PermissionChoice } from '../../protocol/sealed/session.ts'
 
-/** A yes for longer than once, named after what it allows. */
+/** A permanent yes, named after what it allows. */
 export function lastingChoice(id: string, grants: Grants): PermissionChoice {
   return { id, label: labelOf(grants), kind: 'allow_always', grants }
 }

@@ -2,12 +2,12 @@ import type { AgentEvent } from './agent.ts'
 
 const mostTurns = 20
 
-/** Of a past that is told once: each turn in one that has ended, however the agent wrote it down. */
+/** For a past that is sent once: each turn is closed, however the agent recorded it. */
 export function lastTurns(events: readonly AgentEvent[]): AgentEvent[] {
   const turns: AgentEvent[][] = []
   for (const event of events) {
     if (event.type === 'prompted') turns.push([event])
-    // What came before the first prompt belongs to none.
+    // Anything before the first prompt belongs to no turn.
     else turns.at(-1)?.push(event)
   }
   return turns

@@ -7,7 +7,7 @@ import { codexKind } from './codex/codex.ts'
 import { demoKind } from './demo/demo.ts'
 import { opencodeKind } from './opencode/opencode.ts'
 
-/** The kind that starts a program which was kept with a session. */
+/** The kind that starts a program stored with a session. */
 export function kindOf(program: AgentProgram, options: ClaudeOptions): AgentKind {
   switch (program.kind) {
     case 'claude':
@@ -23,7 +23,7 @@ export function kindOf(program: AgentProgram, options: ClaudeOptions): AgentKind
   }
 }
 
-/** Any command that speaks ACP; agents we know by the name of their program are called by their own name. */
+/** Any command that speaks ACP; known agents are recognized by their program name. */
 export function acpKind(command: string, args: readonly string[]): AgentKind {
   const program = basename(command).replace(/\.(exe|cmd|js|mjs)$/i, '')
   const known = knownAgents.find(({ pattern }) => pattern.test([program, ...args.map(arg => basename(arg))].join(' ')))

@@ -1,20 +1,24 @@
 import type { Modes } from './agent.ts'
 
 /**
- * The mode to put an agent into: the wished one, else one in which it asks a person. Several agents begin in a mode
- * that lets a second model answer, and the phone would never be asked. Undefined when the agent has none of them.
+ * The mode to put an agent into: the requested one, otherwise one in which it asks a person. Several agents
+ * start in a mode that lets a second model answer, and the phone would never be asked. Undefined if the
+ * agent has none of them.
  */
 export function chooseMode(modes: Modes, wish?: string): string | undefined {
   return (wish === undefined ? undefined : findMode(modes, wish)) ?? askingMode(modes)
 }
 
-/** The agent's own id for a mode, named by that id or by a name that apps use for modes of any agent. */
+/** The agent's own id for a mode, by that id or by a name that apps use for modes of any agent. */
 export function findMode({ available }: Modes, wish: string): string | undefined {
   const has = (id: string) => available.find(mode => mode.id === id)?.id
   return has(wish) ?? available.find(mode => sameMode(mode.id, wish))?.id ?? synonyms[wish]?.map(has).find(id => id !== undefined)
 }
 
-/** For a person who wished for a mode that the agent does not have: so it is, and how it works instead. Undefined when nothing is amiss. */
+/**
+ * For a person who requested an unavailable mode: says so, and how the agent works instead. Undefined if
+ * all is well.
+ */
 export function noSuchMode(title: string, modes: Modes | undefined, wish: string | undefined): string | undefined {
   if (wish === undefined || justAsking.includes(wish) || (modes && findMode(modes, wish) !== undefined)) return undefined
   return `${title} has no mode “${wordOf(wish)}”; ${modes ? workingIn(modes) : 'it offers no modes'}.`
@@ -30,7 +34,7 @@ function workingIn({ current, available }: Modes): string {
   return `it works in “${available.find(({ id }) => id === current)?.name ?? current}”`
 }
 
-// As the app calls them.
+// As named in the app.
 const words: Readonly<Record<string, string>> = {
   acceptEdits: 'Edit freely',
   'safe-yolo': 'Edit freely',
@@ -45,7 +49,7 @@ const justAsking = ['default', 'ask', 'manual', 'normal', 'build']
 
 const asking = ['default', 'ask', 'manual', 'workspace-write', 'read-only', 'normal']
 
-// Found by running claude, codex, gemini, qwen and opencode; the first that the agent has is taken.
+// Found by running claude, codex, gemini, qwen and opencode; the first that the agent has is used.
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   default: [...asking, 'build'],
   acceptEdits: ['acceptEdits', 'autoEdit', 'auto-edit', 'auto_edit'],
@@ -56,7 +60,8 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   plan: ['plan', 'read-only']
 }
 
-// Modes known to decide without a person. An agent that begins in one of them and has no asking mode is put into its planning mode.
+// Modes known to decide without a person. An agent that starts in one of them and has no asking mode is
+// put into its planning mode.
 const deciding = new Set([
   'auto',
   'agent',
@@ -77,7 +82,10 @@ function askingMode(modes: Modes): string | undefined {
   return ['plan'].find(has)
 }
 
-/** For a session that goes on in another process: an agent that only planned goes on planning. What let it act unasked has ended with the first. */
+/**
+ * For a session that continues in another process: an agent that only planned continues planning.
+ * Permission to act without asking ended with the first process.
+ */
 export function modeToGoOnIn(before: string | undefined): string | undefined {
   return ['plan', 'read-only'].find(mode => mode === before)
 }

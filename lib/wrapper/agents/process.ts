@@ -12,13 +12,16 @@ export interface AgentProcess {
   readonly output: ReadableStream<Uint8Array>
   /** How it ended, in words for a person: `exit code 1`, `killed by SIGKILL`. */
   readonly ended: Promise<string>
-  /** The end of what it wrote to its error output, at most some kilobytes, without traces. */
+  /** The end of its error output, at most some kilobytes, without stack traces. */
   lastLines(): string
-  /** Closes its input, and after `graceMs` ends it and everything it started. */
+  /** Closes its input, and after `graceMs` ends it and all its children. */
   end(graceMs?: number): Promise<void>
 }
 
-/** Starts a program in a process group of its own, which never outlives this process. Throws CannotStart when it is not there. */
+/**
+ * Starts a program in its own process group, which never outlives this process. Throws CannotStart if it is
+ * missing.
+ */
 export async function startProcess(how: {
   command: string
   args: readonly string[]
@@ -27,10 +30,10 @@ export async function startProcess(how: {
 }): Promise<AgentProcess> {
   const { command, args, directory, env } = how
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${directory}.`)
-  // Windows by itself finds no script by its bare name.
+  // Windows itself finds no script by its bare name.
   const program = process.platform === 'win32' && !isAbsolute(command) ? (findProgram(command, env) ?? command) : command
   const { shell, ...own } = startable(program, args)
-  // A group of its own: Ctrl-C in the terminal is for Afield, which decides what the agent hears of it.
+  // Its own group: Ctrl-C in the terminal is for Afield, which decides what reaches the agent.
   const options = { cwd: directory, env, detached: hasGroups, windowsHide: true, shell }
   const child = spawn(own.command, own.args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   await new Promise<void>((resolve, reject) => {
@@ -42,7 +45,7 @@ export async function startProcess(how: {
 
 const running = new Set<number>()
 const tailBytes = 8 * 1024
-// For the last lines of a program whose pipe something else still holds open.
+// For the last lines of a program whose pipe another process still holds open.
 const lastWordsMs = 500
 
 function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: Omit<LeaseNotes, 'at'>): AgentProcess {
@@ -56,13 +59,14 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: 
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-tailBytes)
   })
-  // Writing to a program that has ended is told by `ended`; the stream's own error says nothing more.
+  // `ended` reports a write to a program that has ended; the stream's own error adds nothing.
   child.stdin.on('error', () => {})
   const ended = new Promise<string>(resolve => {
     child.once('exit', (code, signal) => {
       running.delete(pid)
       release()
-      // What it started may still run, and hold its pipes. Where there are no groups the id may be another’s by now.
+      // Its children may still run, and hold its pipes. Where there are no groups the id may belong to
+      // another by now.
       if (hasGroups) signalGroup(pid, 'SIGKILL')
       const how = signal ? `killed by ${signal}` : `exit code ${code}`
       child.once('close', () => resolve(how))
@@ -99,7 +103,7 @@ function whyNot(command: string, error: Error & { code?: string }): CannotStart 
   }
 }
 
-/** Of what a program wrote to its error output, the lines that help a person: without the steps it traces and the stacks of its errors. */
+/** The lines of a program's error output that help a person: without its traces and the stacks of its errors. */
 export function withoutTraces(text: string): string {
   return text
     .replace(thrownFrom, '')
@@ -109,7 +113,7 @@ export function withoutTraces(text: string): string {
     .join('\n')
 }
 
-// Where Node.js found an error that nobody caught: the file, its line, and a mark below it.
+// Where Node.js reports an uncaught error: the file, its line, and a mark below it.
 const thrownFrom = /^\S+:\d+\n.*\n[ \t]*\^+[ \t]*$/gm
 const traced = /^\[\w+\/\w+\] /
 const isNoise = /^\w+=\S+( \w+=\S+)*$|^\s+at .+(:\d+:\d+|<anonymous>|native|index \d+)\)?( \{)?$|^Node\.js v\d+/

@@ -5,27 +5,27 @@ import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
 import { followModes } from '../terminal/modes.ts'
 
-/** A program on a terminal of its own, whose keys come from us and whose output goes to the person's terminal. */
+/** A program on its own terminal, with keys from us and output to the person's terminal. */
 export interface Pty {
   readonly pid: number
-  /** Resolves when the program takes pasted text: what is written to it earlier may be lost. */
+  /** Resolves when the program accepts pasted text: anything written earlier may be lost. */
   readonly isReady: Promise<void>
   write(text: string): void
   onOutput(take: (text: string) => void): void
   resize(size: { columns: number; rows: number }): void
-  /** How it ended, once everything it wrote was passed on; `signal` is 0 when it ended by itself. */
+  /** How it ended, once all its output was passed on; `signal` is 0 if it ended by itself. */
   readonly ended: Promise<{ code: number; signal: number }>
-  /** SIGTERM, and SIGKILL when that is not heard. Resolves when it has ended; its last words are not shown. */
+  /** SIGTERM, and SIGKILL if that has no effect. Resolves when it has ended; its last output is not shown. */
   end(): Promise<void>
 }
 
 const graceMs = 5_000
 const quietMs = 20
-/** What it started may go on writing to its terminal. */
+/** Its children may continue to write to its terminal. */
 const mostLastWordsMs = 1_000
 const takesPastes = '\x1b[?2004h'
 
-/** False on a system for which there is no native build: a program would find no terminal there. */
+/** False on a system without a native build: a program would find no terminal there. */
 export const hasPty: boolean = hasNative
 
 /** In words for a person, as for a program without a terminal: `exit code 1`, `killed by SIGKILL`. */
@@ -35,7 +35,7 @@ export function howEnded({ code, signal }: { code: number; signal: number }): st
   return `killed by ${name ?? `signal ${signal}`}`
 }
 
-/** The program dies with this process: its terminal goes away. Throws CannotStart when it cannot be started. */
+/** The program dies with this process: its terminal goes away. Throws CannotStart if it cannot be started. */
 export function openPty(
   program: { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> },
   console: Console
@@ -82,7 +82,7 @@ export function openPty(
   }
 }
 
-/** What puts a terminal back as it was, without the words: advice on how to go on with what the phone goes on with. */
+/** The sequences that restore a terminal, without the text: advice on how to continue what the phone continues. */
 export function controlsOf(output: string): string {
   return (output.match(controls) ?? []).join('')
 }
@@ -91,8 +91,8 @@ export function controlsOf(output: string): string {
 const controls = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-Z\\^-~])/g
 
 /**
- * A program on a terminal of its own. The library by itself stops reading as soon as the program is gone; here `ended`
- * comes after its last words.
+ * A program on its own terminal. The library itself stops reading as soon as the program is gone; here
+ * `ended` comes after its last output.
  */
 export function spawnOnPty(
   [command = '', ...args]: readonly string[],
@@ -110,13 +110,13 @@ export function spawnOnPty(
   const pty = spawn(command, args, { ...options, encoding: null, terminal })
   pty.onExit(info => (signal = info.signal))
 
-  /** Nothing tells the end of the output while something that the program started holds its terminal. */
+  /** Nothing marks the end of the output while a child of the program holds its terminal. */
   async function lastWords(): Promise<void> {
     const until = performance.now() + mostLastWordsMs
     for (let before = -1; before !== taken && performance.now() < until; ) {
       before = taken
       await delay(quietMs)
-      // A busy process comes to its timers before it reads what has come meanwhile.
+      // A busy process runs its timers before it reads pending input.
       await setImmediate()
     }
     terminal.close()

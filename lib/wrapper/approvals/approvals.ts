@@ -9,39 +9,48 @@ import { requestOf, whatOf } from './request.ts'
 import { mostKept, openDecisionLog, openRules } from './rules.ts'
 
 export interface Judgement {
-  /** `knowsEdits`: it is known of every file whether the agent changed it in this session. */
+  /** `knowsEdits`: for every file it is known whether the agent changed it in this session. */
   risk: { level: Level; reasons: RiskName[]; knowsEdits: boolean }
-  /** The narrowest rule that would allow it from now on; none when no rule may. */
+  /** The narrowest rule that would allow it from now on; none if no rule may. */
   suggestedRule?: RulePattern
   /** The rule that allows it. */
   rule?: ApprovalRule
 }
 
-/** `device`: as the server knows it. `by`: as it names itself. */
+/** `device`: as identified by the server. `by`: its own name for itself. */
 interface Decider {
   by?: string | undefined
   device?: string | undefined
 }
 
-/** What this computer knows about a request besides what the agent says: how risky it is, and whether a rule allows it. */
+/**
+ * This computer's assessment of a request, besides what the agent says: how risky it is, and whether a rule
+ * allows it.
+ */
 export interface Approvals {
   /** `byRules`: whether a rule may allow it, which then counts as used. */
   judge(asked: PermissionAsk, how?: { byRules: boolean }): Judgement
-  /** From an answer to what was shown. Throws, with a sentence for the one who answers, when no such rule can be made. */
+  /**
+   * From an answer to the shown request. Throws, with a sentence for the person answering, if no such rule
+   * can be made.
+   */
   makeRule(asked: PermissionAsk, draft: RuleDraft, madeBy: string | undefined): ApprovalRule
-  /** For this session, from the tools that an existing app names with its yes; undefined when no such rule can be made. */
+  /**
+   * For this session, from the tools that an existing app lists with its yes; undefined if no such rule can
+   * be made.
+   */
   allowTools(asked: PermissionAsk, tools: readonly string[], madeBy: string | undefined): ApprovalRule | undefined
   note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & Decider & { rule?: ApprovalRule | undefined; choice?: string }): void
-  /** What an agent has changed is not run without a look at it. */
+  /** Files changed by an agent are not run without a review. */
   noteStep(step: Step, status: StepStatus): void
   /** The session is over for good. */
   end(): void
 }
 
-/** What the agent changed in this session. */
+/** The agent's changes in this session. */
 export interface EditedHere {
   readonly paths: ReadonlySet<string>
-  /** False when some of it may not be known. */
+  /** False if some of them may be unknown. */
   readonly isWhole: boolean
   add(paths: readonly string[]): void
 }
@@ -54,7 +63,7 @@ interface ApprovalsOf {
   edited: EditedHere
   /** Its id on the server, once it has one. */
   session(): string | undefined
-  /** Rules are never worth the agent's standing still: what goes wrong with them is told here, and a person is asked. */
+  /** Rules must never block the agent: errors with them are reported here, and a person is asked. */
   onTrouble(sentence: string): void
   now?: () => number
 }
@@ -86,7 +95,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       const request = requestOf(askedOf(asked), folder)
       const pattern = suggested(request)
       const judged: Judgement = { risk, ...(pattern !== undefined && { suggestedRule: { on: request.on, pattern, folder } }) }
-      // Without a way to say yes just once a rule would allow more than it says.
+      // Without an allow-once choice a rule would allow more than it says.
       if (!byRules || !asked.choices.some(({ kind }) => kind === 'allow_once')) return judged
       attempt('No rule was checked.', () => {
         const rule = allowing(rulesHere(), request, home)

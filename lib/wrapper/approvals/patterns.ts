@@ -4,7 +4,7 @@ import { confine } from '../home/confinement.ts'
 import type { Request } from './request.ts'
 import { type SimpleCommand, simpleCommands } from './shell-words.ts'
 
-/** Why this cannot be a rule, in a sentence for a person; undefined when it can. */
+/** Why this cannot be a rule, in a sentence for a person; undefined if it can. */
 export function faultOf({ on, pattern, folder }: RulePattern): string | undefined {
   if (!isAbsolute(folder)) return 'The folder of a rule must be an absolute path.'
   if (/[\p{Cc}\p{Cf}]/u.test(pattern)) return 'The pattern contains invisible characters.'
@@ -32,8 +32,8 @@ export function faultOf({ on, pattern, folder }: RulePattern): string | undefine
 }
 
 /**
- * Whether rules allow all of what is asked. Of a line with several commands each must be allowed, though not by the same rule. `home` is
- * the wrapper's own folder.
+ * Whether rules allow the whole request. In a line with several commands each must be allowed, though not
+ * by the same rule. `home` is the wrapper's own folder.
  */
 export function allowing<Rule extends RulePattern>(rules: readonly Rule[], asked: Request, home: string): Rule | undefined {
   if (asked.isOdd) return undefined
@@ -46,7 +46,7 @@ export function allowing<Rule extends RulePattern>(rules: readonly Rule[], asked
   return found.every(rule => rule !== undefined) ? found[0] : undefined
 }
 
-/** The narrowest pattern that allows what is asked, for a person to widen; undefined when no rule can. */
+/** The narrowest pattern that allows the request, for a person to widen; undefined if no rule can. */
 export function suggested(asked: Request): string | undefined {
   if (asked.isOdd) return undefined
   switch (asked.on) {
@@ -54,7 +54,7 @@ export function suggested(asked: Request): string | undefined {
       const commands = asked.command === undefined ? undefined : simpleCommands(asked.command)
       // A rule is about one program; a line of several needs one for each.
       const [words, ...others] = commands ?? []
-      // A star would stand for anything.
+      // A star would match anything.
       return words && others.length === 0 && !words.some(word => word.includes('*')) ? words.map(quoted).join(' ') : undefined
     }
     case 'change':
@@ -87,7 +87,7 @@ function fits({ on, pattern, folder }: RulePattern, asked: Request, home: string
   }
 }
 
-/** Through links, to where the file really is. */
+/** With links resolved, the file's real path. */
 function fitsFile(pattern: string, folder: string, path: string, on: 'change' | 'read', home: string): boolean {
   try {
     const confinement = confine([folder], home)
@@ -98,7 +98,7 @@ function fitsFile(pattern: string, folder: string, path: string, on: 'change' | 
   }
 }
 
-/** `*` stays within a name, `**` goes deeper. What begins with a dot is named by who means it. */
+/** `*` stays within a name, `**` goes deeper. A leading dot must be written out. */
 function fitsPath([first, ...rest]: readonly string[], path: readonly string[]): boolean {
   if (first === undefined) return path.length === 0
   if (first === '**') {
@@ -111,7 +111,7 @@ function fitsPath([first, ...rest]: readonly string[], path: readonly string[]):
   return partsOf(first).test(name) && fitsPath(rest, below)
 }
 
-/** `*` at the end of a pattern stands for any further words, within a word for a part of it. */
+/** `*` at the end of a pattern matches any further words, within a word part of it. */
 function fitsCommand(pattern: string, command: SimpleCommand): boolean {
   const words = patternWords(pattern) ?? []
   const isOpen = words.at(-1) === '*'
@@ -126,7 +126,7 @@ function fitsWord(pattern: string, word: string): boolean {
   return partsOf(pattern).test(word) && !hasWayOut(word) && (!pattern.startsWith('*') || isTame(word))
 }
 
-/** What a person who wrote `*` had in mind: no option, which may change what the program does, and no file elsewhere. */
+/** What a person who wrote `*` meant: no option, which may change what the program does, and no file elsewhere. */
 function isTame(word: string): boolean {
   return !/^[-/~]/.test(word) && !/[=:][/~]/.test(word) && !hasWayOut(word)
 }
@@ -176,9 +176,10 @@ function escaped(text: string): string {
 }
 
 /**
- * The rule that an existing app means by the tools it allows with its answer: `Bash(npm test)`, `Bash(npm run:*)`, or a tool by its name.
- * It says nothing of what was shown, so the rule is made of what it names alone. Undefined when that is not what is asked, and when it
- * would leave open more than a rule may: a program that runs others, or every page.
+ * The rule meant by the tools that an existing app allows with its answer: `Bash(npm test)`, `Bash(npm
+ * run:*)`, or a tool by its name. It says nothing about the shown request, so the rule is made from it
+ * alone. Undefined if that is not the request, or would allow more than a rule may: a program that runs
+ * others, or every page.
  */
 export function ruleOfTools(allowTools: readonly string[], asked: Request): RulePattern | undefined {
   const { tool, folder } = asked
@@ -186,7 +187,7 @@ export function ruleOfTools(allowTools: readonly string[], asked: Request): Rule
   switch (asked.on) {
     case 'command':
       return of('command', commandPattern(allowTools, asked))
-    // Anywhere in the folder of the session, as far as a rule may reach there.
+    // Anywhere in the session's folder, as far as a rule may reach there.
     case 'change':
     case 'read':
       return of(asked.on, allowTools.includes(tool) ? '**' : undefined)
@@ -197,7 +198,7 @@ export function ruleOfTools(allowTools: readonly string[], asked: Request): Rule
   }
 }
 
-/** The very command, or whatever begins with these words. */
+/** Exactly this command, or any that begins with these words. */
 function commandPattern(allowTools: readonly string[], asked: Request): string | undefined {
   const begin = `${asked.tool}(`
   const inside = allowTools.find(each => each.startsWith(begin) && each.endsWith(')'))?.slice(begin.length, -1)

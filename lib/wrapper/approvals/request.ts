@@ -3,7 +3,7 @@ import type { Asked } from '../../protocol/sealed/decisions/subject.ts'
 import { commandAsked } from '../../protocol/sealed/decisions/subject.ts'
 import { commandOf, directoryOf, kindOf, pathOf, urlOf } from '../../protocol/sealed/decisions/tool-args.ts'
 
-/** What is asked, as far as rules go. */
+/** A request, as far as rules need it. */
 export interface Request {
   readonly on: RuleSubject
   readonly tool: string
@@ -13,7 +13,7 @@ export interface Request {
   /** Of the session. */
   readonly folder: string
   readonly directory: string | undefined
-  /** Has something in it that no pattern looks at. */
+  /** Contains something that no pattern checks. */
   readonly isOdd: boolean
 }
 
@@ -37,7 +37,7 @@ export function requestOf(asked: Asked, folder: string): Request {
     case 'think':
     case 'other':
       return { ...request, on: 'tool', command: undefined, isOdd: false }
-    // Each of these is looked at by a person.
+    // Each of these needs a person.
     case 'delete':
     case 'move':
     case 'plan':
@@ -50,7 +50,8 @@ export function whatOf({ command, url, paths, tool }: Request): string {
   return command ?? url ?? (paths.length > 0 ? paths.join(' ') : tool)
 }
 
-// What else a call may say of a command without changing what is run, or where. Others, such as a way out of a sandbox, are for a person.
+// Other arguments of a command that change neither what is run nor where. Any others, such as leaving a
+// sandbox, need a person.
 const harmless = new Set([
   'description',
   'justification',

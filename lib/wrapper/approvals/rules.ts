@@ -25,19 +25,23 @@ interface Rules {
 }
 
 /**
- * What people allow on this computer for longer than once, in `rules.json` of the wrapper's home. Every session and the daemon read and
- * write it, so nothing of it is remembered: a rule that is removed allows nothing from then on.
+ * What people allow on this computer for longer than once, in `rules.json` of the wrapper's home. Every
+ * session and the daemon read and write it, so nothing is cached: a removed rule allows nothing from then
+ * on.
  */
 interface RuleBook {
-  /** Throws when it cannot be read: then nothing is allowed. */
+  /** Throws if it cannot be read: then nothing is allowed. */
   read(): Rules
-  /** With the id of a rule that is there it changes that one. Throws, with a sentence for who made it, when it can be no rule. */
+  /**
+   * With the id of an existing rule it changes that one. Throws, with a sentence for its author, if it
+   * cannot be a rule.
+   */
   set(draft: RuleDraft & { id?: string | undefined }, madeBy?: string): ApprovalRule
   remove(id: string): void
   pause(isPaused: boolean): void
   /** A rule answered something. */
   used(id: string): void
-  /** A session is over for good, and what counted only there. */
+  /** A session is over for good, and with it its own rules. */
   endSession(session: string): void
 }
 
@@ -109,7 +113,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a phone may see and change of the rules of this computer: the daemon answers, and each session for want of one. */
+/**
+ * What a phone may see and change of this computer's rules: the daemon answers, or each session if there is
+ * none.
+ */
 export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ruleCalls> {
   const book = openRules(home)
   return {
@@ -132,7 +139,7 @@ export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ru
 }
 
 const mostTold = 100
-/** In characters: enough to know what it was about, in a list. */
+/** In characters: enough to recognize it in a list. */
 const longestTold = 300
 
 function madeOn(home: string, device: string): DecisionEntry[] {
@@ -144,7 +151,7 @@ function madeOn(home: string, device: string): DecisionEntry[] {
 
 const mostTried = 50
 
-/** Over the last decisions of its kind. Throws, with a sentence for a person, when it can be no rule. */
+/** Over the last decisions of its kind. Throws, with a sentence for a person, if it cannot be a rule. */
 function tryRule(home: string, pattern: RulePattern): RuleTrial {
   const fault = faultOf(pattern)
   if (fault !== undefined) throw new Error(fault)
@@ -170,18 +177,21 @@ function requestIn({ on, tool, what, folder, paths, isOdd }: DecisionEntry): Req
   }
 }
 
-/** What was decided on this computer, a line each, in `decisions.log` of the wrapper's home. Only its owner may read it. */
+/**
+ * The decisions made on this computer, one per line, in `decisions.log` of the wrapper's home. Only its
+ * owner may read it.
+ */
 interface DecisionLog {
   add(entry: DecisionEntry): void
-  /** The latest first. */
+  /** Latest first. */
   read(): DecisionEntry[]
 }
 
 const mostBytes = 1024 * 1024
-/** In characters, of what was asked. */
+/** In characters, of the request. */
 export const mostKept = 4000
 
-/** Two files of at most `most` bytes: the full one takes the place of the older. */
+/** Two files of at most `most` bytes: the full one replaces the older. */
 export function openDecisionLog(home: string, most = mostBytes): DecisionLog {
   const path = join(home, 'decisions.log')
   const older = `${path}.1`
@@ -189,7 +199,7 @@ export function openDecisionLog(home: string, most = mostBytes): DecisionLog {
     add(entry) {
       makePrivateFolder(home)
       if (sizeOf(path) > most) renameSync(path, older)
-      // The line end comes first, so that what follows a torn line is a line of its own.
+      // The line end comes first, so that an entry after a torn line is on its own line.
       appendPrivateFile(path, `\n${JSON.stringify({ ...entry, what: entry.what.slice(0, mostKept) })}`)
     },
     read() {

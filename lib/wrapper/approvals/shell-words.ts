@@ -1,11 +1,11 @@
-/** The words of a program with its arguments. */
+/** A program with its arguments. */
 export type SimpleCommand = readonly string[]
 
 /**
- * The simple commands of a line, or undefined when it has anything in it that is not plainly a word or a separator. Shells differ in how
- * they read substitutions, redirections, globs, braces and escapes, and an error in reading them would run what nobody allowed: so they are
- * not read at all, and what has them is asked for.
- * `hasStars`: a `*` is a letter like others, as in patterns.
+ * The simple commands of a line, or undefined if it contains anything that is not clearly a word or a
+ * separator. Shells differ in how they parse substitutions, redirections, globs, braces and escapes, and a
+ * parsing error would run what nobody allowed: so they are not parsed at all, and such lines need a person.
+ * `hasStars`: a `*` is an ordinary character, as in patterns.
  */
 export function simpleCommands(line: string, { hasStars = false } = {}): SimpleCommand[] | undefined {
   const commands: string[][] = []
@@ -33,7 +33,7 @@ export function simpleCommands(line: string, { hasStars = false } = {}): SimpleC
   return commands.length > 0 && commands.every(command => isPlain(command)) ? commands : undefined
 }
 
-// Characters that no shell gives a meaning to: outside of quotes, in double quotes, in single quotes.
+// Characters without a meaning in any shell: outside quotes, in double quotes, in single quotes.
 const bare = /^[\w@%+:,./=-]+/
 const bareWithStars = /^[\w@%+:,./=*-]+/
 const double = /^"([\p{L}\p{N}_@%+:,./=^ \t'#~*?()[\]{}<>|&;-]*)"/u
@@ -52,10 +52,10 @@ function readWord(text: string, hasStars: boolean): { text: string; length: numb
   return { text: word, length: at }
 }
 
-// The first word must be a program: no variable that is set, no word of the shell itself.
+// The first word must be a program: no variable assignment, no shell keyword.
 function isPlain(words: SimpleCommand): boolean {
   const [program = ''] = words
-  // Some shells take a word that begins so for the place of a program.
+  // Some shells expand a word that begins like this to the path of a program.
   if (words.some(word => word.startsWith('='))) return false
   return program !== '' && !program.includes('=') && /^[\w@+:,./*-]+$/.test(program) && !reserved.has(program)
 }

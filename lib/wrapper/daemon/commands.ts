@@ -26,7 +26,7 @@ interface DaemonCommand {
   terminal: Terminal
   lines: number
   follow: boolean
-  /** Whether to keep the computer from sleeping while a session works; as it was when left out. */
+  /** Whether to keep the computer from sleeping while a session works; unchanged if omitted. */
   keepAwake?: boolean | undefined
 }
 
@@ -40,7 +40,7 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
     return 0
   }
   credentialsFor(options)
-  // Its own lines it writes there itself; this is for what ends it without a word of its own.
+  // It writes its own lines there itself; this is for errors that end it silently.
   const log = openSync(logFile(home.path), 'a', 0o600)
   const { command, args } = ownProgram(['daemon', 'run', ...(options.server ? ['--server', options.server] : [])])
   const child = spawn(command, args, {
@@ -73,7 +73,7 @@ export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<num
   return 0
 }
 
-/** Exits with 3 when it does not run, as the commands of services do. */
+/** Exits with 3 if it is not running, like service commands. */
 export async function showDaemon({ home, terminal, env }: DaemonCommand): Promise<number> {
   const style = styleFor(terminal, env)
   const daemon = (await askDaemon(home.path, 'status')) ?? findDaemon(home.path)
@@ -120,7 +120,7 @@ export async function installDaemon(options: DaemonCommand): Promise<number> {
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const service = findService(env)
   service.refuseIfUnable(`Start the daemon yourself with:\n  ${typed('daemon start')}`)
-  // There is one daemon for a home; from now on it is that of the service.
+  // There is one daemon per home; from now on it is the service's.
   if (findDaemon(home.path)) await stopDaemon(options)
   service.install({ home: home.path, server })
   tell(
@@ -157,7 +157,7 @@ export async function runDaemon(options: DaemonCommand): Promise<number> {
   addLine(`started, process ${process.pid}, ${credentials.server}`)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
   if ((await daemon.ended) === 'stopped') return 0
-  // Its service starts it again when it fails; nobody else would.
+  // Its service restarts it after a failure; nothing else would.
   if (env['AFIELD_SERVICE']) return exitCodes.storage
   startAgain(options)
   return 0

@@ -6,10 +6,10 @@ import { askLocal } from '../../local-socket/ask.ts'
 import { type LocalSocket, openLocalSocket } from '../../local-socket/open.ts'
 import { daemonNotes } from './place.ts'
 
-/** What the owner of this computer can ask of its daemon. */
+/** Commands that the owner of this computer can send to its daemon. */
 const replies = {
   status: daemonNotes,
-  /** The sessions that run; `id` is the server's, once it knows the session. */
+  /** The running sessions; `id` is the server's, once it knows the session. */
   list: z.array(z.object({ id: z.string().optional(), pid: z.int(), folder: z.string() })),
   stop: z.object({})
 } as const
@@ -18,7 +18,10 @@ type Replies = { [Name in keyof typeof replies]: z.output<(typeof replies)[Name]
 /** `answered` resolves once the reply was sent. */
 type DaemonAnswers = { [Name in keyof Replies]: (answered: Promise<void>) => Replies[Name] }
 
-/** Answers on `daemon/control.sock` in the wrapper's home, for its owner alone [W7]; undefined where there can be no such socket. */
+/**
+ * Answers on `daemon/control.sock` in the wrapper's home, for its owner alone [W7]; undefined if there can
+ * be no such socket.
+ */
 export async function openDaemonControl(
   home: string,
   answers: DaemonAnswers,
@@ -43,7 +46,7 @@ export async function openDaemonControl(
   }
 }
 
-/** Undefined when no daemon answers there. */
+/** Undefined if no daemon answers there. */
 export async function askDaemon<Name extends keyof Replies>(home: string, name: Name): Promise<Replies[Name] | undefined> {
   const asked = await askLocal({ ...placeIn(home), name, question: {} })
   if (!asked) return undefined

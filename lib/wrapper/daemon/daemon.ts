@@ -26,12 +26,12 @@ interface DaemonOptions {
 }
 
 interface Daemon {
-  /** Resolves when it was asked to stop or to make way for a new process, here or from a phone, and has said goodbye. */
+  /** Resolves when it was told to stop or to be replaced, here or from a phone, and has said goodbye. */
   readonly ended: Promise<'stopped' | 'restarts'>
   stop(): void
 }
 
-/** Keeps this computer reachable for the phone. Sessions are processes of their own and do not notice when it comes and goes. */
+/** Keeps this computer reachable for the phone. Sessions are their own processes and do not depend on it. */
 export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptions): Daemon {
   const place = takePlace(home.path, {
     pid: process.pid,
@@ -112,7 +112,7 @@ function running(home: string) {
   return listOpenSessions(home).flatMap(({ pid, notes: { id, metadata } }) => (pid === undefined ? [] : { id, pid, folder: metadata.path }))
 }
 
-/** The answer has to leave before the socket is closed. */
+/** The answer has to be sent before the socket is closed. */
 function stopAfter(answered: Promise<void>, stop: () => void): Record<string, never> {
   void answered.then(stop)
   return {}

@@ -8,7 +8,7 @@ import { allowedFolders } from './computer/folders.ts'
 import { forkSession, rewindPointsOf } from './launch/fork.ts'
 import type { SpawnDeps } from './launch/spawn.ts'
 
-/** What agents keep by themselves on this computer, and new conversations made of it. */
+/** The agents' own conversations on this computer, and new sessions made from them. */
 export function historyMethods(deps: SpawnDeps) {
   const { home, env } = deps
   const own = agentEnvironment(env)

@@ -49,7 +49,7 @@ export function openKeepAwake({ home, env, isWorking }: KeepAwakeOptions): KeepA
   const look = () => {
     const isWanted = command !== undefined && wantsAwake(home) && isWorking()
     if (!isWanted) return stop()
-    // A system without the service would be asked in vain again and again.
+    // A system without the service would be asked again and again in vain.
     if (!child && performance.now() - endedAt > againAfterMs) start()
   }
   const timer = setInterval(look, lookEveryMs)

@@ -26,23 +26,23 @@ interface MachineLineOptions {
   /** Which agents are here, by name. */
   agents(): Record<string, boolean>
   onState(state: LineState): void
-  /** A call was refused that no client made so. */
+  /** A call was rejected that no client made like this. */
   onForged(forgery: Forgery): void
 }
 
 export type LineState = { type: 'connecting' | 'live' } | { type: 'away'; reason: string } | { type: 'unlinked' }
 
-/** The way of this computer to the server: known there, alive, and open to calls. */
+/** This computer's connection to the server: registered there, online, and open to calls. */
 interface MachineLine {
   readonly state: LineState
-  /** Says that the daemon is gone, if there is a link, and closes. */
+  /** Reports the daemon as gone, if there is a link, and closes. */
   close(): Promise<void>
 }
 
 const aliveEveryMs = 20_000
 const goodbyeMs = 2_000
 
-/** Keeps trying for as long as it is open; nothing has to be reachable at the start. */
+/** Keeps trying while it is open; nothing has to be reachable at the start. */
 export function openMachineLine(options: MachineLineOptions): MachineLine {
   const { home, credentials, token, fetch, handlers } = options
   const { server } = credentials
@@ -115,7 +115,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
   }
 
-  /** A server that was put back to an older state has of this computer what was true then. */
+  /** A restored server has the state of this computer from then. */
   async function comeBack(): Promise<void> {
     const { machine } = await rest.call('readMachine', { params: { id: home.machineId } }, { signal: end.signal })
     takeBack(machine)
@@ -124,10 +124,10 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   function follow(now: SocketState): void {
     switch (now.type) {
       case 'live':
-        // The line is busy with what it answers, so what may be dropped would be.
+        // The connection is busy with its own answers, so droppable events would be dropped.
         tellAlive()
         enter({ type: 'live' })
-        // What cannot be asked now is asked when the line comes back once more.
+        // If it cannot be fetched now, it is fetched at the next reconnect.
         if (wasDown) comeBack().catch(() => {})
         return
       case 'down':
@@ -167,7 +167,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   }
 }
 
-/** In the words of existing apps, and in ours. */
+/** In the format of existing apps, and in ours. */
 function abilities({ handlers, agents }: MachineLineOptions): Partial<MachineMetadata> {
   const detectedAt = Date.now()
   return {

@@ -14,18 +14,18 @@ interface MachineMethodsDeps {
   server: string
   env: Readonly<Record<string, string | undefined>>
   resumer: Resumer
-  /** Makes a session known that is not known here any more, from what an app says of it. */
+  /** Makes an unknown session known, from an app's data. */
   remember(id: string, reminder: unknown): Promise<void>
-  /** Ends the daemon; sessions go on. */
+  /** Ends the daemon; sessions continue. */
   stop(): void
-  /** The same, and a new process takes its place. */
+  /** The same, and a new process replaces it. */
   restart(): void
 }
 
-/** What a phone may ask of this computer while no session is concerned. */
+/** What a phone may ask of this computer outside any session. */
 export function machineMethods(deps: MachineMethodsDeps): Partial<MachineHandlers> {
   const { home } = deps
-  // Outside of sessions a phone looks for a folder; it reads no files.
+  // Outside sessions a phone looks for a folder; it reads no files.
   const files = fileMethods(() => allowedFolders(home))
   return {
     ...ruleMethods(home),
@@ -41,7 +41,7 @@ export function machineMethods(deps: MachineMethodsDeps): Partial<MachineHandler
       return { type: 'success', sessionId }
     },
     'stop-daemon': (_, _by, answered) => {
-      // The answer has to leave before the line is closed.
+      // The answer has to be sent before the connection is closed.
       void answered?.then(deps.stop)
       return { message: 'Daemon stop request acknowledged, starting shutdown sequence...' }
     },

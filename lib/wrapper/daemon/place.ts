@@ -10,11 +10,11 @@ export const daemonNotes = z.object({
   server: z.string(),
   version: z.string(),
   startedAt: z.number(),
-  /** How the link to the server stands, in words. */
+  /** The state of the link to the server, in words. */
   link: z.string()
 })
 
-/** What the daemon says of itself in the wrapper's home. */
+/** What the daemon records about itself in the wrapper's home. */
 export type DaemonNotes = z.infer<typeof daemonNotes>
 
 interface DaemonPlace {
@@ -23,7 +23,10 @@ interface DaemonPlace {
   leave(): void
 }
 
-/** Makes this process the daemon of a home. Throws CannotStart when another one is: of two that start at once, the first stays. */
+/**
+ * Makes this process the daemon of a home. Throws CannotStart if there is another one: of two that start at
+ * once, the first stays.
+ */
 export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
   const own = `daemon@${ownName()}.json`
   const file = join(folderOf(home), own)
@@ -47,7 +50,7 @@ export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
   }
 }
 
-/** The daemon that runs now; undefined when there is none. */
+/** The running daemon; undefined if there is none. */
 export function findDaemon(home: string): DaemonNotes | undefined {
   for (const name of places(home)) {
     const { data } = daemonNotes.safeParse(JSON.parse(readPrivateFile(join(folderOf(home), name)) ?? 'null'))
@@ -56,7 +59,7 @@ export function findDaemon(home: string): DaemonNotes | undefined {
   return undefined
 }
 
-/** The files of daemons that run; those of dead ones go away. */
+/** The files of running daemons; those of dead ones are removed. */
 function places(home: string): string[] {
   const folder = folderOf(home)
   return readdirSync(folder).filter(name => {
@@ -67,7 +70,7 @@ function places(home: string): string[] {
   })
 }
 
-// By the start of the process, then by its id: every process comes to the same order.
+// By the start of the process, then by its id: every process gets the same order.
 function byStart(one: string, other: string): number {
   const [onePid = 0, oneStart = 0] = numbersIn(one)
   const [otherPid = 0, otherStart = 0] = numbersIn(other)

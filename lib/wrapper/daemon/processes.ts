@@ -8,7 +8,7 @@ import { beganAt, inShells, memoryOf, nameOf, readChildren, treeOf } from '../ho
 import { findOwned, type KnownSession, listOpenSessions, readNotes } from '../home/session-folder.ts'
 import { noteEndedByPerson } from '../home/session-notes.ts'
 
-/** What runs here for Afield, and how to end it. */
+/** Afield's processes on this computer, and how to end them. */
 export function processMethods(home: string) {
   return {
     processes: () => ({ processes: readRunning(home).map(({ shown }) => shown) }),
@@ -32,7 +32,7 @@ async function stopSession(home: string, id: string): Promise<{ message: string 
   if (running?.pid === undefined) throw new Error('No such session runs on this computer.')
   noteEndedByPerson(running)
   process.kill(running.pid, 'SIGTERM')
-  // What is written from now on shall not be read by a process that is about to end.
+  // New messages must not be read by a process that is about to end.
   const whenDeaf = (watch: (folder: string) => void) => {
     watch(running.path)
     return findOwned(home, running.pid) === undefined || readNotes(running.path)?.isEnding ? true : undefined
@@ -46,7 +46,7 @@ interface Running {
   session: KnownSession | undefined
 }
 
-/** A session that is being started has no folder yet. */
+/** A session that is starting has no folder yet. */
 const startWithinMs = 120_000
 
 function readRunning(home: string): Running[] {
@@ -100,7 +100,7 @@ const graceMs = 10_000
 const lookEveryMs = 50
 const diesWithinMs = 250
 
-/** Only this very process, also when its id is given away meanwhile. A left over agent has a group of its own. */
+/** Only this very process, even if its id is reused meanwhile. A leftover agent has its own group. */
 async function endProcess({ id, pid }: MachineProcess, isGroup: boolean): Promise<void> {
   const signal = (name: NodeJS.Signals) => {
     if (nameOf(pid) === id) process.kill(isGroup && process.platform !== 'win32' ? -pid : pid, name)

@@ -6,11 +6,14 @@ import { CannotStart } from '../../exit.ts'
 import { ownProgram, typed } from '../home/own-process.ts'
 import { plain } from '../terminal/style.ts'
 
-/** How the system starts the daemon with the person's session and starts it again when it ends. */
+/** How the system starts the daemon with the person's login session and restarts it when it ends. */
 interface Service {
-  /** The file that says so. */
+  /** The service definition. */
   readonly file: string
-  /** Throws CannotStart when the system cannot be asked, before anything is changed; `instead` says what a person can do then. */
+  /**
+   * Throws CannotStart if the service manager cannot be used, before anything is changed; `instead` says
+   * what a person can do then.
+   */
   refuseIfUnable(instead: string): void
   /** Also in place of an earlier one. */
   install(daemon: ServedDaemon): void
@@ -25,7 +28,7 @@ interface ServedDaemon {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** A user unit of systemd, or an agent of launchd. Throws CannotStart where there is neither. */
+/** A user unit of systemd, or an agent of launchd. Throws CannotStart if there is neither. */
 export function findService(env: Env): Service {
   if (process.platform === 'darwin') return launchd(env)
   if (process.platform === 'linux') return systemd(env)
@@ -37,7 +40,8 @@ function programOf({ server }: ServedDaemon): string[] {
   return [command, ...args]
 }
 
-// How the network is reached, and where agents and their settings are: a service begins without what the person's shell says of it.
+// The network settings, and where agents and their settings are: a service starts without the environment
+// of the person's shell.
 const keptNames = [
   'PATH',
   'NODE_EXTRA_CA_CERTS',
@@ -73,7 +77,7 @@ function systemd(env: Env): Service {
       save(file, unitOf(daemon, env))
       run('systemctl', ['--user', 'daemon-reload'])
       run('systemctl', ['--user', 'enable', 'afield.service'])
-      // Also one that ran before with an earlier unit.
+      // Also one that already runs with an earlier unit.
       run('systemctl', ['--user', 'restart', 'afield.service'])
     },
     uninstall() {
@@ -112,7 +116,7 @@ function launchd(env: Env): Service {
     file,
     refuseIfUnable() {},
     install(daemon) {
-      // One that is known already is not taken a second time.
+      // One already known is not loaded again.
       spawnSync('launchctl', ['bootout', `${domain}/${label}`])
       save(file, plistOf(label, daemon, env))
       run('launchctl', ['bootstrap', domain, file])
@@ -159,7 +163,10 @@ function run(command: string, args: readonly string[]): void {
   if (status !== 0) throw new CannotStart(`${command} ${args.join(' ')} failed: ${stderr.trim() || `exit code ${status}`}`)
 }
 
-/** As systemd reads words: in quotes, with its own signs doubled. A dollar is one of them in commands alone. */
+/**
+ * In systemd's word syntax: quoted, with its special characters doubled. A dollar is one of them only in
+ * commands.
+ */
 function quoted(word: string): string {
   return `"${word.replace(/[\\"]/g, '\\$&').replace(/%/g, '%%')}"`
 }

@@ -8,7 +8,7 @@ import { logsIn, startLines } from './launch/launch.ts'
 
 interface UpkeepDeps {
   home: string
-  /** Ends the daemon, and lets a new process of the program take its place. */
+  /** Ends the daemon, and lets a new process of the program replace it. */
   restart(): void
 }
 
@@ -17,13 +17,13 @@ const usualLines = 200
 const mostStartLines = 12
 const mostLogBytes = 4 * 1024 * 1024
 
-/** The daemon's log, its restart, and how to bring it up to date. */
+/** The daemon's log, its restart, and how to update it. */
 export function upkeepMethods({ home, restart }: UpkeepDeps) {
   return {
     'start-log': ({ start }) => ({ lines: startLines(start, mostStartLines).map(withoutSecrets) }),
     log: ({ lines = usualLines }) => ({ lines: lastLines(home, lines).map(withoutSecrets) }),
     restart(_, _by, answered) {
-      // The answer has to leave before the line is closed.
+      // The answer has to be sent before the connection is closed.
       void answered?.then(restart)
       return { message: 'The daemon restarts. Sessions continue.' }
     },
@@ -35,14 +35,14 @@ export function logFile(home: string): string {
   return join(logsIn(home), 'daemon.log')
 }
 
-/** What is too long is kept once, under another name. */
+/** A log that is too long is kept once, under another name. */
 export function addToLog(home: string, line: string): void {
   try {
     const file = logFile(home)
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(file, `${file}.1`)
     appendFileSync(file, `${line}\n`, { mode: 0o600 })
   } catch {
-    // A full disk takes lines from the log, and the daemon from nobody.
+    // A full disk costs lines of the log, and never the daemon.
   }
 }
 
@@ -52,7 +52,7 @@ export function lastLines(home: string, count: number): string[] {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count)
 }
 
-/** None is written there; what a library says in an error may hold one all the same. */
+/** None is logged on purpose; a library's error may contain one. */
 function withoutSecrets(line: string): string {
   return plain(line)
     .replace(/[A-Za-z0-9+_=-]{40,}/g, '…')

@@ -11,7 +11,7 @@ import { type Beginning, type FiledHistory, headOf, parse, type Saying } from '.
 
 type Env = Readonly<Record<string, string>>
 
-/** The conversations that Claude Code wrote down. */
+/** Claude Code's recorded conversations. */
 export function claudeHistories(env: Env): FiledHistory[] {
   const projects = join(configFolder(env), 'projects')
   if (!existsSync(projects)) return []
@@ -29,7 +29,7 @@ export function claudeHistories(env: Env): FiledHistory[] {
 
 const placed = z.looseObject({ cwd: z.string() })
 
-/** Undefined when nobody said anything in it. */
+/** Undefined for a conversation without messages. */
 export function claudeBeginning(file: string): Beginning | undefined {
   let folder: string | undefined
   let title: string | undefined
@@ -62,7 +62,7 @@ export function openInClaude(env: Env): Map<string, number> {
   return new Map(open)
 }
 
-/** After a restart of the computer its id may be another program's, which began only after the file was written. */
+/** After a reboot its id may be another program's, which started only after the file was written. */
 function isWriter(pid: number, file: string): boolean {
   if (nameOf(pid) === undefined) return false
   const began = beganAt(pid)
@@ -72,7 +72,7 @@ function isWriter(pid: number, file: string): boolean {
 
 const clockMayDifferMs = 60_000
 
-/** The file of a conversation. Throws, with a sentence for the phone, when there is none. */
+/** The file of a conversation. Throws, with a sentence for the phone, if there is none. */
 export function findClaudeHistory(env: Env, id: string): FiledHistory {
   const found = claudeHistories(env).find(history => history.id === id)
   if (!found) throw new Error('Claude Code has no such conversation on this computer.')
@@ -81,7 +81,7 @@ export function findClaudeHistory(env: Env, id: string): FiledHistory {
 
 const row = z.looseObject({ type: z.string().optional(), uuid: z.string().optional(), timestamp: z.string().optional() })
 
-/** What people wrote, in order: a fork keeps the turn that begins with one of these. */
+/** The person's messages, in order: a fork keeps the turn that starts with one of these. */
 export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
   return linesOf(file).flatMap(line => {
     const text = promptIn(line)
@@ -91,8 +91,8 @@ export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
 }
 
 /**
- * Copies a conversation under a new id, which Claude Code goes on with like with any other; with `at` only up to the end of the turn
- * that begins there. The copy is there whole or not at all.
+ * Copies a conversation under a new id, which Claude Code can continue like any other; with `at` only up to
+ * the end of the turn that starts there. The copy is complete or does not exist.
  */
 export function forkClaude({ file }: FiledHistory, at?: string): string {
   const lines = linesOf(file)
@@ -111,7 +111,7 @@ function endOfTurn(lines: readonly string[], at: string): number {
 }
 
 function promptIn(line: string): string | undefined {
-  // What was said while a turn ran belongs to that turn.
+  // Messages during a turn belong to that turn.
   if (row.safeParse(parse(line)).data?.type !== 'user') return undefined
   for (const said of readRow(line, 0)) if (said.type === 'block' && said.by === 'user' && said.block.type === 'text') return said.block.text
   return undefined
@@ -123,7 +123,7 @@ function withSession(line: string, id: string): string {
   return JSON.stringify({ ...value, sessionId: id })
 }
 
-/** Whole lines: a last one without its end is still being written. */
+/** Complete lines: a last one without its end is still being written. */
 function linesOf(file: string): string[] {
   return readFileSync(file, 'utf8').split('\n').slice(0, -1)
 }

@@ -8,7 +8,7 @@ import { codexBeginning, codexHistories } from './codex.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** Where a thread was at work. Throws, with a sentence for the phone, when Codex has no such thread or nothing was said in it. */
+/** The folder of a thread. Throws, with a sentence for the phone, if Codex has no such thread or it is empty. */
 export function folderOfThread(env: Env, thread: string): string {
   const file = codexHistories(env).find(({ id }) => id === thread)?.file
   const folder = file === undefined ? undefined : codexBeginning(file)?.folder
@@ -18,11 +18,11 @@ export function folderOfThread(env: Env, thread: string): string {
 
 export const noSuchThread = 'Codex has no such conversation on this computer.'
 
-/** Codex alone can read and copy its threads. */
+/** Only Codex can read and copy its threads. */
 interface CodexForking {
-  /** What people said, in order: a fork keeps the turn in which one of these was said. */
+  /** The person's messages, in order: a fork keeps the turn that contains one of these. */
   rewindPoints(thread: string): Promise<CodexRewindPoint[]>
-  /** Resolves to the id of the copy; with `at` it goes up to the end of the turn in which that was said. */
+  /** Resolves to the id of the copy; with `at` it goes up to the end of the turn that contains that message. */
   fork(thread: string, at?: string): Promise<string>
 }
 
@@ -47,7 +47,7 @@ export function codexForking({ home, env }: { home: string; env: Env }): CodexFo
 const answerWithinMs = 20_000
 const endWithinMs = 500
 
-/** By an app server that is there for this alone. */
+/** By a temporary app server. */
 async function asking<Answer>({ home, env }: { home: string; env: Env }, ask: (line: Line) => Promise<Answer>): Promise<Answer> {
   if (process.platform === 'win32') throw new Error('Afield cannot reach the app server of Codex on Windows yet.')
   const codex = findCodex(env)

@@ -5,7 +5,7 @@ import { type Beginning, type FiledHistory, headOf, parse, type Saying } from '.
 
 type Env = Readonly<Record<string, string>>
 
-/** The threads that Codex wrote down. */
+/** The threads recorded by Codex. */
 export function codexHistories(env: Env): FiledHistory[] {
   const sessions = join(env['CODEX_HOME'] || join(env['HOME'] ?? '', '.codex'), 'sessions')
   if (!existsSync(sessions)) return []
@@ -38,7 +38,7 @@ const item = z.looseObject({
 })
 const said = z.looseObject({ type: z.literal('event_msg'), payload: z.discriminatedUnion('type', [message, item]) })
 
-/** Undefined when nobody said anything in it. */
+/** Undefined for a thread without messages. */
 export function codexBeginning(file: string): Beginning | undefined {
   const parts = lineage(file)
   const folder = parts[0] && metaOf(parts[0].head)?.cwd
@@ -54,18 +54,18 @@ export function codexLines(file: string): string[] {
 
 interface Part {
   file: string
-  /** In bytes: what stands after it is not of this thread. */
+  /** In bytes: anything after it is not part of this thread. */
   end: number | undefined
   head: string[]
 }
 
 const mostForks = 100
 
-/** A fork holds only what was said since, and names what it goes on with: the latest part comes first. */
+/** A fork contains only later messages, and names its origin: the latest part comes first. */
 function lineage(file: string, end?: number, forks = 0): Part[] {
   const head = headOf(file)
   const from = forks < mostForks ? metaOf(head)?.history_base : undefined
-  // Sessions lie in folders by year, month and day.
+  // Sessions are in folders by year, month and day.
   const base = from && rollouts(join(dirname(file), '..', '..', '..')).find(({ id }) => id === from.thread_id)
   return [{ file, end, head }, ...(base && from ? lineage(base.file, from.end_byte_offset, forks + 1) : [])]
 }

@@ -12,14 +12,14 @@ interface HistoriesOptions {
   /** The wrapper's. */
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Where sessions may begin: what was said elsewhere is not told. */
+  /** Where sessions may start: other conversations are not shown. */
   isAllowed(folder: string): boolean
 }
 
 export type ListedHistory = AgentHistory & Pick<History, 'agent'>
 
 export interface Histories {
-  /** The latest first. */
+  /** Latest first. */
   list(asked: {
     agent?: string | undefined
     words?: string | undefined
@@ -40,7 +40,7 @@ const mostSearchedBytes = 512 * 1024 * 1024
 const mostFileBytes = 64 * 1024 * 1024
 const mostTitle = 200
 
-/** The conversations that agents keep by themselves on this computer. */
+/** The agents' own conversations on this computer. */
 export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histories {
   const own = agentEnvironment(env)
   const opencode = openOpencodeHistories(own)
@@ -79,7 +79,7 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
     }
   }
 
-  /** The latest saying of each conversation that has one. */
+  /** The latest match of each conversation that has one. */
   const searchOpencode = async (wanted: readonly string[], show: ReturnType<typeof describe>) => {
     const histories = new Map((await opencode.list()).map(history => [history.id, history]))
     const sayings = await opencode.search(wanted).catch(() => undefined)
@@ -136,7 +136,7 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
 function firstWith(content: string, wanted: readonly string[], agent: FiledHistory['agent']): Saying | undefined {
   const read = agent === 'claude' ? claudeSayings : codexSayings
   for (const line of content.split('\n')) {
-    // Most lines are told apart without being parsed.
+    // Most lines are recognized without parsing.
     if (!hasAll(line, wanted)) continue
     const saying = read(line).find(({ text }) => hasAll(text, wanted))
     if (saying) return saying

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** A conversation that an agent keeps. */
+/** A conversation stored by an agent. */
 export interface History {
   agent: 'claude' | 'codex' | 'opencode'
   id: string
@@ -14,19 +14,19 @@ export interface FiledHistory extends History {
   file: string
 }
 
-/** The agent told how it begins. */
+/** The agent reported its beginning. */
 export interface ToldHistory extends History {
   agent: 'opencode'
   beginning: Beginning
 }
 
-/** What its beginning says. */
+/** The text of its beginning. */
 export interface Beginning {
   title: string
   folder: string
 }
 
-/** One thing that was said in it. */
+/** One message in it. */
 export interface Saying {
   by: 'person' | 'agent'
   text: string

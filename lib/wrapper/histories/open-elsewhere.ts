@@ -2,7 +2,10 @@ import { CannotStart } from '../../exit.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
 import { openInClaude } from './claude.ts'
 
-/** Two processes on one conversation would write over each other: throws CannotStart when another one has it already. */
+/**
+ * Two processes on one conversation would overwrite each other: throws CannotStart if another one already
+ * has it.
+ */
 export function refuseOpen(home: string, conversation: string | undefined, env: Readonly<Record<string, string>>): void {
   if (conversation === undefined) return
   const session = listOpenSessions(home).find(

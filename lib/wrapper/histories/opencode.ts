@@ -9,11 +9,14 @@ type Env = Readonly<Record<string, string>>
 
 interface OpencodeHistories {
   list(): Promise<readonly ToldHistory[]>
-  /** What was said with all the words, the latest first. Rejects when opencode cannot tell. */
+  /** Messages with all the words, latest first. Rejects if opencode cannot search. */
   search(words: readonly string[]): Promise<(Pick<History, 'id'> & Saying)[]>
 }
 
-/** opencode keeps all its conversations in one database, which its own program reads; asked anew only when something was written. */
+/**
+ * opencode stores all its conversations in one database, which its own program reads; queried again only
+ * after a write.
+ */
 export function openOpencodeHistories(env: Env): OpencodeHistories {
   let known: { state: string; histories: readonly ToldHistory[] } | undefined
   return {
@@ -21,7 +24,7 @@ export function openOpencodeHistories(env: Env): OpencodeHistories {
       const state = stateOfDatabase(env)
       if (state === '') return []
       if (known?.state === state) return known.histories
-      // Another version may keep them in another way: then there are none to show, and nothing else suffers.
+      // Another version may store them differently: then none are shown, and nothing else is affected.
       const histories = await ask(env, everyConversation, conversation).catch(() => [])
       known = {
         state,
@@ -41,13 +44,13 @@ const saying = z
 const mostListed = 3_000
 const mostFound = 500
 
-// Not those of its helpers, and none in which nobody said anything.
+// Without those of subagents, and without empty ones.
 const everyConversation = `select id, time_updated as at, title, directory as folder from session
   where parent_id is null and time_archived is null and exists (select 1 from message where session_id = session.id)
   order by time_updated desc limit ${mostListed}`
 
 function sayingsWith(words: readonly string[]): string {
-  // Its `lower` knows ASCII alone, and text stands there as JSON: what it cannot compare the caller does.
+  // Its `lower` only handles ASCII, and text is stored as JSON: the caller compares the rest.
   const comparable = words.filter(word => /^[ -~]+$/.test(word) && !/["\\]/.test(word))
   const hasWords = comparable.map(word => `and instr(lower(part.data), '${word.replaceAll("'", "''")}') > 0`)
   return `select part.session_id as id, json_extract(message.data, '$.role') as role, json_extract(part.data, '$.text') as text
@@ -55,7 +58,7 @@ function sayingsWith(words: readonly string[]): string {
     where json_extract(part.data, '$.type') = 'text' ${hasWords.join(' ')} order by part.time_created desc limit ${mostFound}`
 }
 
-/** Changes with everything that is written; empty when there is no database. */
+/** Changes with every write; empty if there is no database. */
 function stateOfDatabase(env: Env): string {
   const file = join(env['XDG_DATA_HOME'] || join(env['HOME'] ?? '', '.local', 'share'), 'opencode', 'opencode.db')
   const stats = [file, `${file}-wal`].map(each => statSync(each, { throwIfNoEntry: false }))

@@ -5,8 +5,8 @@ import { claudeHistories } from './claude.ts'
 import { codexHistories, codexLines, codexSayings } from './codex.ts'
 
 /**
- * The last turns of a conversation that a new session goes on with, to be told in it once; nothing for an agent whose history
- * is not read here.
+ * The last turns of a conversation that a new session continues, to be sent in it once; nothing for an
+ * agent whose history is not read here.
  */
 export function readPast(flavor: string, conversation: string | undefined, env: Readonly<Record<string, string>>): Untold | undefined {
   if (conversation === undefined) return undefined

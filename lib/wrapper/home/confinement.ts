@@ -2,27 +2,30 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
-/** Real folders in which a phone may work, and what in them is not for it. */
+/** Real folders in which a phone may work, and exceptions within them. */
 export interface Confinement {
   readonly roots: readonly string[]
   /**
-   * The real path of what is asked for, whether it exists or not: links are followed, relative paths begin at the first
-   * root. Throws, with a sentence for the phone, when it lies elsewhere.
+   * The real path of a request, whether it exists or not: links are followed, relative paths start at the
+   * first root. Throws, with a sentence for the phone, if it is elsewhere.
    */
   check(path: string): string
-  /** The same for what shall be changed: not what other programs run by themselves. */
+  /** The same for changes: not files that other programs execute automatically. */
   checkChange(path: string): string
-  /** Throws like `check` when one of these words for a program that runs in `folder` names something that is there, but elsewhere. */
+  /**
+   * Throws like `check` if one of these arguments for a program in `folder` names an existing file that is
+   * elsewhere.
+   */
   checkWords(words: readonly string[], folder: string): void
 }
 
-/** `home` is the wrapper's own folder, whose keys are for nobody. */
+/** `home` is the wrapper's own folder, whose keys are off limits. */
 export function confine(folders: readonly string[], home: string): Confinement {
   const roots = folders.map(real)
   const own = real(home)
   const check = (path: string) => {
     const asked = real(resolve(roots[0] ?? homedir(), path.replace(/^~(?=$|[\\/])/, homedir())))
-    // The demo works in a folder of its own in there.
+    // The demo works in its own folder there.
     const isOwn = isWithin(asked, own) && !roots.some(root => root !== own && isWithin(root, own) && isWithin(asked, root))
     if (isOwn) throw new Error('The folder of Afield itself is not for agents.')
     if (roots.some(root => isWithin(asked, root))) return asked
@@ -34,7 +37,7 @@ export function confine(folders: readonly string[], home: string): Confinement {
     checkChange(path) {
       const asked = check(path)
       const segments = asked.split(sep).map(segment => segment.toLowerCase())
-      // A name of that kind can also be a file that leads Git to another folder.
+      // Such a name can also be a file that points Git to another folder.
       if (segments.includes('.git')) throw new Error('What Git runs by itself is not changed from a phone.')
       if (startsByItself(asked)) throw new Error('Files that run at sign-in cannot be changed from a phone.')
       return asked
@@ -55,7 +58,7 @@ function startsByItself(path: string): boolean {
   return startFiles.has(below.join('/')) || startFolders.some(folder => folder.every((segment, at) => below[at] === segment))
 }
 
-// Of shells, and of what reads commands from its settings.
+// Of shells, and of programs that read commands from their settings.
 const startFiles = new Set([
   '.bashrc',
   '.bash_profile',
@@ -93,7 +96,7 @@ const startFolders = [
   ['library', 'launchagents']
 ]
 
-/** Where the computer would look, which follows a link before the `..` behind it. */
+/** Where the computer would look, which follows a link before a following `..`. */
 function placeOf(path: string): string | undefined {
   try {
     return realpathSync.native(path)
@@ -102,7 +105,7 @@ function placeOf(path: string): string | undefined {
   }
 }
 
-/** With every link followed; what does not exist yet is judged by the nearest folder that does. */
+/** With every link followed; a missing path is judged by its nearest existing folder. */
 function real(path: string): string {
   try {
     return realpathSync(path)

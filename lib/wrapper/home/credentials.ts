@@ -10,23 +10,23 @@ import { CannotStart } from '../../exit.ts'
 import { homePath, leanNames, typed } from './own-process.ts'
 import { makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from './private-files.ts'
 
-/** What this computer may do on one server, as pairing gave it. The token of now is that of `deviceToken`. */
+/** What this computer may do on one server, from pairing. For the current token see `deviceToken`. */
 export interface Credentials extends SignedIn {
   server: string
   keys: TerminalKeys
 }
 
-/** The folder in which the wrapper keeps its keys, its settings and what still has to be delivered. */
+/** The folder in which the wrapper stores its keys, its settings and pending messages. */
 export interface Home {
   readonly path: string
-  /** Made once, the same for every server. */
+  /** Created once, the same for every server. */
   readonly machineId: string
-  /** The server that `afield login` was last told. */
+  /** The server of the last `afield login`. */
   readonly server: string | undefined
   rememberServer(server: string): void
   credentials(server: string): Credentials | undefined
   saveCredentials(credentials: Credentials): void
-  /** Keeps a renewed token, unless this computer was unlinked, or linked anew, meanwhile. */
+  /** Stores a renewed token, unless this computer was unlinked, or linked again, meanwhile. */
   noteRenewal(server: string, signedIn: SignedIn): void
   /** False when there were none. */
   forgetCredentials(server: string): boolean
@@ -34,19 +34,19 @@ export interface Home {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What this computer has of the server. Throws CannotStart when it was not linked to an account there. */
+/** This computer's credentials for the server. Throws CannotStart if it was not linked to an account there. */
 export function needCredentials(home: Home, server: string): Credentials {
   const credentials = home.credentials(server)
   if (credentials) return credentials
   throw new CannotStart(`This computer is not linked to an account on ${server} yet. Run:\n  ${typed(`login --server ${server}`)}`)
 }
 
-/** `AFIELD_HOME`, else `~/.afield`; created when it is not there. Throws CannotStart when it cannot be used. */
+/** `AFIELD_HOME`, else `~/.afield`; created if missing. Throws CannotStart if it cannot be used. */
 export function openHome(env: Environment): Home {
   const path = homePath(env)
   const settingsFile = join(path, 'settings.json')
   const credentialsFile = join(path, 'credentials.json')
-  // Node.js would try for ever.
+  // Node.js would retry forever.
   if (/^\/proc(\/|$)/.test(path)) throw new CannotStart(`Afield cannot use its folder ${path}: the system does not allow creating it.`)
   try {
     makePrivateFolder(path)
@@ -54,7 +54,7 @@ export function openHome(env: Environment): Home {
     throw new CannotStart(`Afield cannot use its folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
   let settings = readJson(settingsFile, settingsShape, { machineId: '' })
-  // Of several that come first, one names the computer.
+  // Of several simultaneous first ones, one names the computer.
   if (settings.machineId === '') {
     change(settingsFile, () => {
       settings = readJson(settingsFile, settingsShape, { machineId: randomUUID() })
@@ -98,14 +98,17 @@ export function openHome(env: Environment): Home {
   }
 }
 
-/** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
+/**
+ * From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart if there is none or it is
+ * not a URL.
+ */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
   if (!given) throw new CannotStart(`No server is named yet. Name it once with:\n  ${typed('login --server https://home.example')}`)
   return serverAddress(given)
 }
 
-/** The environment for agents: that of the person, without what concerns Afield alone [W6]. */
+/** The environment for agents: the person's, without Afield's own variables [W6]. */
 export function agentEnvironment(env: Environment): Record<string, string> {
   const lean = leanNames(env)
   const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_') && !lean.has(name))
@@ -152,12 +155,12 @@ function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z
   try {
     return shape.parse(JSON.parse(text))
   } catch {
-    // Not the text itself: it holds keys.
+    // Not the text itself: it contains keys.
     throw new CannotStart(`${file} cannot be read. Move it away and run: ${typed('login')}`)
   }
 }
 
-/** Reads and writes as one step, whatever other processes do meanwhile. False when `next` says undefined: the file stays as it is. */
+/** Reads and writes atomically across processes. False if `next` returns undefined: the file is not changed. */
 function change(file: string, next: () => object | undefined): boolean {
   return withFileLock(`${file}.lock`, () => {
     const value = next()
@@ -167,8 +170,8 @@ function change(file: string, next: () => object | undefined): boolean {
 }
 
 /**
- * The token of this computer, good for as long as it is linked: renewed with the key of the device, and shared with the other
- * processes of the same folder. One that cannot be renewed stays the text that it is.
+ * This computer's token, valid as long as it is linked: renewed with the device key, and shared with the
+ * other processes of the same folder. One that cannot be renewed never changes.
  */
 export function deviceToken(options: {
   home: Pick<Home, 'credentials' | 'noteRenewal'>
@@ -182,7 +185,8 @@ export function deviceToken(options: {
     server,
     fetch,
     kept: { token, renewal },
-    // After a new login the folder may hold the token of another account, for which nothing here is sealed.
+    // After a new login the folder may hold the token of another account, for which nothing here is
+    // encrypted.
     latest: async () => {
       const kept = quietly(() => home.credentials(server))
       return kept?.renewal?.deviceSeed === renewal.deviceSeed ? kept : undefined
@@ -191,7 +195,8 @@ export function deviceToken(options: {
   })
 }
 
-// A full disk costs another renewal later, not the link: what renews is the key, which was there before.
+// A full disk costs another renewal later, not the link: renewal only needs the key, which is already
+// stored.
 function quietly<Result>(work: () => Result): Result | undefined {
   try {
     return work()

@@ -2,7 +2,7 @@ import { watch } from 'node:fs'
 import { type Clock, systemClock } from '../../async/clock.ts'
 
 interface FolderWatch {
-  /** Folders that are watched already stay watched. Look at what is in it afterwards: what came before is not told. */
+  /** Folders already watched stay watched. Read the content afterwards: earlier changes are not reported. */
   add(folder: string): void
   close(): void
 }
@@ -15,8 +15,9 @@ export interface WatchOptions {
 const lookAnywayMs = 1000
 
 /**
- * Calls back when a name in one of the folders comes, goes or is written. It also calls back every `lookEveryMs`: no folder tells of the
- * death of a process, and network disks and systems with too many watches tell nothing at all.
+ * Calls back when a name in one of the folders is added, removed or written. It also calls back every
+ * `lookEveryMs`: no folder reports the death of a process, and network disks and systems with too many
+ * watches report nothing at all.
  */
 export function watchFolders(onChange: () => void, { clock = systemClock, lookEveryMs = lookAnywayMs }: WatchOptions = {}): FolderWatch {
   const closeByFolder = new Map<string, () => void>()
@@ -47,7 +48,7 @@ function watchOne(folder: string, onChange: () => void): () => void {
   }
 }
 
-/** Resolves with what `find` returns once that is something. It names the folders to watch before it reads them. */
+/** Resolves with the result of `find` once there is one. It names the folders to watch before it reads them. */
 export async function untilFound<Found>(
   find: (watch: (folder: string) => void) => Found | undefined,
   signal: AbortSignal,

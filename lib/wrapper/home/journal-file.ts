@@ -8,24 +8,24 @@ import type { Draft } from '../../client/sealed/messages.ts'
 import { makePrivateFolder, syncFolder } from './private-files.ts'
 
 /**
- * The journal as one file that only grows, until what the server has makes up most of it. A record is a mark, its
- * length, its CRC-32 and its JSON. What is damaged is left out: at the end that is a torn write, which nobody was told
- * of; in the middle, one record [W4].
+ * The journal as one append-only file, until acknowledged records make up most of it. A record is a mark,
+ * its length, its CRC-32 and its JSON. Damage is skipped: at the end it is a torn write, which nobody was
+ * told of; in the middle, one record [W4].
  */
 export function openJournalFile(path: string): Journal {
   return new JournalFile(path)
 }
 
-const mark = Buffer.from([0xaf, 0x1e, 0x1d, 0x00]) // JSON has no zero byte, so no record can hold one.
+const mark = Buffer.from([0xaf, 0x1e, 0x1d, 0x00]) // JSON has no zero byte, so no record can contain one.
 const headBytes = mark.length + 8
 const worthCompacting = 1024 * 1024
 
-/** Only to be on disk takes a while. What goes to the system's memory is done sooner than another thread is woken for it. */
+/** Only syncing takes long. A write to the page cache is faster than waking another thread for it. */
 class JournalFile implements Journal {
   readonly #path: string
   #file: number | undefined
   #length = 0
-  /** Behind that length the file may hold the beginning of a record. */
+  /** After that length the file may hold the beginning of a record. */
   #isTorn = false
   #waiting = new Map<string, Draft>()
   #waitingBytes = 0
@@ -69,7 +69,7 @@ class JournalFile implements Journal {
         this.#isTorn = false
         return
       }
-      // No sync: after a crash these drafts are sent once more, and the server knows them.
+      // No sync: after a crash these drafts are sent once more, and the server recognizes them.
       await this.#write(encode(record), { isSynced: false })
       if (this.#length > worthCompacting && this.#length > 2 * this.#waitingBytes) await this.#compact()
     })
@@ -84,7 +84,7 @@ class JournalFile implements Journal {
 
   async #write(bytes: Buffer, { isSynced } = { isSynced: true }): Promise<void> {
     const file = this.#opened()
-    // Half a record must not come back after the caller was told that it failed, nor stand before what follows.
+    // Half a record must not come back after the caller was told that it failed, nor precede the next.
     if (this.#isTorn) ftruncateSync(file, this.#length)
     this.#isTorn = true
     try {
@@ -164,7 +164,7 @@ function encode(record: JournalRecord): Buffer {
   return Buffer.concat([head, json])
 }
 
-/** Every whole record, and where the last one ends. */
+/** Every complete record, and the end of the last one. */
 function readRecords(bytes: Buffer): { records: JournalRecord[]; end: number } {
   const records: JournalRecord[] = []
   let end = 0

@@ -10,8 +10,9 @@ import type { Home } from './credentials.ts'
 import { makePrivateFolder, writePrivateFile } from './private-files.ts'
 
 /**
- * Tells the server of this computer. One that it knows already is left as it is there, unless it is sealed with the key of a link that has
- * ended, which nobody here can read any more: that gives way. Rejects like `rest.call`.
+ * Registers this computer with the server. A known one is not changed there, unless it is encrypted with
+ * the key of an ended link, which nobody here can read any more: that is replaced. Rejects like
+ * `rest.call`.
  */
 export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home, 'path' | 'machineId'>, keys: TerminalKeys): Promise<void> {
   const { cipher, wrapped } = terminalVault(keys).machine
@@ -30,7 +31,7 @@ export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home,
   await open()
 }
 
-/** A pin that outlives the process: it is set as long as there is this file. */
+/** A pin that outlives the process: it is set as long as this file exists. */
 export function openPinFile(path: string): Pin {
   let isSet = existsSync(path)
   return {

@@ -5,41 +5,50 @@ import type { BodyOf } from '../../protocol/wire/routes.ts'
 
 export type Notice = BodyOf<'notify'>
 
-/** One that the server does not have yet, or that it has and that is still open. */
+/** One that is not on the server yet, or is and still open. */
 export const keptNotice = z.object({
-  /** The same for every attempt: the server tells it once. */
+  /** The same for every attempt: the server delivers it once. */
   id: z.string(),
   kind: z.enum(['done', 'permission', 'question', 'error', 'failed', 'silent']),
-  /** What it waits for; null for news, which nobody has to answer. */
+  /** The request it is about; null for news, which needs no answer. */
   ask: z.string().nullable(),
   turnMs: z.number().optional(),
   startedFrom: z.enum(['phone', 'terminal']).optional(),
-  /** Noted before the first attempt: whoever dies in it may have told it. */
+  /** Recorded before the first attempt: a process that dies in it may have sent it. */
   isTried: z.boolean(),
   isSent: z.boolean(),
-  /** It needs nobody any more, and the server has to hear that. */
+  /** It needs nobody any more, and the server has to be told. */
   isOver: z.boolean()
 })
 export type KeptNotice = z.infer<typeof keptNotice>
 
-/** As much of a session's folder as is needed here. */
+/** The part of a session's folder needed here. */
 interface NoticeFolder {
   readonly notes: { notices?: KeptNotice[] | undefined }
   note(changes: { notices: KeptNotice[] }): void
 }
 
-/** What phones have to be told of one session, on disk until the server took it. */
+/** Notices of one session for phones, on disk until the server has them. */
 export interface NoticeQueue {
   add(notice: Pick<KeptNotice, 'kind' | 'ask' | 'turnMs' | 'startedFrom'>): void
-  /** Ends what waits for any other ask than these: one that never left is dropped, and one that may have is settled. */
+  /**
+   * Ends notices for any request other than these: one never sent is dropped, and one that may have been
+   * sent is settled.
+   */
   keepOpen(asks: readonly string[]): void
-  /** Forgets news that the server does not have: something newer is under way. */
+  /** Drops news that is not on the server yet: something newer follows. */
   dropNews(): void
-  /** Sends what waits, in order. Resolves when nothing does, or the server cannot be reached. Runs once at a time. */
+  /**
+   * Sends pending notices, in order. Resolves when none is pending, or the server is unreachable. Runs once
+   * at a time.
+   */
   flush(): Promise<void>
 }
 
-/** `send` gets the ask that the notice is about, and rejects with `Refused` when the server does not want it, and with anything else when it is to be sent again later. */
+/**
+ * `send` gets the request that the notice is about, and rejects with `Refused` if the server rejects it,
+ * and with any other error if it is to be retried later.
+ */
 export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice, ask: string | null) => Promise<unknown>): NoticeQueue {
   let flushing: Promise<void> | undefined
   const kept = () => folder.notes.notices ?? []
@@ -58,7 +67,7 @@ export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice, a
         change(id, undefined)
         continue
       }
-      // News is not waited for, and what was settled is over; the rest may have ended while it was sent.
+      // News needs no settling, and settled ones are over; others may have ended while being sent.
       change(id, isOver || next.ask === null ? undefined : { isSent: true })
     }
   }
@@ -94,12 +103,12 @@ function noticeOf({ id, kind, turnMs, startedFrom }: KeptNotice): Notice {
   return { kind, ...words[kind], noticeId: id, ...(turnMs !== undefined && { turnMs }), ...(startedFrom && { startedFrom }) }
 }
 
-// A limit and a sign-in that is being renewed pass; a session that is not there may be opened again.
+// Rate limits and token renewals pass; a missing session may be opened again.
 function isForGood({ status }: Refused): boolean {
   return ![401, 403, 404, 408, 429].includes(status)
 }
 
-// The server and whoever delivers the notice read this, so it says nothing of what the agent does.
+// The server and the provider read this, so it reveals nothing of the agent's work.
 const words: Record<KeptNotice['kind'], { title: string; body: string }> = {
   done: { title: 'Your agent is done', body: 'Open the app to see it.' },
   error: { title: 'Your agent ran into an error', body: 'Open the app to see it.' },

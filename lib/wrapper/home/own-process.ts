@@ -1,4 +1,4 @@
-// This program itself: how it is run again, where its folder is, and with what memory it runs.
+// This program itself: how it is started again, where its folder is, and its memory use.
 
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,7 +19,7 @@ export function typed(command: string): string {
   return `${programNameAt(here())} ${command}`
 }
 
-/** A directory that is gone is no place in which sources are. */
+/** A deleted directory contains no sources. */
 function here(): string {
   try {
     return process.cwd()
@@ -31,8 +31,9 @@ function here(): string {
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Variables with which a process of ours takes less memory; what its person set stays. Node.js keeps what it compiled of our sources
- * from the first file on, and so never loads what reads TypeScript; and glibc has one heap for all threads and gives back what is free.
+ * Variables that reduce the memory of our processes; the person's own values stay. Node.js reuses its
+ * compile cache from the first file on, and so never loads the TypeScript parser; and glibc uses one heap
+ * for all threads and returns free memory.
  */
 export function leanEnvironment(env: Env, home: string): Record<string, string> {
   const wanted = {
@@ -46,31 +47,31 @@ export function leanEnvironment(env: Env, home: string): Record<string, string> 
   return { ...Object.fromEntries(ours), [namesIn]: ours.map(([name]) => name).join(' ') }
 }
 
-/** The names of those that are for this process, and not for what it starts. */
+/** The names of those that are for this process, and not for its children. */
 export function leanNames(env: Env): ReadonlySet<string> {
   return new Set(env[namesIn]?.split(' '))
 }
 
 const namesIn = 'AFIELD_LEAN'
 
-/** Where this person's wrapper keeps what it knows: `AFIELD_HOME`, else `~/.afield`. Makes nothing. */
+/** This person's wrapper folder: `AFIELD_HOME`, else `~/.afield`. Creates nothing. */
 export function homePath(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env['AFIELD_HOME'] || join(homedir(), '.afield'))
 }
 
-/** Gives back memory that would else stay taken for as long as nothing happens, which may be all day. */
+/** Frees memory that would otherwise stay in use while nothing happens, which may be all day. */
 interface SpareMemory {
-  /** Called whenever it may have changed whether something is worked at. */
+  /** Called whenever work may have started or ended. */
   follow(isWorking: boolean): void
   close(): void
 }
 
-// By then what took it is over: a session is open, or nobody wrote again at once.
+// By then the work is over: a session is open, or no further prompt followed.
 const afterMs = 3_000
-// Collecting costs a few hundredths of a second, which short turns are not worth.
+// A collection costs some hundredths of a second, too much for short turns.
 const worthBytes = 8 * 1024 * 1024
 
-/** Once for what starting took, and then when a turn has left much behind. */
+/** Once after startup, and then when a turn has left much garbage. */
 export function spareMemory(heap: Heap = ownHeap, clock: Clock = systemClock): SpareMemory {
   let taken = 0
   let wasWorking = false
@@ -100,7 +101,8 @@ const ownHeap: Heap = {
   bytes: () => getHeapStatistics().total_physical_size,
   collect() {
     setFlagsFromString('--expose-gc')
-    // What was compiled goes too, whatever its age: most of it was for starting, and the rest is compiled again when it is called.
+    // Compiled code is dropped too, whatever its age: most of it was for startup, and the rest is compiled
+    // again when called.
     setFlagsFromString('--bytecode-old-age=0')
     const collect: unknown = runInNewContext('gc')
     setFlagsFromString('--no-expose-gc')

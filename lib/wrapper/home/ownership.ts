@@ -1,4 +1,5 @@
-// Ownership: which process has a conversation, a session's folder or an agent, who wants it next, and what a dead one left running.
+// Ownership: which process has a conversation, a session's folder or an agent, who wants it next, and what
+// a dead one left running.
 
 import { createHash } from 'node:crypto'
 import { linkSync, readdirSync, rmSync } from 'node:fs'
@@ -12,15 +13,17 @@ import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-
 import { nameOf, ownerOf, ownName, signalGroup } from './processes.ts'
 
 /**
- * Gives one conversation of an agent to this process alone, before its agent starts on it. Of several processes that want it
- * at once at most one gets it; the others throw CannotStart. Returns how to let it go; a process that dies lets it go too.
+ * Claims one conversation of an agent for this process alone, before its agent starts on it. Of several
+ * simultaneous claims at most one succeeds; the others throw CannotStart. Returns how to release it; the
+ * death of the process releases it too.
  */
 export function claimConversation(home: string, conversation: string): () => void {
   const folder = join(home, 'claims')
   makePrivateFolder(folder)
   const key = createHash('sha256').update(conversation).digest('hex').slice(0, 32)
   refuseHeld(readClaims(folder, key))
-  // Each claim outbids those of dead processes, and a number is given once: who reads the same wants the same number.
+  // Each claim outbids those of dead processes, and a number is given once: readers of the same state want
+  // the same number.
   const number = 1 + Math.max(0, ...readClaims(folder, key).map(claim => claim.number))
   const own = join(folder, `${key}.${number}`)
   const draft = `${own}@${ownName()}`
@@ -74,7 +77,7 @@ const leaseNotes = z.object({
 
 export type LeaseNotes = z.infer<typeof leaseNotes>
 
-/** A process that was started by Afield and still runs: this very one, never another that has its id now. */
+/** A running process that was started by Afield: this very one, never another that reuses its id. */
 export interface Lease extends LeaseNotes {
   /** `<process id>-<start>`. */
   name: string
@@ -85,12 +88,12 @@ export interface Lease extends LeaseNotes {
 
 let kept: string | undefined
 
-/** From now on this process notes what it starts, so that what it leaves behind when it is killed can be ended. */
+/** From now on this process records its children, so that they can be ended if it is killed. */
 export function keepLeases(home: string): void {
   kept = home
 }
 
-/** Returns how to forget it, once it has ended. Does nothing in a process that keeps no leases. */
+/** Returns how to remove the record, once it has ended. Does nothing in a process without leases. */
 export function lease(pid: number, notes: Omit<LeaseNotes, 'at'>, home = kept): () => void {
   const name = home === undefined ? undefined : nameOf(pid)
   if (home === undefined || name === undefined) return () => {}
@@ -99,7 +102,7 @@ export function lease(pid: number, notes: Omit<LeaseNotes, 'at'>, home = kept): 
   return () => rmSync(file, { force: true })
 }
 
-/** Notes of processes that have ended go away. */
+/** Records of ended processes are removed. */
 export function listLeases(home: string): Lease[] {
   const folder = folderIn(home)
   return readdirSync(folder).flatMap(file => {
@@ -122,9 +125,9 @@ function folderIn(home: string): string {
 }
 
 /**
- * Ends the agents that wrappers which are no more have left running, and resolves when they have ended: two processes on one
- * conversation would overwrite each other, and what the first still writes down would not be told. A process whose id was
- * given to another program since is not touched.
+ * Ends agents left running by dead wrappers, and resolves when they have ended: two processes on one
+ * conversation would overwrite each other, and further output of the first would be lost. A process that
+ * reuses an id is not touched.
  */
 export async function endOrphans(home: string): Promise<void> {
   await Promise.all(orphansIn(home).map(orphan => endOrphan(home, orphan)))
@@ -142,25 +145,25 @@ async function endOrphan(home: string, { name, pid }: Lease): Promise<void> {
   const began = performance.now()
   const since = () => performance.now() - began
   const isThere = () => orphansIn(home).some(orphan => orphan.name === name)
-  // What an agent has started belongs to its group.
+  // An agent's children are in its group.
   signalGroup(pid, 'SIGTERM')
   while (isThere() && since() < graceMs) await pause(lookEveryMs)
-  // One that the system does not let go keeps nobody from working.
+  // One that cannot be killed must not block anybody.
   while (isThere() && since() < giveUpMs) {
     signalGroup(pid, 'SIGKILL')
     await pause(lookEveryMs)
   }
 }
 
-// Who wants the folder of a session leaves its name in it; that of a process that is no more wants nothing.
+// A process that wants a session's folder puts its name in it; a dead process wants nothing.
 const prefix = 'wanted@'
 
-/** Whether another process wants to go on with what is in the folder. */
+/** Whether another process wants to continue the session in the folder. */
 export function isWanted(folder: string): boolean {
   return wishes(folder).some(name => name !== ownWish() && ownerOf(name) !== undefined)
 }
 
-/** Aborts when somebody wants the folder. */
+/** Aborts when another process wants the folder. */
 export function whenWanted(folder: string, options?: WatchOptions): { signal: AbortSignal; close(): void } {
   const wanted = new AbortController()
   const look = () => {
@@ -172,7 +175,7 @@ export function whenWanted(folder: string, options?: WatchOptions): { signal: Ab
   return { signal: wanted.signal, close: watching.close }
 }
 
-/** Asks whoever delivers what is in the folder to leave it, and resolves once `find` says that nobody does any more. */
+/** Asks the process delivering the folder to release it, and resolves once `find` says that it did. */
 export function untilFree<Found extends { path: string; deliverer: number | undefined }>(
   find: () => Found | undefined,
   withinMs: number,
@@ -196,7 +199,7 @@ function want(folder: string): void {
   try {
     if (!wishes(folder).includes(ownWish())) writePrivateFile(join(folder, ownWish()), '')
   } catch {
-    // It was given another name meanwhile.
+    // It was renamed meanwhile.
   }
 }
 

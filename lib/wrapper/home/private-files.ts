@@ -1,13 +1,16 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Makes a folder only its owner may enter [W6]; one that is there and open to others is closed to them. */
+/** Creates a folder only its owner may enter [W6]; permissions of an existing one are restricted. */
 export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700)
 }
 
-/** Replaces a file as one step that survives power loss: readers see the old text or the new one. Only its owner may read it [W6]. */
+/**
+ * Replaces a file atomically and durably: readers see the old text or the new one. Only its owner may read
+ * it [W6].
+ */
 export function writePrivateFile(path: string, text: string): void {
   const next = `${path}.${process.pid}.new`
   const file = openSync(next, 'w', 0o600)
@@ -35,7 +38,7 @@ export function appendPrivateFile(path: string, text: string): void {
   }
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 export function readPrivateFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -45,7 +48,7 @@ export function readPrivateFile(path: string): string | undefined {
   }
 }
 
-/** Makes a new or renamed name in the folder survive power loss. Windows has no such thing and needs none. */
+/** Makes a new or renamed name in the folder survive a power cut. Windows has no such thing and needs none. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -58,10 +61,10 @@ export function syncFolder(path: string): void {
 
 const waitMs = 5
 const waitAtMostMs = 3000
-// Longer than any work under a lock: for one that was cut off before it said whose it is.
+// Longer than any work under a lock: for a process that died before it recorded its name.
 const longestHeldMs = 30_000
 
-/** Does the work while no other process does work under the same lock. One whose process is gone is taken away from it. */
+/** Does the work while no other process does work under the same lock. The lock of a dead process is removed. */
 export function withFileLock<Result>(path: string, work: () => Result): Result {
   const until = performance.now() + waitAtMostMs
   while (!take(path)) {
@@ -97,7 +100,7 @@ function isLeft(path: string): boolean {
   }
 }
 
-/** Of several that find it left, one moves it away. */
+/** Of several that find it abandoned, one moves it away. */
 function release(path: string): void {
   const aside = `${path}.${process.pid}`
   try {
@@ -112,17 +115,17 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** A file that always holds what was written last. */
+/** A file that always has the last written content. */
 interface NotesFile {
-  /** On disk when it returns; while the disk takes nothing, as soon as it does again. */
+  /** On disk when it returns; while the disk rejects writes, as soon as it accepts them. */
   write(text: string): void
-  /** What was written last is not on disk yet. */
+  /** The last write is not on disk yet. */
   readonly isWaiting: boolean
-  /** Resolves when what was written last is on disk. */
+  /** Resolves when the last write is on disk. */
   settled(): Promise<void>
-  /** Hears why something waits, at each try that failed, and with undefined that all is on disk. */
+  /** Called with the reason at each failed attempt, and with undefined when everything is on disk. */
   onWaiting(heard: (why: unknown) => void): void
-  /** Writes nothing any more. */
+  /** Stops writing. */
   close(): void
 }
 
@@ -138,7 +141,7 @@ export function openNotesFile(path: string): NotesFile {
     try {
       writePrivateFile(path, text)
     } catch (error) {
-      // While something waits there is nobody to throw it to.
+      // While a write waits there is no caller to throw to.
       if (!waiting && !passes(error)) throw error
       if (waiting) Object.assign(waiting, { text, why: error })
       else waiting = { text, why: error, timer: setInterval(() => write(waiting?.text ?? text), retryMs), written: Promise.withResolvers() }
@@ -168,7 +171,7 @@ export function openNotesFile(path: string): NotesFile {
   }
 }
 
-/** What a person, or time, can put right: a full disk, one that fails now and then, too many open files. */
+/** What a person, or time, can fix: a full disk, an intermittent one, too many open files. */
 function passes(error: unknown): boolean {
   return error instanceof Error && 'code' in error && passing.has(String(error.code))
 }

@@ -1,4 +1,5 @@
-// Processes of this computer: a name that outlives a process id, what each started, what it takes, and how a group ends.
+// Processes of this computer: a name that outlives a process id, the children of each, memory use, and how
+// a group ends.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,8 +7,8 @@ import { uptime } from 'node:os'
 import { basename } from 'node:path'
 
 /**
- * `<process id>-<start>` of this process: what it owns carries this name. A process id alone comes again; with the time of
- * its start it names one process of this boot.
+ * `<process id>-<start>` of this process, the name of its property. A process id alone is reused; with its
+ * start time it identifies one process of this boot.
  */
 export function ownName(): string {
   own ??= nameOf(process.pid) ?? `${process.pid}-0`
@@ -16,7 +17,7 @@ export function ownName(): string {
 
 let own: string | undefined
 
-/** The same of another process; undefined when it does not run, or the system does not tell when it began. */
+/** The same for another process; undefined if it is not running, or its start time is unknown. */
 export function nameOf(pid: number): string | undefined {
   const start = startOf(pid)
   return start === undefined || start < 0 ? undefined : `${pid}-${start}`
@@ -31,7 +32,7 @@ export function ownerOf(name: string): number | undefined {
   return since === undefined || started === '0' || started === String(since) ? pid : undefined
 }
 
-/** When a process began, in milliseconds since 1970; undefined when it does not run. */
+/** When a process began, in milliseconds since 1970; undefined if it is not running. */
 export function beganAt(pid: number): number | undefined {
   const start = startOf(pid)
   if (start === undefined || start < 0) return undefined
@@ -49,12 +50,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** In ticks since the system started, on macOS in seconds since 1970; undefined where the system does not tell. */
+/**
+ * In ticks since the system started, on macOS in seconds since 1970; undefined if the system does not
+ * provide it.
+ */
 function startOf(pid: number): number | undefined {
   if (process.platform === 'darwin') return startByPs(pid)
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program, in parentheses, may hold anything.
+    // The name of the program, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [state] = fields
     return state === 'Z' ? -1 : Number(fields[19])
@@ -72,7 +76,7 @@ function startByPs(pid: number): number | undefined {
   return Number.isNaN(at) ? undefined : at / 1000
 }
 
-/** What each process started that still runs, by the id of the process; empty where the system does not tell. */
+/** The running children of each process, by its id; empty if the system does not provide it. */
 export function readChildren(): Map<number, number[]> {
   const children = new Map<number, number[]>()
   for (const [pid, parent] of process.platform === 'darwin' ? parentsByPs() : parentsInProc()) {
@@ -88,7 +92,7 @@ export function treeOf(pid: number, children: ReadonlyMap<number, readonly numbe
   return [pid, ...(children.get(pid) ?? []).flatMap(child => treeOf(child, children))]
 }
 
-/** What the shells among these run, as it was called; undefined where the system does not tell. */
+/** What the shells among these run, as it was called; undefined if the system does not provide it. */
 export function inShells(pids: readonly number[], children: ReadonlyMap<number, readonly number[]>): string[] | undefined {
   if (process.platform === 'win32') return undefined
   const called = new Map(pids.map(pid => [pid, argumentsOf(pid)]))
@@ -117,7 +121,7 @@ function argumentsOf(pid: number): string[] {
   return (readSmall(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(word => word !== '')
 }
 
-/** What these processes take: their share of it, where the system counts what several use only once. */
+/** The memory of these processes: their proportional share, where the system provides it. */
 export function memoryOf(pids: readonly number[]): { memoryBytes: number; memoryIs: 'share' | 'resident' } {
   if (process.platform === 'darwin') return { memoryBytes: residentByPs(pids), memoryIs: 'resident' }
   const shares = pids.map(pid => kibibytes(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+) kB/m))
@@ -129,7 +133,7 @@ export function memoryOf(pids: readonly number[]): { memoryBytes: number; memory
 function* parentsInProc(): Iterable<[number, number]> {
   for (const name of foldersIn('/proc')) {
     const stat = readSmall(`/proc/${name}/stat`)
-    // The name of the program, in parentheses, may hold anything.
+    // The name of the program, in parentheses, may contain anything.
     const parent = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
     if (parent !== undefined) yield [Number(name), Number(parent)]
   }
@@ -159,7 +163,7 @@ function foldersIn(path: string): string[] {
   }
 }
 
-/** In bytes; undefined when the system does not tell, or the process has ended. */
+/** In bytes; undefined if the system does not provide it, or the process has ended. */
 function kibibytes(file: string, pattern: RegExp): number | undefined {
   const found = pattern.exec(readSmall(file) ?? '')?.[1]
   return found === undefined ? undefined : Number(found) * 1024
@@ -177,10 +181,10 @@ function sum(numbers: readonly (number | undefined)[]): number {
   return numbers.reduce<number>((all, one) => all + (one ?? 0), 0)
 }
 
-/** Windows has no groups of processes: there a process is ended with all that it started, at once. */
+/** Windows has no process groups: there a process is killed with all its children, at once. */
 export const hasGroups = process.platform !== 'win32'
 
-/** Signals the group that a process leads; nothing happens when it has ended. */
+/** Signals the group that a process leads; nothing happens if it has ended. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     if (hasGroups) process.kill(-pid, signal)

@@ -1,4 +1,4 @@
-// Replay protection across processes: the messages that were heard, the numbers of our own, and the calls that were made.
+// Replay protection across processes: received messages, our own numbers, and executed calls.
 
 import { closeSync, fdatasync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,18 +14,18 @@ import { type SealedBy, type SealFault, sealedBy } from '../../protocol/sealed/s
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /**
- * What people's devices said to a session, by whichever process it was heard: nothing is taken for a second message. On disk as
- * soon as that takes something.
+ * Messages from people's devices to a session, received by any of its processes: none is accepted twice.
+ * Written to disk as soon as possible.
  */
 export interface HeardMessages {
-  /** True when it may be carried out. What is wrong with it, or with what came before it, is told. */
+  /** True if it may be executed. Problems with it, or with earlier ones, are reported. */
   take(message: HeardMessage): boolean
   close(): void
 }
 
 interface HeardMessage {
   readonly seq: number
-  /** As it came, sealed. */
+  /** As received, sealed. */
   readonly content: string
   readonly by: SealedBy | undefined
 }
@@ -34,17 +34,17 @@ export interface HeardOptions {
   path: string
   /** The server's id of the session. */
   session: string
-  /** It heard the session from its beginning. */
+  /** It reads the session from its beginning. */
   isWhole: boolean
-  /** A message without a name is not taken: all who speak here have one. */
+  /** A message without a name is rejected: all senders here have one. */
   refusesNameless(): boolean
-  /** An app of ours spoke. */
+  /** An app of ours has written. */
   onNamed(): void
   onFault(type: SealFault['type'], count?: number): void
   clock?: Clock
 }
 
-/** Later ones may be on their way, or the word that it was taken back. */
+/** Later ones may be in flight, or the withdrawal. */
 const graceMs = 30_000
 const mostMessages = 20_000
 
@@ -56,7 +56,7 @@ export function openHeardMessages(options: HeardOptions): HeardMessages {
   let lines = readLines(path).slice(-mostMessages)
   const order = createOrder(options.isWhole)
   for (const { by } of lines) if (by) order.take(by)
-  // Under another id the server numbers the messages anew.
+  // Under another id the server numbers the messages again.
   const placeOf = (heard: Pick<Line, 'session' | 'seq'>) => `${heard.session} ${heard.seq}`
   const places = new Map(lines.map(heard => [heard.nonce, placeOf(heard)]))
   const waits = new Set<() => void>()
@@ -96,7 +96,7 @@ export function openHeardMessages(options: HeardOptions): HeardMessages {
     take({ seq, content, by }) {
       const nonce = nonceOf(content)
       const known = places.get(nonce)
-      // Read once more, as after a restart.
+      // Read again, as after a restart.
       if (known === placeOf({ session, seq })) return true
       const fault = faultOf({ isKnown: known !== undefined, by })
       if (fault) {
@@ -129,32 +129,39 @@ function readLines(path: string): Line[] {
     try {
       return line.safeParse(JSON.parse(text)).data ?? []
     } catch {
-      // A torn line is that of a message that was not carried out.
+      // A torn line belongs to a message that was not executed.
       return []
     }
   })
 }
 
-/** What is told once more after a crash was told lately. */
+/** A message repeated after a crash is a recent one. */
 const mostNumbers = 5_000
 
-/** The numbers of a session's own messages, over all its processes. */
+/** The numbers of a session's own messages, across its processes. */
 export interface OwnNumbers extends Numbers {
-  /** Resolves when no number given out so far can be given out again, whatever happens to this computer: before a message leaves. */
+  /**
+   * Resolves when no number assigned so far can be assigned again, whatever happens to this computer:
+   * before a message is sent.
+   */
   settled(): Promise<void>
-  /** A message that the server has: numbers of ours that we do not know are of a later state than this folder, as after a backup was put back. */
+  /**
+   * A message that the server has: unknown numbers of ours belong to a later state than this folder's, as
+   * after a restore.
+   */
   noteStored(of: { sender: string; number: number }): void
   isOwn(sender: string): boolean
   close(): void
 }
 
 /**
- * In a file whose first line names the sender; each other line is a number and the local id that has it, the latest last. What is said
- * under a local id for the second time, also by a later process, is the same message and has the same number.
+ * In a file whose first line names the sender; each other line is a number and its local id, the latest
+ * last. A message repeated under a local id, even by a later process, is the same message and has the same
+ * number.
  */
 export function openNumbersFile(path: string, most = mostNumbers): OwnNumbers {
   const [first = '', ...rest] = (readPrivateFile(path) ?? '').split('\n')
-  // A torn line is that of a message that did not leave.
+  // A torn line belongs to a message that was not sent.
   const lines = rest.slice(0, -1).flatMap(line => /^(\d+) (\S+)$/.exec(line)?.slice(1, 3).join(' ') ?? [])
   let sender = /^[a-z0-9]{24}$/.test(first) ? first : newId()
   const own = new Set([sender])
@@ -163,7 +170,7 @@ export function openNumbersFile(path: string, most = mostNumbers): OwnNumbers {
   const gone = createGone()
   let file: number | undefined
   let written = 0
-  /** It may end in the beginning of a line, which must not stand before what follows. */
+  /** It may end in the beginning of a line, which must not precede the next. */
   let isTorn = false
   let isDirty = false
 
@@ -220,28 +227,28 @@ export function openNumbersFile(path: string, most = mostNumbers): OwnNumbers {
 
 const sync = promisify(fdatasync)
 
-/** Of a session or machine; a call that is older than this many others could be replayed. */
+/** Per session or machine; a call older than this many others could be replayed. */
 const mostCalls = 20_000
 
-/** False for what is not to be carried out. True is on disk when it is returned; throws when it cannot be written. */
+/** False if it must not be executed. True is on disk when returned; throws if it cannot be written. */
 export interface SeenCalls {
-  /** False for a nonce that was seen before. */
+  /** False for a known nonce. */
   isFresh(nonce: string): boolean
-  /** False when the same caller chose otherwise since. */
+  /** False if the same caller has chosen again since. */
   isLatest(choice: string, number: number): boolean
 }
 
 /**
- * Remembers in a file which calls were made, by their nonces, so that one that is replayed is refused, also by a later process [R7], and
- * what was chosen last [R9]. The file holds a line for each, the latest last.
+ * Records executed calls in a file, by their nonces, so that a replayed one is rejected, even by a later
+ * process [R7], and the last choices [R9]. The file has one line for each, the latest last.
  */
 export function openSeenCalls(path: string, most = mostCalls): SeenCalls {
-  // A torn line is that of a call nobody carried out.
+  // A torn line belongs to a call that was not executed.
   const lines = (readPrivateFile(path) ?? '').split('\n').filter(line => line !== '')
   const seen = new Set(lines.filter(line => !choiceLine.test(line)).slice(-most))
   const latest = createLatest(lines.flatMap(choiceOf))
   let written = lines.length
-  /** Written whole before the next one, so that what follows a torn line is a line of its own. */
+  /** Completed before the next one, so that an entry after a torn line is on its own line. */
   let isTorn = true
 
   const write = (line: string) => {

@@ -18,38 +18,38 @@ import {
 import { forgetEndedByPerson, isEndedByPerson, type SessionNotes, sessionNotes } from './session-notes.ts'
 
 /**
- * The folder of one session. Its name says which process owns it, and whether that one runs the session or delivers what
- * it left behind. So taking over the folder of a dead process, or resuming an ended session, is a rename, of which only one
- * can succeed: a session never has two live processes.
+ * The folder of one session. Its name says which process owns it, and whether that one runs the session or
+ * delivers its remains. So taking over the folder of a dead process, or resuming an ended session, is a
+ * rename, of which only one can succeed: a session never has two live processes.
  */
 export interface SessionFolder {
   readonly path: string
   readonly notes: SessionNotes
-  /** On disk when it returns; while the disk is full, as soon as there is room. */
+  /** On disk when it returns; while the disk is full, as soon as there is space. */
   note(changes: Partial<SessionNotes>): void
-  /** Resolves when all that was noted is on disk. */
+  /** Resolves when all notes are on disk. */
   noted(): Promise<void>
-  /** Hears why what was noted waits, at each try that failed, and with undefined that it is on disk. */
+  /** Called with the reason at each failed attempt to write the notes, and with undefined when they are on disk. */
   onWaiting(heard: (why: unknown) => void): void
   openJournal(): Journal
-  /** Keeps a message that the server will never take, with its reason, for whoever looks into it later. */
+  /** Stores a message that the server will never accept, with the reason, for later inspection. */
   setAside(draft: Draft, reason: string): void
-  /** The calls of this session that were carried out, by whichever process. */
+  /** The executed calls of this session, by any of its processes. */
   openSeenCalls(): SeenCalls
   /** The numbers of its own messages. */
   openNumbers(): OwnNumbers
-  /** What people's devices said to it, by whichever process it was heard. */
+  /** Messages from people's devices, received by any of its processes. */
   openHeardMessages(options: Omit<HeardOptions, 'path'>): HeardMessages
-  /** What the agent changed in this session, by whichever process. */
+  /** The agent's changes in this session, by any of its processes. */
   openEditedFiles(): EditedFiles
-  /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
+  /** Everything was delivered. Only what is needed to resume the session stays. */
   retire(): void
   /**
-   * This process does not go on with it: to whoever comes next it is as it was found, and what waits in its journal waits on.
+   * This process does not continue it: it is left as found for the next process, including its journal.
    * Does nothing once it was retired or removed.
    */
   giveBack(): void
-  /** The session is no more. */
+  /** The session no longer exists. */
   remove(): void
 }
 
@@ -60,13 +60,13 @@ export function createSessionFolder(home: string, notes: SessionNotes): SessionF
   return openFolder(path, notes)
 }
 
-/** The folders of processes that do not run any more. */
+/** The folders of dead processes. */
 export function findLeftovers(home: string): string[] {
   const sessions = sessionsIn(home)
   return readdirSync(sessions).flatMap(name => (ownerOf(name) === undefined ? [join(sessions, name)] : []))
 }
 
-/** Those of them that nobody can deliver: there are messages in it, and what is noted of their session is damaged. */
+/** Those that cannot be delivered: they have messages, and the notes of their session are damaged. */
 export function findDamaged(home: string): string[] {
   return findLeftovers(home).filter(path => !readNotes(path) && existsSync(join(path, journalFile)))
 }
@@ -81,20 +81,20 @@ export function findOwned(home: string, pid: number | undefined): string | undef
 export interface KnownSession {
   path: string
   notes: SessionNotes
-  /** The process that runs it; undefined when it has ended or was left behind. */
+  /** The process that runs it; undefined if it has ended or was abandoned. */
   pid: number | undefined
-  /** The process that delivers what it left behind. */
+  /** The process that delivers its remains. */
   deliverer: number | undefined
-  /** When it was last noted, in milliseconds since 1970. */
+  /** When its notes were last written, in milliseconds since 1970. */
   at: number
 }
 
-/** Every session of this computer that runs or can be resumed, the latest first. Reads the notes of all of them. */
+/** Every session of this computer that runs or can be resumed, latest first. Reads the notes of all of them. */
 export function listSessions(home: string): KnownSession[] {
   return latestFirst([...sessionsOf(sessionsIn(home)), ...sessionsOf(endedIn(home))])
 }
 
-/** Those of them that run or were left behind: few, however many have ended. */
+/** Those that run or were abandoned: few, however many have ended. */
 export function listOpenSessions(home: string): KnownSession[] {
   return latestFirst(sessionsOf(sessionsIn(home)))
 }
@@ -113,7 +113,7 @@ function latestFirst(sessions: KnownSession[]): KnownSession[] {
   return sessions.toSorted((one, other) => other.at - one.at)
 }
 
-/** Makes an ended session this process's own again; undefined when another process was faster. */
+/** Claims an ended session for this process again; undefined if another process was faster. */
 export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | undefined {
   const home = dirname(dirname(path))
   const taken = join(sessionsIn(home), `${tagOf(path)}@${ownName()}`)
@@ -127,8 +127,9 @@ export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | un
 }
 
 /**
- * Makes what a session left behind this process's own, to deliver it. Undefined when another process was faster or wants to go
- * on with the session, and when nobody can read whose it is; one whose owner died before there was anything in it is removed.
+ * Claims the remains of a session for this process, to deliver them. Undefined if another process was
+ * faster or wants to continue the session, or if its notes cannot be read; one whose owner died before
+ * there was anything in it is removed.
  */
 export function takeOver(path: string): SessionFolder | undefined {
   if (isWanted(path)) return undefined
@@ -151,7 +152,7 @@ function take(path: string, taken: string): SessionNotes | undefined {
   return readNotes(taken)
 }
 
-/** In the name of a folder whose owner delivers it; no tag holds this sign. */
+/** In the name of a folder whose owner delivers it; no tag contains this character. */
 const delivery = '~left'
 
 function isDelivery(name: string): boolean {
@@ -169,10 +170,10 @@ const seenCallsFile = 'calls.seen'
 const numbersFile = 'numbers'
 const heardFile = 'messages.heard'
 const editedFile = 'files.edited'
-/** In the place of the process that owns it. */
+/** In place of the process that owns it. */
 const nobody = 'nobody'
 
-/** How it was before this process had it. */
+/** Its state before this process had it. */
 interface Before {
   isEnded: boolean
   notes: SessionNotes
@@ -194,7 +195,7 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
     },
     note(changes) {
       now = { ...now, ...changes }
-      // What comes too late shall not write over what the next owner notes.
+      // A late write must not overwrite the next owner's notes.
       if (isOwn) file.write(JSON.stringify(now))
     },
     noted: () => file.settled(),
@@ -232,7 +233,7 @@ export function sessionsIn(home: string): string {
   return path
 }
 
-/** Nothing in the folder of an ended session changes before it is taken out of here. */
+/** Nothing in the folder of an ended session changes before it is moved out of here. */
 export function endedIn(home: string): string {
   const path = join(home, 'ended')
   makePrivateFolder(path)
@@ -256,7 +257,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Without taking it over; undefined when it cannot be read. */
+/** Without claiming it; undefined if it cannot be read. */
 export function readNotes(path: string): SessionNotes | undefined {
   try {
     return sessionNotes.parse(JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
@@ -265,15 +266,18 @@ export function readNotes(path: string): SessionNotes | undefined {
   }
 }
 
-/** Files that the agent changed in one session, by whichever process of it: a command that runs one of them is looked at by a person. */
+/**
+ * Files that the agent changed in one session, by any of its processes: a command that runs one of them
+ * needs a person.
+ */
 interface EditedFiles {
-  /** From the root on. */
+  /** Absolute. */
   readonly paths: ReadonlySet<string>
-  /** On disk when it returns; throws when that is not so, and then they are known to this process alone. */
+  /** On disk when it returns; throws if that fails, and then only this process knows them. */
   add(paths: readonly string[]): void
 }
 
-/** `path`: of the file they are kept in, a line each. */
+/** `path`: of the file they are stored in, one per line. */
 export function openEditedFiles(path: string): EditedFiles {
   const paths = new Set((readPrivateFile(path) ?? '').split('\n').flatMap(readLine))
   return {
@@ -282,7 +286,7 @@ export function openEditedFiles(path: string): EditedFiles {
       const fresh = [...new Set(more)].filter(each => !paths.has(each))
       if (fresh.length === 0) return
       for (const each of fresh) paths.add(each)
-      // The line end comes first, so that what follows a torn line is a line of its own.
+      // The line end comes first, so that an entry after a torn line is on its own line.
       appendPrivateFile(path, fresh.map(each => `\n${JSON.stringify(each)}`).join(''))
     }
   }

@@ -6,7 +6,7 @@ import { worktree } from '../../protocol/sealed/worktree.ts'
 import { keptNotice } from './notice-queue.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
-/** How an agent is started, as it is kept with its session so that another process can start it again. */
+/** How an agent is started, stored with its session so that another process can start it again. */
 const agentProgram = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('claude') }),
   z.object({ kind: z.literal('codex') }),
@@ -18,9 +18,9 @@ const agentProgram = z.discriminatedUnion('kind', [
 export type AgentProgram = z.infer<typeof agentProgram>
 
 export const sessionNotes = z.object({
-  /** Names the session on the server, also when it could not be opened there yet. */
+  /** Identifies the session on the server, even before it was opened there. */
   tag: z.string().regex(/^[\w-]{1,64}$/),
-  /** The server knows it by a tag that was forgotten here: it is found there by its id. */
+  /** The server knows it by a forgotten tag: it is found there by its id. */
   isUntagged: z.boolean().optional(),
   /** The server's id of the session, once it was opened there. */
   id: z.string().optional(),
@@ -32,15 +32,18 @@ export const sessionNotes = z.object({
   metadata: sessionMetadata,
   /** The seq of the last message whose prompt the agent has; 0 before the first. */
   cursor: z.number(),
-  /** Those above it that the agent has already, or never shall have. */
+  /** Higher ones that the agent already has, or never will. */
   settled: z.array(z.number()).optional(),
-  /** Whether a turn was begun and not ended. */
+  /** Whether a turn started and has not ended. */
   turn: z.string().nullable(),
-  /** What the agent itself wrote down was told up to here; null while it is told in another way. */
+  /** How far the agent's own recording was sent; null while output is sent in another way. */
   toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
-  /** Where what the agent writes down of the turn begins, while that is told as it comes. */
+  /** Where the agent's recording of the turn starts, while output is sent live. */
   turnAt: z.object({ file: z.string(), offset: z.number() }).nullish(),
-  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait; `edits`: the seqs of what replaced its words. */
+  /**
+   * A prompt being handed to the agent, which may have it or not. `seq` is null for one from this terminal;
+   * `isAhead`: others with lower ones wait; `edits`: the seqs of its edits.
+   */
   handing: z
     .object({
       seq: z.number().nullable(),
@@ -50,41 +53,47 @@ export const sessionNotes = z.object({
       edits: z.array(z.number()).optional()
     })
     .nullish(),
-  /** Why a person said no or stopped a turn, which the agent was not told yet: it hears them first of all, the oldest first. */
+  /**
+   * A person's reasons for a no or a stop that the agent has not received: it gets them first, the oldest
+   * first.
+   */
   reasons: z.array(z.object({ localId: z.string(), text: z.string() })).optional(),
-  /** The beginning of what was said first; names a session that has no title. */
+  /** The beginning of the first message; the title of a session that has none. */
   firstPrompt: z.string().optional(),
-  /** Its process is bringing it to its end. */
+  /** Its process is ending it. */
   isEnding: z.boolean().optional(),
   /** It was resumed, and its agent does not run yet. */
   isStarting: z.boolean().optional(),
-  /** Every file that the agent changed in it is noted: it began here, and no process of it was cut off. */
+  /** Every file that the agent changed in it is recorded: it started here, and none of its processes was killed. */
   knowsEdits: z.boolean().optional(),
-  /** Who ended it; absent while it runs, and when its process was killed. */
+  /** Who ended it; absent while it runs, and if its process was killed. */
   endedBy: z.enum(['itself', 'person']).optional(),
-  /** It began with a version of ours that says what it seals: what lies on the server without a name was never sealed by ours. */
+  /**
+   * It started with a version of ours that names what it seals: nameless text on the server was never
+   * sealed by ours.
+   */
   isNamed: z.boolean().optional(),
-  /** An app of ours has spoken to it, and said what it sealed for. */
+  /** An app of ours has written to it, and named what it sealed. */
   hearsNames: z.boolean().optional(),
   unanswered: unanswered.optional(),
-  /** What phones have to be told, or were told of and is still open. */
+  /** Notices for phones that are not sent, or sent and still open. */
   notices: z.array(keptNotice).optional(),
-  /** The seq of the last message that was there when it ended, read or not. */
+  /** The seq of the last message when it ended, read or not. */
   heardUpTo: z.number().optional()
 })
 
-/** What has to be known of a session so that another process can bring it to its end. Only its owner can read it: it holds a key. */
+/** What another process needs to finish a session. Only its owner can read it: it contains a key. */
 export type SessionNotes = z.infer<typeof sessionNotes>
 
 const startNotes = z.object({
   mode: z.string().optional(),
   model: z.string().optional(),
   effort: z.string().optional(),
-  /** What the agent shall do first. */
+  /** The agent's first prompt. */
   prompt: z.string().optional(),
-  /** A conversation of the agent to go on with, in a new session. */
+  /** A conversation of the agent to resume, in a new session. */
   resume: z.string().optional(),
-  /** What the session shall say about itself. */
+  /** The session's description of itself. */
   about: z
     .object({
       parentSessionId: z.string().optional(),
@@ -96,17 +105,17 @@ const startNotes = z.object({
     .optional()
 })
 
-/** What a session that the daemon starts shall know. */
+/** Data for a session that the daemon starts. */
 export type StartNotes = z.infer<typeof startNotes>
 
-/** Only its owner can read them [W6]. Returns how to forget what was not taken. */
+/** Only its owner can read them [W6]. Returns how to remove what was not claimed. */
 export function writeStart(home: string, tag: string, notes: StartNotes): () => void {
   const file = fileOf(home, tag)
   writePrivateFile(file, JSON.stringify(notes))
   return () => rmSync(file, { force: true })
 }
 
-/** What was written for the session of this tag; nothing the second time. */
+/** The data for the session with this tag; nothing the second time. */
 export function takeStart(home: string, tag: string | undefined): StartNotes {
   if (tag === undefined || !/^[\w-]{1,64}$/.test(tag)) return {}
   const file = fileOf(home, tag)
@@ -133,7 +142,7 @@ interface Noted {
 
 const file = 'ended-by-person'
 
-/** Before a process that runs a session is told to end: what it notes by itself does not say that a person wanted it. */
+/** Before a session's process is told to end: its own notes do not say that a person wanted it. */
 export function noteEndedByPerson({ path }: { path: string }): void {
   appendPrivateFile(join(path, file), '')
 }
@@ -148,13 +157,16 @@ export function forgetEndedByPerson(path: string): void {
   rmSync(join(path, file), { force: true })
 }
 
-/** The seq up to which messages do not bring an ended session back: all that were there, when a person ended it, else those the agent has. */
+/**
+ * The seq up to which messages do not resume an ended session: all of them, if a person ended it, otherwise
+ * those the agent has.
+ */
 export function settledUpTo(known: Noted): number {
   const { cursor, heardUpTo = 0 } = known.notes
   return isEndedByPerson(known) ? Math.max(cursor, heardUpTo) : cursor
 }
 
-/** Names the last reason of a person that its agent did not hear, and that brings it back. */
+/** Names the person's last reason that its agent did not get, and that resumes it. */
 export function reasonThatWakes(known: Noted): string | undefined {
   return isEndedByPerson(known) ? undefined : known.notes.reasons?.at(-1)?.localId
 }

@@ -16,13 +16,13 @@ import { createPrompting, createTurns, type LostEnd } from './turns.ts'
 export interface AcpProgram {
   command: string
   args: readonly string[]
-  /** What to call it in messages for the person at the terminal. */
+  /** Its name in messages for the person at the terminal. */
   title: string
-  /** Called once it runs, to tell what it does not say itself; what it returns is called at its end. */
+  /** Called once it runs, to report what it does not report itself; the returned function is called at its end. */
   beside?: (agent: Agent, tell: (event: AgentEvent) => void) => () => void
-  /** What it is asked to tell besides, and how that is read. */
+  /** Additional data requested from it, and how to parse that. */
   more?: { asked: object; read(method: string, params: unknown): AgentEvent | undefined }
-  /** What it repeats of a conversation is the only way to hear what it said while nobody listened. */
+  /** Its replay of a conversation is the only source for output that nobody received. */
   isHeardAgain?: boolean
 }
 
@@ -41,10 +41,10 @@ export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Ag
   }
 }
 
-// The first start of an agent may unpack or update itself; a program that speaks something else never answers.
+// On its first start an agent may unpack or update itself; a program with another protocol never answers.
 const openingMs = 90_000
 const slowReader = 64
-// What an agent tells of a turn.
+// The events of a turn.
 const isWork = new Set<Update['sessionUpdate']>(['agent_message_chunk', 'agent_thought_chunk', 'tool_call', 'tool_call_update', 'plan'])
 
 class AcpAgent implements Agent {
@@ -76,15 +76,15 @@ class AcpAgent implements Agent {
     tellAgain: () => this.#tellAgain(),
     title: () => this.#program.title
   })
-  /** Undefined for an agent that does not repeat what it said, or that is heard again in another way. */
+  /** Undefined for an agent that does not replay its output, or whose output is recovered in another way. */
   #told: Told | undefined
   #past: ReturnType<typeof listenToHistory | typeof listenForMissed> | undefined
   #hello: Initialized | undefined
   #isReady = false
-  /** The agent can begin its conversation again. */
+  /** The agent can resume its conversation. */
   #isWrittenDown = false
   #isStopping = false
-  /** The agent lives, and what it needs to go on does not: how that came to be. */
+  /** The agent is alive, but a program it depends on has ended: the cause. */
   #brokenBy: string | undefined
   #reopening: Promise<boolean> | undefined
   #turn: Promise<void> = Promise.resolve()
@@ -108,7 +108,7 @@ class AcpAgent implements Agent {
         if (event) this.#emit(event)
       }
     })
-    // An agent that closed its output, or broke it, cannot be talked to any more.
+    // An agent that closed or corrupted its output can no longer be used.
     void this.#connection.closed.then(() => child.end())
     void child.ended.then(ended => this.#finish(ended))
   }
@@ -241,7 +241,8 @@ class AcpAgent implements Agent {
     if (update.sessionUpdate === 'current_mode_update') this.#options.note('mode', update.currentModeId)
     if (update.sessionUpdate === 'config_option_update') this.#options.take(update)
     if (this.#isReady || update.sessionUpdate === 'available_commands_update') this.#turns.take(update)
-    // Before the session is open an agent that loads one repeats its history, most of the time one that was told already.
+    // Before the session is open, an agent that loads one replays its history, which usually was sent
+    // already.
     else this.#past?.take(update)
   }
 
@@ -261,7 +262,10 @@ class AcpAgent implements Agent {
     return { reason: 'failed', error: `The agent ended by itself (${this.#brokenBy ?? ended}).`, isLost: true }
   }
 
-  /** What the agent drives has ended, and the conversation with it; it begins that again. When it cannot, it is ended too. */
+  /**
+   * The program that the agent drives has ended, and the conversation with it; the agent resumes it. If it
+   * cannot, it is ended too.
+   */
   #reopen(): Promise<boolean> {
     this.#reopening ??= this.#openAgain().finally(() => {
       this.#reopening = undefined
@@ -302,7 +306,10 @@ class AcpAgent implements Agent {
     }
   }
 
-  /** An agent that ended within its first words had written nothing down: what it heard is lost to it, and the conversation has another id. */
+  /**
+   * An agent that ended within its first words had recorded nothing: it has lost its input, and the
+   * conversation has another id.
+   */
   #goOnIn(conversation: string): void {
     if (conversation === this.conversation) return
     this.conversation = conversation
@@ -311,7 +318,7 @@ class AcpAgent implements Agent {
     this.#emit({ type: 'notice', text: `${this.#program.title} had not kept this conversation yet, and begins a new one.` })
   }
 
-  /** What the agent cannot take into the turn that runs stays ours to say. */
+  /** Input that the agent cannot accept into the running turn stays in our queue. */
   async #steer(text: string, images: readonly Image[]): Promise<boolean> {
     try {
       const _meta = { steering: { idleBehavior: 'promptRequired' } }
@@ -334,10 +341,10 @@ class AcpAgent implements Agent {
   }
 
   #emit(event: AgentEvent): void {
-    // Growing text is told again with the next chunk, so a slow reader need not hear of every one.
+    // Growing text comes again with the next chunk, so a slow reader may skip some.
     if (event.type === 'text-grew' && this.events.length > slowReader) return
     this.events.offer(this.#told?.name(event) ?? event)
-    // While the reader is behind, what it has in front of it is not worth a place of its own.
+    // While the reader is behind, intermediate states need no place of their own.
     if (event.type === 'turn-ended' || (this.#told?.isSettled(event) && this.events.length <= 1)) this.#tellPlace()
   }
 

@@ -5,29 +5,32 @@ import { lastTurns } from '../history.ts'
 import { textOf, type Update } from './messages.ts'
 import { createTurns } from './turns.ts'
 
-/** How far a conversation was told that its agent can repeat: all before its last turn, and of that one what was said in it up to here. */
+/** How far a replayable conversation was sent: everything before its last turn, and that turn up to here. */
 export interface Place {
   conversation: string
-  /** Ours, so that what is read again carries the same names. */
+  /** Ours, so that replayed events have the same names. */
   turn: string
-  /** The beginning of what it began with, and of what was said within it; without spaces, as all words here. */
+  /** The beginning of its prompt, and of input within it; without spaces, like all texts here. */
   prompt: string
   steered: string[]
-  /** How many messages of a person the conversation had with these; undefined when nobody counted from its beginning. */
+  /**
+   * How many prompts the conversation had including these; undefined if they were not counted from its
+   * beginning.
+   */
   messages?: number | undefined
-  /** What was told of each kind of words. */
+  /** What was sent of each kind of text. */
   said: Record<string, { length: number; digest: string }>
   isEnded: boolean
 }
 
-// As it is kept where others keep a place in a file: the agent alone can repeat what it said.
+// Stored where other agents store a file position: only the agent can replay its output.
 const scheme = 'acp:'
 
 export function placeOf(place: Place): ToldUpTo {
   return { file: `${scheme}${JSON.stringify(place)}`, offset: 0 }
 }
 
-/** Undefined for a place that another kind of agent told. */
+/** Undefined for a cursor of another kind of agent. */
 export function readPlace({ file }: ToldUpTo): Place | undefined {
   if (!file.startsWith(scheme)) return undefined
   try {
@@ -47,17 +50,17 @@ const shape = z.object({
   isEnded: z.boolean()
 })
 
-/** Names what is told of a turn after its place in it, and follows how far that is. */
+/** Names the events of a turn by their place in it, and tracks how far it has got. */
 export interface Told {
   /** Undefined before the first turn. */
   place(conversation: string): Place | undefined
-  /** The conversation has so many messages of a person already. */
+  /** The conversation already has this many prompts. */
   goOn(messages: number | undefined): void
   begin(prompt: string): void
   steer(text: string): void
   /** The same event with its name. */
   name(event: AgentEvent): AgentEvent
-  /** Whether the place after this event is worth being kept: nothing in front of it is still open. */
+  /** Whether the cursor after this event is worth storing: nothing before it is still open. */
   isSettled(event: AgentEvent): boolean
 }
 
@@ -121,7 +124,7 @@ class Turn {
       case 'plan':
         return { ...event, row: this.#row(`plans ${digestOf(JSON.stringify(event.entries))}`) }
       case 'turn-ended':
-        // What the agent kept of it may be more than it came to say.
+        // The agent may have stored more of it than it sent.
         this.#isEnded = event.isLost !== true
         return event
       default:
@@ -133,13 +136,13 @@ class Turn {
     return type === 'text' || type === 'turn-ended' || (type === 'step-ended' && this.#openSteps.size === 0)
   }
 
-  /** By its words and by where they begin in all that was said so. */
+  /** By its text and its position in all text of that kind. */
   #say(event: Extract<AgentEvent, { type: 'text' }>): string {
     const key = keyOf(event)
     const known = this.#said.get(key) ?? { length: 0, hash: createHash('sha256') }
     const words = wordsOf(event.text)
     const row = `${this.id} ${key} ${known.length} ${digestOf(words)}`
-    // Should the agent have it whole after all, that is another text.
+    // If the agent has the full text after all, that is another text.
     if (event.isCut) return `${row} cut`
     this.#said.set(key, { length: known.length + words.length, hash: known.hash.update(words) })
     return row
@@ -156,7 +159,7 @@ function keyOf({ thinking, subagent = '' }: Extract<AgentEvent, { type: 'text' }
   return `${thinking ? 'thinks' : 'says'} ${subagent}`.trim()
 }
 
-/** Where an agent breaks a line is not always the same when it says it again. */
+/** An agent's line breaks may differ when it replays a text. */
 function wordsOf(text: string): string {
   return text.replace(/\s+/g, '')
 }
@@ -173,11 +176,11 @@ const mostKept = 200
 
 const repeatedSteps = new Set<AgentEvent['type']>(['step-started', 'step-ended', 'subagent-started', 'subagent-stopped', 'plan'])
 
-/** Listens to an agent that repeats a conversation which was begun without us, so that its last turns can be told once. */
+/** Follows the replay of a conversation that was begun without us, so that its last turns can be sent once. */
 export function listenToHistory(conversation: string) {
   const events: AgentEvent[] = []
   const turns = createTurns(event => {
-    // The same names each time it is read: what an earlier try has told is not told again.
+    // The same names in each replay: what an earlier attempt has sent is not sent again.
     if (event.type === 'text') events.push({ ...event, row: rowOf(events.length) })
     else if (repeatedSteps.has(event.type)) events.push(event)
   })
@@ -209,7 +212,7 @@ export function listenToHistory(conversation: string) {
       beginTurn()
       turns.take(update)
     },
-    /** How often a person said something. */
+    /** How many prompts there were. */
     get messages(): number {
       return messages
     },
@@ -222,7 +225,7 @@ export function listenToHistory(conversation: string) {
 
 type Text = Extract<AgentEvent, { type: 'text' }>
 
-/** What a person said, and what the agent did after it. */
+/** A prompt, and what the agent did after it. */
 interface Part {
   prompt: string
   updates: Update[]
@@ -239,8 +242,8 @@ const repeatedEvents = new Set<AgentEvent['type']>([
 ])
 
 /**
- * Listens to an agent that repeats a conversation in whose last turn the process ended that should have told it, or the agent
- * itself: what was not told of it is found where what was told ends.
+ * Follows the replay of a conversation in whose last turn the wrapper or the agent ended: what was not sent
+ * is found after the point up to which it was.
  */
 export function listenForMissed(place: Place) {
   const parts: Part[] = []
@@ -261,7 +264,7 @@ export function listenForMissed(place: Place) {
       isAsking = true
       messageId = update.messageId
     },
-    /** How often a person said something. */
+    /** How many prompts there were. */
     get messages(): number {
       return parts.length
     },
@@ -278,12 +281,12 @@ function restOf(place: Place, parts: readonly Part[]): AgentEvent[] {
   const isSteered = ({ prompt }: Part) => place.steered.some(text => text !== '' && wordsOf(prompt).includes(text))
   const next = parts.findIndex((part, index) => index > at && !isSteered(part))
   const own = parts.slice(at, next < 0 ? undefined : next)
-  // What was said to the agent elsewhere comes after it.
+  // Prompts given to the agent elsewhere come after it.
   const others = next < 0 ? [] : parts.slice(next)
   return [...afterPlace(place, toldIn(own)), ...others.flatMap((part, index) => otherTurn(part, `${place.turn} and ${index}`))]
 }
 
-/** Which of them the place is in; -1 when that cannot be told for certain. The same may have been said to the agent more than once. */
+/** The one that contains the cursor; -1 if uncertain. The same prompt may have been given more than once. */
 function findTurn(place: Place, parts: readonly Part[]): number {
   const isIt = (part: Part | undefined) => part !== undefined && wordsOf(part.prompt).includes(place.prompt)
   const counted = (place.messages ?? 0) - place.steered.length - 1
@@ -303,13 +306,13 @@ function toldIn(parts: readonly Part[]): AgentEvent[] {
   const turns = createTurns(event => repeatedEvents.has(event.type) && events.push(event))
   turns.begin()
   for (const update of parts.flatMap(({ updates }) => updates)) turns.take(update)
-  // What an agent repeats it has said to the end, and which of its steps ended nobody knows.
+  // What an agent replays is complete, and which of its steps ended is unknown.
   turns.finish()
   turns.end({ reason: 'cancelled' })
   return events
 }
 
-/** Words that were told are left out; of all else what was told has the same name. */
+/** Text already sent is left out; everything else already sent has the same name. */
 function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEvent[]): AgentEvent[] {
   const turn = new Turn(id, prompt)
   const streams = streamsOf(events)
@@ -319,7 +322,7 @@ function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEve
     if (event.type !== 'text') return turn.name(event)
     const key = keyOf(event)
     const toSkip = left.has(key) ? left.get(key) : 0
-    // It repeats other words than it said: nobody can tell what of them is new.
+    // The replayed text differs from the original: what is new in it is unknown.
     if (toSkip === undefined) return []
     const [told, rest] = split(event, toSkip)
     left.set(key, toSkip - wordsOf(told.text).length)
@@ -338,14 +341,17 @@ function otherTurn(part: Part, id: string): AgentEvent[] {
   ]
 }
 
-/** What is read again goes no further than to disk: a picture that nobody has seen is named, and one that was sent has the same name. */
+/**
+ * Replayed content only goes to disk: a picture that nobody has seen is named, and one that was sent has
+ * the same name.
+ */
 function withoutBytes(event: AgentEvent): AgentEvent {
   if (event.type !== 'picture') return event
   const { name, row, subagent } = event
   return { type: 'text', block: row ?? name, text: `[${name}]`, thinking: false, row, subagent }
 }
 
-/** All that was said in one way, in a row. */
+/** Consecutive text of one kind. */
 function streamsOf(events: readonly AgentEvent[]) {
   const all = new Map<string, string>()
   for (const event of events) if (event.type === 'text') all.set(keyOf(event), (all.get(keyOf(event)) ?? '') + wordsOf(event.text))
@@ -357,7 +363,7 @@ function streamsOf(events: readonly AgentEvent[]) {
   }
 }
 
-/** After so many characters that are no spaces. */
+/** After this many non-space characters. */
 function split(text: Text, length: number): [Text, Text] {
   let at = 0
   for (let left = length; left > 0 && at < text.text.length; at++) if (/\S/.test(text.text.charAt(at))) left--

@@ -5,8 +5,8 @@ import type { AgentEvent, Image } from '../agent.ts'
 import { imageTypeOf, safeName } from '../attachments.ts'
 
 /**
- * What we read of the messages of an ACP agent, and nothing more: agents are newer than this program more often than
- * not, so an unknown kind or a field of another shape must cost that piece only, never the message.
+ * The part of an ACP agent's messages that we read, and nothing more: agents are often newer than this
+ * program, so an unknown kind or a field of another shape must cost only that piece, never the message.
  */
 const words = z.string().nullish().catch(undefined)
 const contentBlock = z.discriminatedUnion('type', [
@@ -22,7 +22,7 @@ const stepContent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diff'), path: z.string(), oldText: z.string().nullish(), newText: z.string() })
 ])
 
-/** `parentToolUseId` names the step that called the helper which does this. */
+/** `parentToolUseId` names the step that called the subagent doing this. */
 const ofClaude = z
   .looseObject({
     claudeCode: z.looseObject({ toolName: z.string().optional(), parentToolUseId: z.string().nullish() }).optional()
@@ -123,7 +123,7 @@ const permissionOption = z.object({ optionId: z.string(), name: z.string(), kind
 export const permissionQuestion = z.object({
   sessionId: z.string(),
   toolCall: stepUpdate,
-  // An option of a kind we do not know could allow anything: it is not offered.
+  // An option of an unknown kind could allow anything: it is not offered.
   options: z.array(permissionOption.optional().catch(undefined))
 })
 
@@ -187,7 +187,7 @@ export const initialized = z.object({
     .catch(undefined)
 })
 
-/** Of `_session/steering`, which the adapters of Claude Code and Codex have. */
+/** Of `_session/steering`, which the adapters of Claude Code and Codex support. */
 export const steered = z.object({ outcome: z.string() })
 
 export const promptEnded = z.object({ stopReason: z.string() })
@@ -205,7 +205,7 @@ export type Initialized = z.infer<typeof initialized>
 const mostPictureBytes = 8 * 1024 * 1024
 const longestAddress = 2000
 
-/** The picture that a block is; undefined for all that the app does not show as one, which `textOf` names. */
+/** The picture in a block; undefined for anything that the app does not show as one, which `textOf` names. */
 export function pictureOf(block: ContentBlock): Extract<AgentEvent, { type: 'picture' }> | undefined {
   const { data, uri, mimeType: said = '' } = bytesOf(block) ?? {}
   if (!data || sizeOf(data) > mostPictureBytes || (block.type !== 'image' && !said?.startsWith('image/'))) return undefined
@@ -216,7 +216,7 @@ export function pictureOf(block: ContentBlock): Extract<AgentEvent, { type: 'pic
   return { type: 'picture', name, mimeType, bytes }
 }
 
-/** A block of anything as text: what cannot be shown as text is named. */
+/** Any block as text: content that is not text is named. */
 export function textOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
@@ -233,7 +233,7 @@ export function textOf(block: ContentBlock): string {
   }
 }
 
-/** What is said to an agent. */
+/** The input for an agent. */
 export function blocksOf(text: string, images: readonly Image[]) {
   const shown = images.map(({ mimeType, bytes }) => ({ type: 'image' as const, mimeType, data: toBase64(bytes) }))
   return [...shown, { type: 'text' as const, text }]

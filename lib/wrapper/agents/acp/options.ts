@@ -5,19 +5,19 @@ import { isGone } from './server.ts'
 
 type OptionKind = 'mode' | 'model' | 'effort'
 
-/** What makes a choice another, but for its session. */
+/** The request that changes a choice, without its session. */
 interface OptionRequest {
   method: string
   params: Record<string, string | boolean>
 }
 
-/** A choice of the agent's with the request that makes it another. */
+/** A choice of the agent with the request that changes it. */
 interface Kept {
   options: Options
   request(value: string): OptionRequest
 }
 
-/** What of an ACP agent can be chosen. Agents tell it as configuration options, in older ways, or in both at once. */
+/** The choices of an ACP agent. Agents list them as configuration options, in older formats, or both. */
 export function createOptions(emit: (event: AgentEvent) => void) {
   let kept: All = {}
   let settings: readonly Setting[] = []
@@ -41,13 +41,13 @@ export function createOptions(emit: (event: AgentEvent) => void) {
   return {
     of: (kind: OptionKind): Options | undefined => kept[kind]?.options,
 
-    /** As it is now. */
+    /** The current ones. */
     get chosen(): { [Kind in OptionKind]?: string | undefined } & { settings: readonly (readonly [id: string, value: string])[] } {
       const now = (kind: OptionKind) => kept[kind]?.options.current
       return { mode: now('mode'), model: now('model'), effort: now('effort'), settings: settings.map(({ id, current }) => [id, current]) }
     },
 
-    /** Undefined when there is no such choice. */
+    /** Undefined if there is no such choice. */
     request: (kind: OptionKind, value: string): OptionRequest | undefined =>
       kept[kind]?.options.available.some(({ id }) => id === value) ? kept[kind].request(value) : undefined,
 
@@ -63,10 +63,10 @@ export function createOptions(emit: (event: AgentEvent) => void) {
       tell()
     },
 
-    /** From now on also whatever changes. */
+    /** From now on also on every change. */
     tell,
 
-    /** The agent told what can be chosen now; what it leaves out stays, but for what it tells as configuration options. */
+    /** The agent listed its choices; omitted ones stay, unless it listed them as configuration options. */
     take(opened: OpenedSession): void {
       const before = kept
       kept = { ...kept, ...keptOf(opened, kept) }
@@ -77,7 +77,7 @@ export function createOptions(emit: (event: AgentEvent) => void) {
       if (isOpen) tell()
     },
 
-    /** The agent took this choice. */
+    /** The agent accepted this choice. */
     note(kind: OptionKind, current: string): void {
       const known = kept[kind]
       if (!known || known.options.current === current) return
@@ -98,7 +98,7 @@ function keptOf({ modes, models, configOptions }: OpenedSession, before: All): A
       effort: selectOf(effortIn(configOptions)),
       mode: selectOf(configOptions.find(isSelect('mode'))) ?? before.mode
     }),
-    // Where both are told, these are the ones that other programs have always used.
+    // If both are listed, these are the ones that other programs have always used.
     ...(modes && { mode: modesOf(modes) })
   }
 }
@@ -111,7 +111,7 @@ function modesOf({ currentModeId, availableModes }: NonNullable<OpenedSession['m
   }
 }
 
-// Of versions of the protocol before there were configuration options.
+// Of protocol versions before configuration options.
 function modelsOf({ currentModelId, availableModels }: NonNullable<OpenedSession['models']>): Kept {
   const available = availableModels.map(({ modelId, name, description }) => ({ id: modelId, name, description: description ?? undefined }))
   return {
@@ -148,7 +148,7 @@ function selectOf(option: ConfigOption | undefined): Kept | undefined {
   }
 }
 
-/** All that has no place of its own. One of a kind that nobody knows yet is left out. */
+/** Everything without a place of its own. Unknown kinds are left out. */
 function settingsOf(configOptions: readonly ConfigOption[]): Setting[] {
   const own = [modelIn(configOptions), effortIn(configOptions)]
   return configOptions
@@ -171,7 +171,7 @@ const onOff = [
 
 type KnownOptions = ReturnType<typeof createOptions>
 
-/** Asks an ACP agent to choose otherwise, as people want it. */
+/** Changes the choices of an ACP agent. */
 export function createOptionChanges({
   options,
   ask,
@@ -179,12 +179,12 @@ export function createOptionChanges({
 }: {
   options: KnownOptions
   ask(request: OptionRequest): Promise<unknown>
-  /** The agent does not know its conversation any more. Resolves to whether it has it again. */
+  /** The agent no longer knows its conversation. Resolves to whether it has it again. */
   openAgain(): Promise<boolean>
 }) {
   const set = async (request: OptionRequest): Promise<true> => {
     const { data } = openedSession.safeParse(await ask(request))
-    // With another model there may be other levels of thought.
+    // Another model may have other reasoning levels.
     if (data) options.take(data)
     return true
   }
@@ -194,7 +194,7 @@ export function createOptionChanges({
     if (isSet) note()
     return isSet
   }
-  /** Set even when it is said to be the current one: an agent may begin in another than it tells. */
+  /** Set even if it is reported as current: an agent may start in another than it reports. */
   const choose = (kind: OptionKind, id: string) => trySet(options.request(kind, id), () => options.note(kind, id))
   const chooseSetting = (id: string, value: string) => trySet(options.settingRequest(id, value), () => options.noteSetting(id, value))
 
@@ -202,14 +202,14 @@ export function createOptionChanges({
     choose,
     chooseSetting,
 
-    /** Asked for what is so already: that its program has ended, an agent may say only of what comes after that. */
+    /** Requested even if already current: an agent may only notice then that its program has ended. */
     async isGone(): Promise<boolean> {
       const mode = options.of('mode')?.current
       const request = mode === undefined ? undefined : options.request('mode', mode)
       return request !== undefined && (await set(request).then(() => false, isGone))
     },
 
-    /** As it was chosen before, all but the mode. */
+    /** As chosen before, except the mode. */
     async restore({ model, effort, settings }: KnownOptions['chosen']): Promise<void> {
       if (model !== undefined) await choose('model', model)
       if (effort !== undefined) await choose('effort', effort)

@@ -15,12 +15,12 @@ export function endOfTurn(stopReason: string): TurnEnd {
   }
 }
 
-/** What to do about an agent that nobody has signed in to, or whose key is not taken any more. */
+/** What to do about an agent that is not signed in, or whose key was rejected. */
 export function signInFirst(title: string): string {
   return `${title} is not signed in, or its key is not accepted. Run it once by itself in a terminal of this computer and sign in there (/login), then say this again.`
 }
 
-/** "Internal error" says nothing; agents put what happened into the data beside it. */
+/** "Internal error" says nothing; agents put the cause into the data next to it. */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const data: unknown = 'data' in error ? error.data : undefined

@@ -4,22 +4,22 @@ import { type NumberWanted, type Question, readNumber } from '../../../protocol/
 import type { AgentEvent, Answers, PermissionAsk, QuestionAsk } from '../agent.ts'
 import type { Elicitation } from './messages.ts'
 
-/** What an ACP agent waits to hear from a person. */
+/** What an ACP agent asks a person. */
 interface Requests {
-  /** Resolves to the choice, or to nothing when it is over without one. */
+  /** Resolves to the choice, or to nothing if it ends without one. */
   permission(asked: PermissionAsk, signal: AbortSignal): Promise<string | undefined>
   question(elicitation: Elicitation, signal: AbortSignal): Promise<CreateElicitationResponse>
-  /** What was chosen; undefined when nothing such waits. */
+  /** The choice; undefined if no such request is open. */
   answer(ask: string, choice: string): { call: string; isNo: boolean } | undefined
   answerQuestion(ask: string, answers: Answers | undefined): boolean
-  /** The page of that question was seen to its end. */
+  /** The page of that question was completed. */
   linkDone(id: string): void
   closeAll(): void
 }
 
 interface OpenQuestion {
   form: Form | undefined
-  /** By which the agent tells that the page was seen to its end. */
+  /** With which the agent reports that the page was completed. */
   link: string | undefined
   settle(response: CreateElicitationResponse): void
 }
@@ -82,7 +82,7 @@ export function createRequests(emit: (event: AgentEvent) => void): Requests {
       if (!open) return false
       const content = answers && open.form?.content(answers)
       questions.delete(ask)
-      // Declined: the agent goes on without; cancelled, it would give up what it asked for.
+      // Declined: the agent continues without it; cancelled, it would abandon the request.
       open.settle(answers ? { action: 'accept', ...(content && { content }) } : { action: 'decline' })
       return true
     },
@@ -98,7 +98,7 @@ export function createRequests(emit: (event: AgentEvent) => void): Requests {
   }
 }
 
-/** Undefined when no person can answer it here. */
+/** Undefined if no person can answer it here. */
 function askOf(
   elicitation: Elicitation,
   form: Form | undefined,
@@ -115,10 +115,10 @@ type Property = Elicitation extends infer Form
     : never
   : never
 
-/** A form of ACP as the questions it asks, and the way back from their answers. */
+/** An ACP form as its questions, and the conversion of their answers. */
 interface Form {
   questions: Question[]
-  /** What the agent gets. Throws, with a sentence for the one who answers, when a text is not what the form takes. */
+  /** What the agent gets. Throws, with a sentence for the person answering, if a text is not valid for the form. */
   content(answers: Answers): Record<string, FormValue>
 }
 
@@ -127,12 +127,12 @@ type FormValue = string | number | boolean | string[]
 interface Field {
   id: string
   property: Property
-  /** Takes what the person writes instead of choosing. */
+  /** Holds what the person writes instead of choosing. */
   own: string | undefined
   question: Question
 }
 
-/** Undefined when it needs an answer of a kind that nobody knows here. */
+/** Undefined if it needs an answer of an unknown kind. */
 export function readForm({ message, requestedSchema }: Extract<Elicitation, { mode: 'form' }>): Form | undefined {
   const required = new Set(requestedSchema.required ?? [])
   const all = Object.entries(requestedSchema.properties)
@@ -166,7 +166,7 @@ export function readForm({ message, requestedSchema }: Extract<Elicitation, { mo
 
 const knownTypes = new Set(['string', 'number', 'integer', 'boolean', 'array'])
 
-// How the adapter of Claude Code names the field beside a question in which the person writes something else.
+// How Claude Code's adapter names the field next to a question for a free answer.
 const ownText = '_custom'
 
 function isOwnTextOf(id: string, names: ReadonlySet<string>): boolean {

@@ -29,13 +29,13 @@ import {
 import { explain } from './refusals.ts'
 
 interface LineHandlers {
-  /** Resolves to the option that was chosen, or to nothing when it is over without one. */
+  /** Resolves to the chosen option, or to nothing if it ends without one. */
   onPermission(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>
   onQuestion(question: Elicitation, signal: AbortSignal): Promise<CreateElicitationResponse>
-  /** The page of that question was seen to its end. */
+  /** The page of that question was completed. */
   onLinkDone(id: string): void
   onUpdate(session: string, update: Update): void
-  /** What only this agent tells, see `AcpProgram`. */
+  /** What only this agent reports, see `AcpProgram`. */
   onMore(method: string, params: unknown): void
 }
 
@@ -66,7 +66,7 @@ export function openLine(child: AgentProcess, handlers: LineHandlers): ClientCon
 }
 
 /**
- * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
+ * Updates are read before the SDK sees them: it rejects kinds newer than itself, and passes the others on
  * out of order with the replies around them.
  */
 function withoutUpdates(messages: ReadableStream<AnyMessage>, { onUpdate, onMore }: LineHandlers): ReadableStream<AnyMessage> {
@@ -81,7 +81,7 @@ function withoutUpdates(messages: ReadableStream<AnyMessage>, { onUpdate, onMore
           const { data } = sessionNotification.safeParse(message.params)
           if (data?.update) onUpdate(data.sessionId, data.update)
         }
-        // The SDK hands on no notification of an agent's own.
+        // The SDK does not pass on an agent's own notifications.
         else if (message.method.startsWith('_')) onMore(message.method, message.params)
         else return rest.enqueue(message)
       }
@@ -92,7 +92,7 @@ function withoutUpdates(messages: ReadableStream<AnyMessage>, { onUpdate, onMore
 
 type Line = ClientConnection['agent']
 
-/** Tells the agent who speaks, and hears what it can do. */
+/** Introduces us to the agent, and gets its capabilities. */
 export async function sayHello(line: Line, title: string): Promise<Initialized> {
   const hello = initialized.parse(
     await line.request(methods.agent.initialize, {
@@ -110,7 +110,7 @@ export async function sayHello(line: Line, title: string): Promise<Initialized> 
   throw new CannotStart(`${title} speaks version ${hello.protocolVersion} of ACP; this Afield speaks version ${PROTOCOL_VERSION}.`)
 }
 
-/** `isRepeated`: the agent told again what was said in it. `isUntold`: that shall be heard, if it can be. */
+/** `isRepeated`: the agent replayed its history. `isUntold`: that should be read, if possible. */
 export async function openConversation(
   line: Line,
   title: string,
@@ -122,10 +122,10 @@ export async function openConversation(
   const known = { ...at, sessionId: resume }
   const canLoad = agentCapabilities?.loadSession ?? false
   const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume)
-  // An agent that loads a conversation repeats it.
+  // An agent that loads a conversation replays it.
   if (canLoad && (isUntold || !canResume)) {
     const repeated = await line.request(methods.agent.session.load, known).catch(error => {
-      // What was not heard stays unheard, and the conversation goes on.
+      // What was not received stays so, and the conversation continues.
       if (!canResume || !(error instanceof RequestError)) throw error
     })
     if (repeated !== undefined) return { opened: openedSession.parse(repeated), isRepeated: true }
@@ -134,7 +134,7 @@ export async function openConversation(
   return { opened: openedSession.parse(await line.request(methods.agent.session.resume, known)), isRepeated: false }
 }
 
-/** The agent has no such conversation: most often one that it had, and whose program has ended. */
+/** The agent has no such conversation: usually one that it had, and whose program has ended. */
 export function isGone(error: unknown): boolean {
   return error instanceof RequestError && error.code === notFound
 }
@@ -149,7 +149,7 @@ export function whyNotOpened(title: string, error: unknown, withinMs: number): s
     return `${title} wants you to sign in first: run it once by itself in this terminal.`
   }
   if (isGone(error)) return `${title} has no such conversation on this computer.`
-  // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
+  // A program that echoes its input, such as cat, returns our own rejection of our request.
   if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
     return `${title} does not speak ACP on its standard input and output.`
   }

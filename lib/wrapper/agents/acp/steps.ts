@@ -2,7 +2,7 @@ import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed
 import type { Step } from '../agent.ts'
 import { type StepUpdate, textOf } from './messages.ts'
 
-/** The step with what an update says about it; what the update leaves out stays. */
+/** The step merged with an update; fields that the update omits stay. */
 export function mergeStep(step: Step | undefined, update: StepUpdate): Step {
   const kind = update.kind ? stepKind(update.kind) : (step?.kind ?? 'other')
   const title = update.title || step?.title || update.name || 'Step'
@@ -17,7 +17,7 @@ export function mergeStep(step: Step | undefined, update: StepUpdate): Step {
   }
 }
 
-/** How the step ended, or undefined while it goes on. */
+/** How the step ended, or undefined while it runs. */
 export function endOf(update: StepUpdate): StepStatus | undefined {
   if (update.status === 'completed' || update.status === 'failed') return update.status
   return update.status === 'cancelled' ? 'cancelled' : undefined
@@ -45,7 +45,7 @@ function stepKind(kind: string): StepKind {
   return isStepKind(kind) ? kind : 'other'
 }
 
-// The names existing apps have their own views for.
+// The names for which existing apps have their own views.
 const nameOfKind: Readonly<Record<StepKind, string>> = {
   read: 'Read',
   search: 'Grep',
@@ -70,7 +70,7 @@ function readContent(items: NonNullable<StepUpdate['content']>): StepContent[] {
   })
 }
 
-// Agents that put the outcome into rawOutput alone mostly put a text there.
+// Agents that put the result only into rawOutput usually put text there.
 function withOutput(content: StepContent[], output: unknown): StepContent[] {
   if (typeof output !== 'string' || output.trim() === '' || content.some(({ type }) => type === 'text')) return content
   return [...content, textContent(output)]

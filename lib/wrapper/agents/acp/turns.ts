@@ -24,12 +24,12 @@ interface Block {
   thinking: boolean
 }
 
-/** Whoever of the agent's helpers does it; undefined for the agent itself. */
+/** The subagent that does it; undefined for the agent itself. */
 type By = string | undefined
 
 /**
- * Turns what an ACP agent reports into agent events: gathers chunks into blocks, keeps what is known of each step, and
- * hides the differences between agents (a permission may come before its step, chunks may have no message id).
+ * Turns what an ACP agent reports into agent events: assembles chunks into blocks, tracks each step, and
+ * hides the differences between agents (a permission may precede its step, chunks may have no message id).
  */
 export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = systemClock) {
   const blocks = new Map<By, Block>()
@@ -58,9 +58,9 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
     const block = blocks.get(by) ?? { key, id: randomUUID(), text: '', thinking }
     block.text += text
     blocks.set(by, block)
-    // What grows is shown as the agent's own.
+    // Growing text is shown as the agent's own.
     if (by === undefined) emit({ type: 'text-grew', block: block.id, text: block.text, thinking })
-    // Between turns nothing says when such a text is whole.
+    // Between turns nothing says when such a text is complete.
     stopWaiting()
     if (!inTurn) stopWaiting = clock.after(silenceMs, () => finishBlocks())
   }
@@ -68,7 +68,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
   const say = (by: By, content: ContentBlock, { sessionUpdate, messageId }: Pick<Chunk, 'sessionUpdate' | 'messageId'>) => {
     const thinking = sessionUpdate === 'agent_thought_chunk'
     if (content.type === 'text') return grow(by, content.text, thinking, messageId)
-    // A block of its own, between what was said before it and after.
+    // A separate block between the text before and after it.
     finishBlock(by)
     const picture = pictureOf(content)
     if (picture) return emit({ ...picture, ...of(by) })
@@ -116,15 +116,15 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       inTurn = true
     },
 
-    /** What was being said is whole. */
+    /** The current text is complete. */
     finish(): void {
       finishBlocks()
     },
 
-    /** Whether a session is one of a helper. */
+    /** Whether a session belongs to a subagent. */
     isHelper: (session: string) => helpers.has(session),
 
-    /** `session` is that of a helper which has one. */
+    /** `session` is that of a subagent that has one. */
     take(update: Update, session?: string): void {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
@@ -143,7 +143,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
           return
         }
       }
-      // What else a helper tells of its session is not told of this one.
+      // Other reports of a subagent about its session are not about this one.
       if (session === undefined) takeOwn(update)
     },
 
@@ -161,18 +161,18 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       return asked
     },
 
-    /** What was being said is said anew. */
+    /** The current text is written again. */
     withdraw(): void {
       stopWaiting()
       blocks.clear()
     },
 
-    /** A person said no: that the step fails now is no fault of its. */
+    /** A person said no: the step fails now through no fault of its own. */
     deny(call: string): void {
       denied.add(call)
     },
 
-    /** Steps and helpers that are still at work end with their turn. `isLost`: the agent is gone, whatever it was saying. */
+    /** Running steps and subagents end with their turn. `isLost`: the agent is gone mid-text. */
     end(turn: TurnEnd, isLost = false): void {
       finishBlocks(isLost ? { isCut: true } : turn.reason === 'cancelled' ? { isStopped: true } : {})
       for (const [call, { step, ended, by }] of steps) {
@@ -216,7 +216,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
         emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })
         return
       case 'compaction_update':
-        // Some adapters tell the end of one twice.
+        // Some adapters report the end of one twice.
         if (update.status !== 'in_progress' && update.compactionId != null) {
           if (update.compactionId === lastCompaction) return
           lastCompaction = update.compactionId
@@ -229,7 +229,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
   }
 }
 
-/** What came of a step, where an update says so. */
+/** The result of a step, if an update has it. */
 function blocksIn({ content }: StepUpdate): ContentBlock[] | undefined {
   return content?.flatMap(item => (item?.type === 'content' ? [item.content] : []))
 }
@@ -247,9 +247,9 @@ function planEntry({ content, status, priority }: ToldEntry): PlanEntry {
 
 const silenceMs = 700
 
-// The adapter of Claude Code would carry the plan out in a second conversation behind the name of this one. To resume, or to take over at the
-// terminal, would go back to before the plan.
-/** What is known to mean every edit is said so in each language; the rest is named as the agent names it. */
+// Claude Code's adapter would execute the plan in a second conversation hidden behind the name of this
+// one. Resuming, or taking control at the terminal, would go back to before the plan.
+/** A choice known to mean every edit is translated; others keep the agent's name. */
 function choiceOf({ optionId, name, kind }: PermissionOption): PermissionChoice {
   const choice = { id: optionId, label: name, kind }
   return kind === 'allow_always' && meansEdits.test(name)
@@ -262,7 +262,7 @@ const meansEdits = /^(Yes, allow all edits during this session|Always allow edit
 const startsAnew = /^exit-plan-clear-/
 
 /**
- * The helpers that an agent has at work. They come in two ways: as sessions of their own, or by what they do naming the step that
+ * The running subagents. They come in two forms: as sessions of their own, or by naming the step that
  * called them; the id is that of the session or step.
  */
 function createHelpers(emit: (event: AgentEvent) => void) {
@@ -288,16 +288,17 @@ function createHelpers(emit: (event: AgentEvent) => void) {
   }
 }
 
-/** `isLost`: the agent ended in it, and may have written down more than it said. */
+/** `isLost`: the agent ended mid-turn, and may have recorded more than it sent. */
 export type LostEnd = TurnEnd & { isLost?: boolean }
 
 /**
- * Gives an ACP agent its prompts. What the agent drives may end while the agent itself lives; then the conversation is begun again, and
- * a prompt of which nothing was heard is given once more. One that was begun is not: nobody wants it done twice.
+ * Gives an ACP agent its prompts. The program it drives may end while the agent itself lives; then the
+ * conversation is resumed, and a prompt without any output is given again. One with output is not: nobody
+ * wants it done twice.
  */
 export function createPrompting(agent: {
   title(): string
-  /** Rejects when the agent does not take it, or cannot go on. */
+  /** Rejects if the agent does not accept it, or cannot continue. */
   say(text: string, images: readonly Image[]): Promise<TurnEnd>
   /** Whether the agent itself has ended. */
   isCut(): boolean
@@ -316,7 +317,7 @@ export function createPrompting(agent: {
     agent.isCut() ? agent.end() : { reason: 'failed', error: isSignedOut(error) ? signInFirst(agent.title()) : explain(error) }
 
   return {
-    /** Something of the turn was told. */
+    /** The turn had some output. */
     hear(): void {
       wasHeard = true
     },

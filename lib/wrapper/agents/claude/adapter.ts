@@ -6,16 +6,16 @@ import * as z from 'zod'
 import { CannotStart } from '../../../exit.ts'
 import { makePrivateFolder } from '../../home/private-files.ts'
 
-/** Its licence keeps it out of this repository and out of the single file, and its SDK's keeps it out of both. */
+/** Its license keeps it out of this repository and the single file, and its SDK's keeps that out of both. */
 export const claudeAdapter = { name: '@agentclientprotocol/claude-agent-acp', version: '0.100.0' }
 
-/** The adapter's program file: beside Afield's own packages, or as fetched earlier. Never that of the folder somebody works in. */
+/** The adapter's program file: among Afield's own packages, or fetched earlier. Never the working folder's. */
 export function findAdapter(home: string): string | undefined {
   const beside = createRequire(import.meta.url).resolve.paths(claudeAdapter.name) ?? []
   return [...beside, modulesIn(home)].map(programIn).find(file => file !== undefined)
 }
 
-/** Fetches the adapter, and nothing that it wants to run while it is installed. Throws CannotStart with npm's last lines. */
+/** Fetches the adapter, without its install scripts. Throws CannotStart with npm's last lines. */
 export async function fetchAdapter({
   npm,
   home,
@@ -30,7 +30,7 @@ export async function fetchAdapter({
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
   const what = `${claudeAdapter.name}@${claudeAdapter.version}`
-  // Its optional packages are a second copy of Claude Code, which the person has already.
+  // Its optional packages are a second copy of Claude Code, which the person already has.
   await run(npm, ['install', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact', what], folder, env)
   const program = findAdapter(home)
   if (program === undefined) throw new CannotStart(`npm fetched ${what}, but its program is not where it should be, in ${folder}.`)

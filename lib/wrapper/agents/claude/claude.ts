@@ -11,17 +11,17 @@ import { goalCommand } from './transcript/goals.ts'
 import { endOfTranscript, hasTranscript } from './transcript/transcript.ts'
 
 export interface ClaudeOptions {
-  /** The wrapper's home; an adapter that has to be fetched is kept in it. */
+  /** The wrapper's home; a fetched adapter is stored in it. */
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Whether the adapter may be fetched from the npm registry; asked only when it is not here. */
+  /** Whether the adapter may be fetched from the npm registry; asked only if it is missing. */
   mayFetch(question: string): Promise<boolean>
   tell(line: string): void
-  /** Whether a program can be given a terminal of its own here; found out when left out. */
+  /** Whether a program can get its own terminal here; detected if omitted. */
   hasPty?: boolean | undefined
 }
 
-/** Claude Code as the person installed it, driven through its ACP adapter, which Afield's own Node.js runs. */
+/** The person's installed Claude Code, driven through its ACP adapter, which runs on Afield's own Node.js. */
 export function claudeKind(options: ClaudeOptions): AgentKind {
   const title = 'Claude Code'
   return {
@@ -36,7 +36,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
           'There is no command claude here. Name its file in CLAUDE_CODE_EXECUTABLE, or install Claude Code with:\n  npm install --global @anthropic-ai/claude-code'
         )
       }
-      // Of a session of ours in which nothing was said there is none either, and nobody misses it.
+      // A session of ours without messages has none either, and nothing is lost.
       if (how.isUntold && how.resume !== undefined && !hasTranscript(how.env, how.resume))
         throw new CannotStart(
           `Claude Code has no conversation ${how.resume} on this computer. List its conversations with: claude --resume`
@@ -72,13 +72,13 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
   }
 }
 
-/** At its own screen it is not needed, and it is large. */
+/** Its own screen does not need it, and it is large. */
 function loadAcp() {
   return import('../acp/acp.ts')
 }
 
-// A session lives on when its program is replaced by a newer one from npm, which takes away the files that were not loaded yet.
-// When they are gone already it goes on at its own screen.
+// A session survives when npm replaces its program, which removes files that were not loaded yet. If they
+// are already gone it continues at its own screen.
 const afterStartMs = 5_000
 
 async function fetchWithLeave(options: ClaudeOptions): Promise<string> {

@@ -4,13 +4,16 @@ import * as z from 'zod'
 import { hasGroups, signalGroup } from '../../home/processes.ts'
 import type { AgentCommand } from '../agent.ts'
 
-/** What Claude Code says of itself when it is asked without a screen; at its own screen it tells none of it. */
+/** What Claude Code reports when run without a screen; at its own screen it reports none of it. */
 export interface Inquiry {
-  /** Its commands, as its adapter lists them. None from a version that does not answer. */
+  /** Its commands, as listed by its adapter. None from a version that does not answer. */
   commands(): Promise<readonly AgentCommand[]>
-  /** Whether this begins with a command: one that is a `prompt` is said to the model, any `other` does something at the terminal. */
+  /**
+   * Whether the text starts with a command: a `prompt` goes to the model, any `other` does something at the
+   * terminal.
+   */
   commandIn(text: string): Promise<'prompt' | 'other' | undefined>
-  /** How many tokens fit into a model, by the id that Claude Code writes down. */
+  /** The context size of a model, by the id that Claude Code records. */
   windowOf(model: string): Promise<number | undefined>
 }
 
@@ -18,11 +21,11 @@ interface InquiryOptions {
   claude: string
   directory: string
   env: Readonly<Record<string, string>>
-  /** What is not said by then is not known; 15 s unless told. */
+  /** Later answers are ignored; 15 s by default. */
   withinMs?: number | undefined
 }
 
-/** Asks once, and once more for each model that is not the one it begins with. */
+/** Asks once, and once more for each model other than its initial one. */
 export function createInquiry(options: InquiryOptions): Inquiry {
   let first: Promise<Answer> | undefined
   const windows = new Map<string, Promise<number | undefined>>()
@@ -35,7 +38,7 @@ export function createInquiry(options: InquiryOptions): Inquiry {
       const command = name === undefined ? undefined : (await own()).find(each => each.name === name)
       if (!command) return undefined
       if (text.length > longestCommand) return 'other'
-      // It sets a goal, and works on it; what else it does is done at the terminal.
+      // It sets a goal, and works on it; its other effects happen at the terminal.
       if (command.name === 'goal') return /^(clear)?\s*$/.test(rest) ? 'other' : 'prompt'
       const { commands, skills } = await ask()
       // A version that marks none of its own does not say which are the person's.
@@ -52,9 +55,9 @@ export function createInquiry(options: InquiryOptions): Inquiry {
   }
 }
 
-// As the adapter does.
+// Like the adapter.
 const unlisted = new Set(['clear', 'cost', 'keybindings-help', 'login', 'logout', 'mcp', 'output-style:new', 'release-notes', 'todos'])
-/** What is longer is a paste to its screen, and a paste is no command. */
+/** A longer text is a paste for its screen, and a paste is not a command. */
 export const longestCommand = 500
 const usuallyWithinMs = 15_000
 
@@ -89,7 +92,7 @@ const reply = z.looseObject({
   })
 })
 
-// Nothing of the person's is started for it, and nothing is written down.
+// It starts none of the person's hooks, and records nothing.
 const quietly = [
   '--settings',
   '{"disableAllHooks":true}',
@@ -100,11 +103,11 @@ const quietly = [
 ]
 const questions = [
   { request_id: 'commands', request: { subtype: 'initialize', hooks: {} } },
-  // In short it says so by itself; at length it would ask its server.
+  // In brief mode it answers by itself; in full it would ask its server.
   { request_id: 'window', request: { subtype: 'get_context_usage', detail: 'summary' } }
 ]
 
-/** Resolves in any case: nothing that Claude Code does not say of itself keeps anybody from working. */
+/** Always resolves: missing information must not stop anyone from working. */
 function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: InquiryOptions, model?: string): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>()
   const answer = { commands: [], skills: new Set(), model: undefined, window: undefined } as Answer
@@ -121,7 +124,7 @@ function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: Inqui
     clearTimeout(tooLate)
     resolve(answer)
   })
-  // One that ends at once takes no question.
+  // One that ends at once accepts no request.
   program.stdin.on('error', () => {})
   for (const question of questions) program.stdin.write(`${JSON.stringify({ type: 'control_request', ...question })}\n`)
   let answers = 0
@@ -137,7 +140,7 @@ function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: Inqui
   return promise
 }
 
-/** Undefined where the system refuses it at once. */
+/** Undefined if the system rejects it at once. */
 function begin(claude: string, args: readonly string[], at: { cwd: string; env: Readonly<Record<string, string>> }) {
   try {
     return spawn(claude, args, {

@@ -1,6 +1,6 @@
 import type { Modes } from '../agent.ts'
 
-/** The modes of Claude Code, in its own names. */
+/** The modes of Claude Code, by its own names. */
 export function modesAt(current: string): Modes {
   const available = [
     { id: 'default', name: 'Ask first', description: undefined },

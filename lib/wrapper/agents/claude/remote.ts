@@ -5,8 +5,8 @@ import { newLines } from './transcript/transcript.ts'
 const lookEveryMs = 250
 
 /**
- * The goals of a Claude Code that has no screen, of which its adapter says nothing: they are read from what it writes down, from this
- * place on. Returns what ends that.
+ * The goals of a Claude Code without a screen, which its adapter does not report: they are read from its
+ * transcript, from this position on. Returns a function that stops it.
  */
 export function tellGoals(place: ToldUpTo | undefined, tell: (event: AgentEvent) => void): () => void {
   if (!place) return () => {}

@@ -19,8 +19,9 @@ import { type Missing, withoutIt } from './terminal/turn.ts'
 import { endOfTranscript, hasTranscript } from './transcript/transcript.ts'
 
 /**
- * One conversation with Claude Code that is at the terminal or with the phone, and changes over as people want. At the
- * terminal it is its own screen, and the phone reads along, decides and writes; with the phone it runs without one.
+ * One conversation with Claude Code that is at the terminal or controlled by the phone, and switches as
+ * people want. At the terminal it has its own screen, and the phone follows, decides and writes; with the
+ * phone it runs without one.
  */
 export async function startTwoModes(options: TwoModesOptions): Promise<Agent> {
   const sides = new TwoSides(options)
@@ -46,7 +47,7 @@ class TwoModes implements Agent {
     return this.#sides.conversation
   }
 
-  /** At its own terminal it is given files instead. */
+  /** At its own terminal it gets files instead. */
   get takesImages(): boolean {
     return this.#sides.remote?.takesImages ?? false
   }
@@ -65,7 +66,7 @@ class TwoModes implements Agent {
         return true
       }
     }
-    // Where it stays at its terminal it has begun anew there, without the dialog that was open.
+    // If it stays at its terminal it was restarted there, without the open dialog.
     return (await this.#sides.remote?.prompt(text, images)) ?? (await this.#sides.terminal?.type(text)) ?? false
   }
 
@@ -82,7 +83,7 @@ class TwoModes implements Agent {
     return this.#sides.terminal !== undefined
   }
 
-  /** At its own terminal it takes what is typed there as it comes. */
+  /** At its own terminal it accepts typed text as it comes. */
   get steer(): Agent['steer'] {
     const { remote } = this.#sides
     return remote?.steer?.bind(remote)
@@ -92,7 +93,7 @@ class TwoModes implements Agent {
     await this.#sides.settled
     const { remote, terminal, pending } = this.#sides
     if (remote) return remote.setMode(mode)
-    // At the terminal only the keys there change it, and which of them does is up to the person and the version.
+    // At the terminal only its keys change it, and which one depends on the person and the version.
     pending.note({ mode })
     return mode === terminal?.mode
   }
@@ -113,7 +114,7 @@ class TwoModes implements Agent {
     return 'later'
   }
 
-  /** At its terminal it takes a goal also while it works. */
+  /** At its terminal it accepts a goal even while it works. */
   async changeGoal(objective: string | undefined): Promise<string | undefined> {
     await this.#sides.settled
     const { remote, terminal } = this.#sides
@@ -144,18 +145,18 @@ interface TwoModesOptions {
   claude: string
   screen: AgentScreen
   how: StartAgent
-  /** What both sides shall know from the start. */
+  /** What both sides need from the start. */
   warning?: string | undefined
-  /** Claude Code behind its ACP adapter, for when the phone drives. */
+  /** Claude Code behind its ACP adapter, for when the phone is in control. */
   startRemote(how: StartAgent): Promise<Agent>
 }
 
-/** The terminal and the phone: one conversation is at one of them, and goes over to the other. */
+/** The terminal and the phone: a conversation is at one of them, and switches to the other. */
 class TwoSides implements Handover {
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly pending = createPendingOptions(event => this.emit(event))
   conversation: string
-  /** At most one of the two is there. */
+  /** At most one of the two exists. */
   terminal: TerminalClaude | undefined
   remote: Agent | undefined
   readonly #options: TwoModesOptions
@@ -164,7 +165,7 @@ class TwoSides implements Handover {
   #hasHistory: boolean
   #mode: string
   #listening: Promise<void> = Promise.resolve()
-  /** One change at a time. */
+  /** One switch at a time. */
   #changing: Promise<void> = Promise.resolve()
   #isStopping = false
 
@@ -181,7 +182,7 @@ class TwoSides implements Handover {
     return this.terminal ? 'terminal' : 'phone'
   }
 
-  /** Resolves when no change is under way. */
+  /** Resolves when no switch is in progress. */
   get settled(): Promise<void> {
     return this.#changing
   }
@@ -251,7 +252,7 @@ class TwoSides implements Handover {
       onMissing: missing => this.#fallBack(missing)
     })
     this.terminal = terminal
-    // When it ends for the phone, it is not this one any more.
+    // After a switch from the phone, it is no longer this one.
     void terminal.ended.then(end => {
       if (this.terminal !== terminal) return
       this.#noteTerminal(terminal)
@@ -269,7 +270,7 @@ class TwoSides implements Handover {
         this.events.fail(new AgentDied(end.how, ''))
         return
       case 'refused':
-        // A version that we do not know may not take what we tell it; its adapter knows it better.
+        // An unknown version may not accept our input; its adapter knows it better.
         void this.#change(async () => {
           await this.#openRemote()
           const sentence = `Claude Code did not start at its terminal (${end.how}), so your phone drives it.`
@@ -281,7 +282,7 @@ class TwoSides implements Handover {
     }
   }
 
-  /** Once: who brings the screen back then wants it as it is. */
+  /** Once: a person who reopens the screen wants it as it is. */
   #fallBack(missing: Missing): void {
     if (this.#missed.has(missing)) return
     this.#missed.add(missing)
@@ -358,14 +359,17 @@ interface Wish {
   effort?: string
 }
 
-/** What the phone wants of Claude Code while that is at its terminal, where only the keys there choose: it comes true once the phone drives. */
+/**
+ * What the phone chose while Claude Code is at its terminal, where only its keys choose: it is applied once
+ * the phone is in control.
+ */
 interface PendingOptions {
   note(wish: Wish): void
   /** Another mode was chosen at the terminal since. */
   forgetMode(): void
   /** All of it, once. */
   take(): Wish
-  /** The model and the level of thought; the mode is given to the agent as it starts. */
+  /** The model and the reasoning level; the mode is passed to the agent at its start. */
   fulfil(wish: Wish, agent: Agent): Promise<void>
 }
 

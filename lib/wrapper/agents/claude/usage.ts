@@ -3,17 +3,17 @@ import { pause } from '../../../async/pause.ts'
 import type { UsageWindow } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent } from '../agent.ts'
 
-/** How full the context of the model is. */
+/** The context usage of the model. */
 export interface Usage {
-  /** So many tokens were in the last request to this model. */
+  /** The last request to this model had this many tokens. */
   take(used: number, model: string): void
-  /** Resolves when it is told, or cannot be soon. */
+  /** Resolves when it is sent, or cannot be soon. */
   told(): Promise<void>
 }
 
 const toldWithinMs = 3_000
 
-/** What Claude Code writes down says how much is in it; how much fits has to be found out, once for each model. */
+/** Claude Code records how much is in it; its size has to be queried, once for each model. */
 export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model: string) => Promise<number | undefined>): Usage {
   const windows = new Map<string, number>()
   let telling: Promise<void> = Promise.resolve()
@@ -39,7 +39,10 @@ export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model:
 
 const share = z.object({ utilization: z.number().optional().catch(undefined), resetsAt: z.number().optional().catch(undefined) })
 
-/** As its adapter passes it on; `unifiedWindows` is not in its types, and there all the same. Shares are of 1, times in seconds since 1970. */
+/**
+ * As passed on by its adapter; `unifiedWindows` is not in its types, but present. Shares are of 1, times in
+ * seconds since 1970.
+ */
 const rateLimit = z.object({
   status: z.string(),
   rateLimitType: z.string().optional().catch(undefined),
@@ -48,7 +51,7 @@ const rateLimit = z.object({
   ...share.shape
 })
 
-/** The windows that an account of Claude has, from what came with its last answer; none when nothing of it is known. */
+/** The limit windows of a Claude account, from its last response; none if nothing is known. */
 export function claudeWindows(told: unknown): UsageWindow[] {
   const { data } = rateLimit.safeParse(told)
   if (!data) return []

@@ -7,7 +7,7 @@ import { comparedToTested, newestTested } from '../programs.ts'
 
 const oldestTested = '2.1'
 
-/** What to tell the person about a version that was not tried; undefined for one that was. */
+/** What to tell the person about an untested version; undefined for a tested one. */
 export function unknownVersion(version: string | undefined): string | undefined {
   switch (comparedToTested('claude', version)) {
     case 'tested':
@@ -23,7 +23,7 @@ export function unknownVersion(version: string | undefined): string | undefined 
 
 const otherwise = 'Your phone drives what does not work at its terminal.'
 
-/** Asked once for each program that is installed; undefined when it does not say. */
+/** Queried once for each installed program; undefined if it does not say. */
 export async function versionOf(
   program: string,
   home: string,

@@ -10,13 +10,13 @@ interface CodexOptions {
   home: string
   env: Readonly<Record<string, string | undefined>>
   tell(line: string): void
-  /** Whether a program can be given a terminal of its own here; found out when left out. */
+  /** Whether a program can get its own terminal here; detected if omitted. */
   hasPty?: boolean | undefined
 }
 
 /**
- * Codex as the person installed it. Its own app server serves its screen here and the phone at once; a version that has no
- * such server is driven through the adapter `codex-acp`, by the phone alone.
+ * The person's installed Codex. Its own app server serves its screen here and the phone at once; a version
+ * without such a server is driven through the adapter `codex-acp`, by the phone alone.
  */
 export function codexKind(options: CodexOptions): AgentKind {
   return {
@@ -50,7 +50,7 @@ export function codexKind(options: CodexOptions): AgentKind {
 }
 
 const title = 'Codex'
-// Seen at work in all its forms: 0.169.
+// Tested completely with: 0.169.
 const oldestKnown = [0, 169, 0]
 const firstUnknown = [0, 170, 0]
 const versionWithinMs = 15_000
@@ -75,7 +75,7 @@ function isBefore({ numbers }: Version, other: readonly number[]): boolean {
   return differs >= 0 && (numbers[differs] ?? 0) < (other[differs] ?? 0)
 }
 
-/** Says why, and drives Codex through its adapter if that is here. */
+/** Says why, and drives Codex through its adapter if installed. */
 async function startAdapter({ env, tell }: CodexOptions, how: StartAgent, why: string, codex?: string): Promise<Agent> {
   const adapter = findProgram('codex-acp', env)
   if (adapter === undefined) {
@@ -84,7 +84,7 @@ async function startAdapter({ env, tell }: CodexOptions, how: StartAgent, why: s
     )
   }
   tell(`${why} Your phone drives it through codex-acp instead.`)
-  // Where Codex is left to itself, a second model answers what it asks.
+  // By default, a second model answers Codex's requests.
   const begin = { INITIAL_AGENT_MODE: 'workspace-write', ...(codex !== undefined && { CODEX_PATH: codex }) }
   const { screen: _, ...rest } = how
   return startAcp({ command: adapter, args: [], title, isHeardAgain: true }, { ...rest, env: { ...begin, ...how.env } })

@@ -3,7 +3,8 @@ import type { Line } from './server.ts'
 import { type Item, type Turn, turnsPage } from './shapes.ts'
 import { endOf, stepOf } from './steps.ts'
 
-// A place in a thread, as it is kept where others keep a place in a file: Codex alone can read its threads.
+// A position in a thread, stored where other agents store a file position: only Codex can read its
+// threads.
 const scheme = 'codex:'
 const end = '/end'
 const cut = '/cut'
@@ -12,9 +13,9 @@ export interface Place {
   thread: string
   /** Undefined before the first turn. */
   turn: string | undefined
-  /** Whether the turn was told as well. */
+  /** Whether the turn was sent too. */
   isTold: boolean
-  /** The turn was ended because Codex was gone: what Codex has of it after all was perhaps not heard. */
+  /** The turn was ended because Codex was gone: what Codex has of it after all may not have been received. */
   isCut?: boolean
 }
 
@@ -28,14 +29,14 @@ export function readPlace({ file }: ToldUpTo): Place | undefined {
   return { thread, turn: turn || undefined, isTold: told === end, isCut: told === cut }
 }
 
-/** What Codex wrote down of a thread after a place. */
+/** What Codex recorded of a thread after a position. */
 export async function readUntoldOf(line: Line, place: Place, isOurs: (clientId: string | undefined) => boolean): Promise<Untold> {
   const events: AgentEvent[] = []
   const translator = createTranslator({ emit: event => events.push(event), isOurs })
   const turns = await turnsAfter(line, place)
   for (const turn of turns) {
     translator.begin(turn.id)
-    // Of one that was ended without Codex, its beginning and its end were told.
+    // Of one that ended without Codex, its start and end were sent.
     const isCut = place.isCut === true && turn.id === place.turn
     for (const item of turn.items) if (item && !(isCut && item.type === 'userMessage')) translator.completed(item)
     if (!isCut) translator.end({ ...turn, status: turn.status === 'inProgress' ? 'interrupted' : turn.status })
@@ -44,14 +45,14 @@ export async function readUntoldOf(line: Line, place: Place, isOurs: (clientId: 
   return { events, upTo: placeOf(last ? { thread: place.thread, turn: last.id, isTold: true } : place) }
 }
 
-/** The turn that is the last one now. */
+/** The current last turn. */
 export async function lastTurn(line: Line, threadId: string): Promise<Turn | undefined> {
   return (await page(line, { threadId, limit: 1 })).data[0]
 }
 
 const pageSize = 20
 
-/** In order. The turn of the place itself is among them unless it was told. */
+/** In order. The turn of the position itself is among them unless it was sent. */
 export async function turnsAfter(line: Line, { thread, turn, isTold }: Place): Promise<Turn[]> {
   const turns: Turn[] = []
   let cursor: string | null | undefined
@@ -72,21 +73,21 @@ async function page(line: Line, params: { threadId: string; limit: number; curso
 }
 
 export interface Translator {
-  /** The items that follow belong to it. */
+  /** The following items belong to it. */
   begin(turn: string): void
   started(item: Item): void
-  /** The item is whole; told once. */
+  /** The item is complete; sent once. */
   completed(item: Item): void
   grew(id: string, delta: string, thinking: boolean): void
-  /** What is known of a step that goes on. */
+  /** What is known of a running step. */
   step(call: string): Step | undefined
-  /** What is still open ends with its turn. `isLost`: Codex is gone, and does not have what was not whole. */
+  /** Open items end with their turn. `isLost`: Codex is gone, and does not have incomplete ones. */
   end(turn: Pick<Turn, 'status' | 'error'>, isLost?: boolean): void
 }
 
 /**
- * Makes agent events of the items of a thread. Each is named after its turn and its item, so that one told by two processes
- * is the same. `isOurs` says whether a message is one that we handed over.
+ * Converts the items of a thread to agent events. Each is named after its turn and its item, so that one
+ * sent by two processes is the same. `isOurs` says whether a message is one that we handed over.
  */
 export function createTranslator({
   emit,
@@ -102,7 +103,7 @@ export function createTranslator({
 
   const row = (id: string) => `${turn} ${id}`
   const say = (id: string, text: string, thinking = false, { isLost = false, isStopped = false } = {}) => {
-    // Should Codex have it whole after all, that is another text.
+    // If Codex has the full text after all, that is another text.
     const named = isLost ? { isCut: true, row: row(`${id} cut`) } : { row: row(id), ...(isStopped && { isStopped }) }
     if (text.trim() !== '') emit({ type: 'text', block: id, text, thinking, ...named })
   }
@@ -171,7 +172,8 @@ export function createTranslator({
     step: call => steps.get(call),
 
     end({ status, error }, isLost = false) {
-      // What was interrupted stays on the screens it was on, and is marked; what Codex began anew, it took back itself.
+      // Interrupted text stays on the screens, and is marked; text that Codex started again was removed by
+      // itself.
       if (status !== 'completed') for (const [id, { text, thinking }] of growing) say(id, text, thinking, { isLost, isStopped: !isLost })
       growing.clear()
       for (const step of steps.values()) endStep(step, status === 'completed' ? 'completed' : 'cancelled')

@@ -3,14 +3,17 @@ import { findMode } from '../modes.ts'
 import type { Line } from './server.ts'
 import type { Model, ThreadSettings } from './shapes.ts'
 
-/** How Codex works in a thread: its mode, its model, and how long it thinks. Told whenever it changes, at whichever screen. */
+/**
+ * The settings of Codex in a thread: mode, model, and reasoning level. Reported on every change, from
+ * either screen.
+ */
 export interface Settings {
   readonly mode: string
-  /** What the thread began with. */
+  /** The thread's initial settings. */
   began(with_: { model: string | undefined; effort: string | undefined }): void
-  /** What somebody set, here or at the terminal. */
+  /** A choice made here or at the terminal. */
   changed(settings: ThreadSettings): void
-  /** Sets all of it in a thread. */
+  /** Applies all of it to a thread. */
   apply(thread: string): Promise<void>
   setMode(thread: string, wish: string): Promise<boolean>
   setModel(thread: string, model: string): Promise<boolean>
@@ -116,7 +119,7 @@ function effortsAt(models: readonly Model[], current: string | undefined, effort
   return { current: now, available }
 }
 
-/** How a mode of ours is told to Codex. In each of them a person answers what is asked, never a second model. */
+/** How a mode of ours is set in Codex. In each of them a person answers requests, never a second model. */
 interface CodexMode {
   id: string
   name: string
@@ -169,10 +172,10 @@ export function modesAt(current: string): Modes {
   return { current, available: isKnown ? available : [...available, { id: current, name: nameOf(current), description: undefined }] }
 }
 
-/** How every thread begins, before its mode is set: nothing is changed unless a person says yes. */
+/** How every thread starts, before its mode is set: nothing is changed unless a person says yes. */
 export const cautious = { approvalPolicy: 'on-request', sandbox: 'read-only', approvalsReviewer: 'user' } as const
 
-/** For a thread that is there. In `cautious` words where the mode asks first and Codex refuses the others. */
+/** For an existing thread. In `cautious` terms if the mode asks first and Codex rejects the others. */
 function changeTo(id: string, { model, effort }: { model: string | undefined; effort: string | undefined }, isCautious = false): object {
   const mode = modeOf(id)
   const { approvalPolicy, sandbox } = isCautious && asksFirst(mode) ? cautious : mode
@@ -191,7 +194,7 @@ function changeTo(id: string, { model, effort }: { model: string | undefined; ef
   }
 }
 
-/** Which mode these settings are; what was set at the terminal may be none of ours. */
+/** The mode of these settings; settings made at the terminal may match none of ours. */
 function modeAt({ approvalPolicy, approvalsReviewer, sandboxPolicy, collaborationMode }: ThreadSettings): string {
   if (approvalsReviewer && approvalsReviewer !== 'user') return 'auto'
   if (collaborationMode?.mode === 'plan') return 'plan'

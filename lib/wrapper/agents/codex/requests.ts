@@ -9,15 +9,15 @@ import type { RequestId } from './server.ts'
 import { type Asked, requests } from './shapes.ts'
 import { askedCommand, askedStep } from './steps.ts'
 
-/** What Codex asks: at its own screen and here at once; who answers first counts. */
+/** Codex's requests, on its own screen and here at once; the first answer wins. */
 export interface Requests {
-  /** False when the request is of a kind that nobody answers here. */
+  /** False if nobody answers this kind of request here. */
   ask(id: RequestId, method: string, params: unknown): boolean
   answer(ask: string, choice: string): boolean
   answerQuestion(ask: string, answers: Answers | undefined): boolean
-  /** The server has an answer; ours, or that of somebody else. */
+  /** The server has an answer, ours or another. */
   resolved(id: RequestId): void
-  /** Tells what the other answer was. */
+  /** Reports what the other answer was. */
   stepEnded(call: string, isDenied: boolean): void
   closeAll(): void
 }
@@ -40,7 +40,7 @@ export function createRequests(deps: {
   const { emit, reply, clock = systemClock } = deps
   const permissions = new Map<RequestId, Permission>()
   const questions = new Map<RequestId, WaitingQuestion & { ask: string }>()
-  /** Answered by somebody else; whether that was a yes shows in a moment. */
+  /** Answered elsewhere; whether it was a yes shows in a moment. */
   const settling = new Map<string, { call: string; stop(): void }>()
 
   const close = (ask: string, approved?: boolean) => {
@@ -59,7 +59,7 @@ export function createRequests(deps: {
 
   return {
     ask(id, method, params) {
-      // Who comes back to a thread is asked again what is open there.
+      // A client that rejoins a thread gets its open requests again.
       if (permissions.has(id) || questions.has(id)) return true
       switch (method) {
         case 'item/commandExecution/requestApproval': {
@@ -157,7 +157,7 @@ function decide(id: string, label: string, decision: unknown = id): Offer {
   return { choice: { id, label, kind: kinds[id] ?? 'allow_once' }, reply: { decision } }
 }
 
-/** Codex asks no more for exactly these files, or this command. */
+/** Codex does not ask again for exactly these files, or this command. */
 function forSession(type: 'files' | 'commands'): Offer {
   const choice = lastingChoice('acceptForSession', { lasts: 'session', what: [{ type, of: [] }] })
   return { choice, reply: { decision: choice.id } }
@@ -170,7 +170,7 @@ function commandOffers({ availableDecisions }: Asked<'item/commandExecution/requ
     if (typeof decision === 'string') return []
     return amendment(decision, index)
   })
-  // The other no, which Codex offers as "cancel", ends the turn as well: that is what stopping is for.
+  // The other no, which Codex offers as "cancel", also ends the turn: Stop is for that.
   return [...offered, decide('decline', 'Deny')]
 }
 
@@ -207,19 +207,19 @@ function grants(permissions: Record<string, unknown>): Offer[] {
   ]
 }
 
-/** Why it is asked, among what is shown. */
+/** Why it is asked, part of what is shown. */
 function withReason(step: Step, reason: string | null | undefined): Step {
   return reason ? { ...step, input: { ...step.input, reason } } : step
 }
 
-/** A question of Codex that is no permission, and the way back from its answers. */
+/** A Codex question that is not a permission, and the conversion of its answers. */
 interface WaitingQuestion {
   asked: QuestionAsk
-  /** What Codex gets. Throws, with a sentence for the one who answers, when an answer does not fit. */
+  /** What Codex gets. Throws, with a sentence for the person answering, if an answer is invalid. */
   result(answers: Answers | undefined): unknown
 }
 
-/** Undefined for a request that asks a person nothing, or nothing that can be shown. */
+/** Undefined for a request that needs no person, or cannot be shown. */
 function readQuestion(method: string, params: unknown): WaitingQuestion | undefined {
   switch (method) {
     case 'item/tool/requestUserInput': {

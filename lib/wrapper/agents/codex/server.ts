@@ -17,7 +17,7 @@ export interface CodexServer {
 }
 
 interface ServerOptions {
-  /** The wrapper's home: the socket is in a folder of it that nobody else can enter. */
+  /** The wrapper's home: the socket is in a private folder of it. */
   home: string
   codex: string
   directory: string
@@ -29,7 +29,10 @@ const listeningWithinMs = 30_000
 const lookEveryMs = 40
 let started = 0
 
-/** An app server of Codex that only this user can reach, and a line to it. Throws CannotStart when it does not come up. */
+/**
+ * A Codex app server that only this user can reach, and a connection to it. Throws CannotStart if it does
+ * not start.
+ */
 export async function startCodexServer({ home, codex, directory, env, handlers }: ServerOptions): Promise<CodexServer> {
   const folder = join(home, 'sockets')
   makePrivateFolder(folder)
@@ -45,7 +48,7 @@ export async function startCodexServer({ home, codex, directory, env, handlers }
   const giveUpAt = performance.now() + listeningWithinMs
   for (;;) {
     try {
-      // The name of a socket may not be long: Codex puts it where its name is short, and a link to it here.
+      // The path of a socket must be short: Codex gets a short one, and a link to it is here.
       return { address, line: await openLine(realpathSync(socket), handlers), process: child }
     } catch (error) {
       if (hasEnded !== undefined) throw refusal(`Codex did not start its app server (${hasEnded}).`, child)
@@ -67,7 +70,7 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A line to the app server of Codex: JSON-RPC in both directions, over its socket. */
+/** A connection to Codex's app server: JSON-RPC in both directions, over its socket. */
 export interface Line {
   /** Rejects with Refused when the server says no, and with LineClosed when it is gone. */
   request(method: string, params: unknown): Promise<unknown>
@@ -82,11 +85,11 @@ export type RequestId = string | number
 
 interface LineHandlers {
   onNotification(method: string, params: unknown): void
-  /** Others on the same server are asked too: who replies first counts. */
+  /** Other clients of the server are asked too: the first reply wins. */
   onRequest(id: RequestId, method: string, params: unknown): void
 }
 
-/** The server understood and refused. */
+/** The server understood and rejected it. */
 export class Refused extends Error {}
 
 class LineClosed extends Error {
@@ -95,7 +98,7 @@ class LineClosed extends Error {
   }
 }
 
-/** Rejects when nobody listens there. */
+/** Rejects if nobody listens there. */
 async function openLine(socketPath: string, handlers: LineHandlers): Promise<Line> {
   const dispatcher = new Agent({ connect: { socketPath } })
   const socket = new WebSocket('ws://localhost/', { dispatcher })
@@ -150,7 +153,7 @@ async function openLine(socketPath: string, handlers: LineHandlers): Promise<Lin
   }
 }
 
-/** What has to be said before anything else. */
+/** The handshake. */
 export async function greet(line: Line): Promise<void> {
   await line.request('initialize', {
     clientInfo: { name: 'afield', title: 'Afield', version: version() },
@@ -167,7 +170,7 @@ const message = z.object({
   error: z.object({ message: z.string() }).optional()
 })
 
-/** What is no message is not for us. */
+/** Anything that is not a message is ignored. */
 function readMessage(data: unknown): z.infer<typeof message> | undefined {
   try {
     return message.parse(JSON.parse(String(data)))

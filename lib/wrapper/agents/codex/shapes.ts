@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { UsageWindow } from '../../../protocol/sealed/session.ts'
 
-// What is read of the app server's protocol (version 2, as `codex app-server generate-ts` prints it). Every shape is loose
-// and takes what it does not know as absent: the protocol grows with each release.
+// The part of the app server's protocol that we read (version 2, as `codex app-server generate-ts` prints
+// it). Every shape is loose and treats unknown values as absent: the protocol grows with each release.
 
 const text = z.string()
 const optionalText = z.string().nullish().catch(undefined)
@@ -15,7 +15,7 @@ const fileChange = z.object({
 
 const commandAction = z.looseObject({ type: text, command: optionalText, path: optionalText })
 
-/** One thing in a turn. Kinds that are not known here are left out. */
+/** One item of a turn. Unknown kinds are left out. */
 const item = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('userMessage'),
@@ -136,7 +136,7 @@ function told<Name extends string, Params extends z.ZodType>(method: Name, param
   return z.object({ method: z.literal(method), params })
 }
 
-/** What the server tells everybody, or those who follow a thread. */
+/** What the server sends to everyone, or to the followers of a thread. */
 export const notification = z.discriminatedUnion('method', [
   told('account/rateLimits/updated', readRateLimits),
   told('thread/started', z.object({ thread })),
@@ -200,7 +200,7 @@ export const requests = {
 }
 export type Asked<Name extends keyof typeof requests> = z.infer<(typeof requests)[Name]>
 
-/** The windows of the account that Codex works with. It counts some models apart, and names those. */
+/** The limit windows of Codex's account. It counts some models separately, and names those. */
 export function codexWindows({ limitId, limitName, primary, secondary, rateLimitReachedType }: RateLimits): UsageWindow[] {
   const of = limitId == null || limitId === 'codex' ? undefined : (limitName ?? limitId)
   return [primary, secondary].flatMap(window => {
@@ -211,7 +211,7 @@ export function codexWindows({ limitId, limitName, primary, secondary, rateLimit
       ...(of !== undefined && { of }),
       usedPercent: Math.round(usedPercent),
       ...(resetsAt != null && { resetsAt: resetsAt * 1000 }),
-      // It says that one is reached, and not which.
+      // It says that one is exceeded, but not which.
       isReached: usedPercent >= 100 && rateLimitReachedType != null
     }
   })

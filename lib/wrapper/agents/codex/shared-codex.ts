@@ -22,8 +22,8 @@ interface SharedCodexOptions {
 }
 
 /**
- * One conversation on an app server of Codex's own: its screen at the terminal and the phone are both attached to it, all the
- * time. Without a terminal there is no screen, and the phone alone.
+ * One conversation on Codex's own app server: its screen at the terminal and the phone are both attached to
+ * it, all the time. Without a terminal there is no screen, and only the phone.
  */
 export async function startSharedCodex(options: SharedCodexOptions): Promise<Agent> {
   const { home, codex, how } = options
@@ -49,7 +49,7 @@ export async function startSharedCodex(options: SharedCodexOptions): Promise<Age
   }
 }
 
-// Codex asks on its own screen first whether it may work in a folder; it then has no thread yet.
+// Codex first asks on its own screen whether it may work in a folder; it has no thread until then.
 const threadWithinMs = 3_000
 const strangeAnswer = 'Codex accepted this message and sent an answer that Afield does not know.'
 const endTurnWithinMs = 1_500
@@ -221,7 +221,7 @@ class SharedCodex implements Agent {
     const { approvalPolicy, approvalsReviewer, sandbox } = cautious
     const asks = [`approval_policy="${approvalPolicy}"`, `approvals_reviewer="${approvalsReviewer}"`, `sandbox_mode="${sandbox}"`]
     const at = ['--remote', this.#server.address]
-    // One that is there has its own.
+    // An existing one has its own.
     return this.#turns.hasAny ? ['resume', this.conversation, ...at] : [...asks.flatMap(setting => ['-c', setting]), ...at]
   }
 
@@ -241,7 +241,7 @@ class SharedCodex implements Agent {
     }
   }
 
-  /** Who works with a key of its own has none. */
+  /** A person with their own API key has none. */
   async #tellWindows(): Promise<void> {
     const read = await this.#line.request('account/rateLimits/read', {}).catch(() => undefined)
     const windows = codexWindows(readRateLimits.safeParse(read).data?.rateLimits ?? {})
@@ -249,7 +249,7 @@ class SharedCodex implements Agent {
   }
 
   #emit(event: AgentEvent): void {
-    // Growing text is told again with the next piece, so a slow reader need not hear of every one.
+    // Growing text comes again with the next piece, so a slow reader may skip some.
     if (event.type === 'text-grew' && this.events.length > slowReader) return
     this.events.offer(event)
   }

@@ -5,8 +5,8 @@ import { listSessions } from '../../home/session-folder.ts'
 import { isEndedByPerson } from '../../home/session-notes.ts'
 
 /**
- * Keeps a sign-in that a phone gave for one session, by the tag of that: in a home that Codex has for it alone, where it also keeps
- * the conversation. Returns what Codex has to be told to find it.
+ * Stores a sign-in that a phone gave for one session, by the session's tag: in a Codex home of its own,
+ * where Codex also stores the conversation. Returns the variables with which Codex finds it.
  */
 export function saveSignIn(home: string, tag: string, token: string): Record<string, string> {
   forgetUnknown(home)
@@ -16,13 +16,13 @@ export function saveSignIn(home: string, tag: string, token: string): Record<str
   return { CODEX_HOME: folder }
 }
 
-/** The same for whoever goes on with the session; nothing for one that uses the sign-in of this computer. */
+/** The same when resuming the session; nothing for one that uses this computer's sign-in. */
 export function signInHome(home: string, tag: string): Record<string, string> {
   const folder = join(homesIn(home), tag)
   return existsSync(folder) ? { CODEX_HOME: folder } : {}
 }
 
-/** For when the process of a session has ended: unless that may go on by itself, nobody needs the sign-in any more. */
+/** For when a session's process has ended: unless it may continue by itself, the sign-in is no longer needed. */
 export function removeSignIn(home: string, tag: string | undefined): void {
   const known = listSessions(home).find(({ notes }) => notes.tag === tag)
   const mayGoOn = known && !isEndedByPerson(known)
@@ -37,7 +37,7 @@ function homesIn(home: string): string {
   return path
 }
 
-/** Of sessions that were deleted, or that nobody can resume any more. */
+/** Of sessions that were deleted, or can no longer be resumed. */
 function forgetUnknown(home: string): void {
   const known = new Set(listSessions(home).map(({ notes }) => notes.tag))
   for (const tag of readdirSync(homesIn(home))) {
@@ -47,5 +47,5 @@ function forgetUnknown(home: string): void {
   }
 }
 
-// Until then it may be one that is just beginning.
+// Until then it may be one that is just starting.
 const surelyBegunMs = 60 * 60_000

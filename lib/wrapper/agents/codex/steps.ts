@@ -4,7 +4,7 @@ import type { Step } from '../agent.ts'
 import { diffsOf } from '../opencode/steps.ts'
 import type { Item } from './shapes.ts'
 
-/** An item as a step; undefined for one that is said and not done. */
+/** An item as a step; undefined for a message. */
 export function stepOf(item: Item): Step | undefined {
   switch (item.type) {
     case 'commandExecution':
@@ -38,17 +38,17 @@ export function stepOf(item: Item): Step | undefined {
   }
 }
 
-/** A command that is asked about before anything was told of it. */
+/** A command with a request before anything else was reported of it. */
 export function askedCommand(call: string, command: string, cwd: string | undefined): Step {
   return step(call, { name: 'Bash', title: bare(command), kind: 'execute', input: { command: bare(command), ...(cwd && { cwd }) } })
 }
 
-/** Something else that is asked about. */
+/** Another request. */
 export function askedStep(call: string, title: string, input: Record<string, unknown>): Step {
   return step(call, { name: 'Tool', title, kind: 'other', input })
 }
 
-/** How an item that is over ended. */
+/** How a finished item ended. */
 export function endOf(item: Item): StepStatus {
   const status = 'status' in item ? item.status : 'completed'
   switch (status) {

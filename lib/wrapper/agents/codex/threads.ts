@@ -13,30 +13,30 @@ interface ThreadsOptions {
   turns: Turns
   requests: Requests
   settings(): Settings | undefined
-  /** Undefined when there is no screen. */
+  /** Undefined without a screen. */
   screen(): { readonly isOpen: boolean } | undefined
   emit(event: AgentEvent): void
   isOurs(clientId: string | undefined): boolean
-  /** What was not told of the thread that goes on; undefined once it is another thread. */
+  /** The unsent part of the resumed thread; undefined once it is another thread. */
   onUntold(untold: Untold | undefined): void
 }
 
-/** The thread that Codex is at, and what is heard of it. */
+/** Codex's current thread, and its events. */
 export interface Threads {
   /** Empty before the first. */
   readonly conversation: string
   /** Resolves when there is one. */
   readonly hasOne: Promise<void>
-  /** One that this process begins. */
+  /** One that this process starts. */
   begin(): Promise<void>
-  /** False when Codex does not have it: nothing was ever said in it, or that is gone, which is told. */
+  /** False if Codex does not have it: it never had a message, or was lost, which is reported. */
   resume(id: string): Promise<boolean>
-  /** Begins a second one with the same past, which nobody is at; resolves to its id. */
+  /** Creates a second one with the same history, which nobody follows; resolves to its id. */
   fork(): Promise<string>
-  /** Hears of it from now on, and tells what was missed. */
+  /** Follows it from now on, and sends what was missed. */
   join(): Promise<void>
   hear(told: Notification): void
-  /** What is asked about a step comes after what is told of it, also while that is still being read. */
+  /** A step's request comes after its earlier events, even while those are still being read. */
   hearAsked(ask: () => void): void
   /** No turn runs any more: the screen may have gone elsewhere meanwhile. */
   goOn(): void
@@ -54,12 +54,12 @@ class CodexThreads implements Threads {
   readonly #options: ThreadsOptions
   readonly #hasOne = Promise.withResolvers<void>()
   #hasUntold = false
-  /** Nobody is told of a thread before its first turn, but who began it. */
+  /** Before its first turn, only the creator of a thread knows of it. */
   #isJoined = false
-  /** What comes while the beginning of a turn is still being read is told after it. */
+  /** Events that arrive while the beginning of a turn is being read are sent after it. */
   #later: (() => void)[] | undefined
   #isBeginning = false
-  /** The thread that the screen is at, while a turn of this one still runs. */
+  /** The screen's thread, while a turn of this one still runs. */
   #next: Thread | undefined
 
   constructor(options: ThreadsOptions) {
@@ -124,7 +124,7 @@ class CodexThreads implements Threads {
     if (next) void this.#follow(next).catch(() => {})
   }
 
-  /** Codex tells of it as of one that the screen began. */
+  /** Codex reports it like one started by the screen. */
   async #opened(method: 'thread/start' | 'thread/fork', params: object) {
     this.#isBeginning = true
     try {
@@ -146,7 +146,7 @@ class CodexThreads implements Threads {
     this.#hasOne.resolve()
   }
 
-  /** The screen went to another thread, or to its first. */
+  /** The screen switched to another thread, or to its first. */
   async #follow(thread: Thread, place?: Place): Promise<void> {
     if (this.#options.turns.running !== undefined) {
       this.#next = thread
@@ -158,7 +158,7 @@ class CodexThreads implements Threads {
     await this.#goTo(thread, place)
   }
 
-  /** A thread that somebody works in: the one the screen is at now, unless a helper of Codex does. */
+  /** An active thread: it is the screen's current one, unless it belongs to a subagent of Codex. */
   async #lookAt(id: string): Promise<void> {
     const { line, turns } = this.#options
     const heardAt = Math.floor(Date.now() / 1000)
@@ -166,10 +166,10 @@ class CodexThreads implements Threads {
     const { data } = readThread.safeParse(read)
     if (!data || !isPersons(data.thread) || turns.running !== undefined) return
     const last = await lastTurn(line, id).catch(() => undefined)
-    // What they began may have ended before it could be read.
+    // Started steps may have ended before they could be read.
     const isNew = last !== undefined && (last.status === 'inProgress' || (last.completedAt ?? 0) >= heardAt)
     if (this.#later) return
-    // It may be one that is heard already, and whose turn has gone on meanwhile.
+    // It may be one already followed, whose turn has advanced meanwhile.
     await this.#first(async () => {
       await this.#follow(data.thread, { thread: id, turn: last?.id, isTold: !isNew })
       if (this.conversation === id) await this.#catchUp()
@@ -188,7 +188,7 @@ class CodexThreads implements Threads {
     else work()
   }
 
-  /** What comes meanwhile is told after it. */
+  /** Events that arrive meanwhile are sent after it. */
   async #first(work: () => Promise<void>): Promise<void> {
     const later: (() => void)[] = []
     this.#later = later
@@ -200,7 +200,7 @@ class CodexThreads implements Threads {
     }
   }
 
-  /** Resolves to its last turn with the steps that are under way: read as written down it has only those that are over. */
+  /** Resolves to its last turn including running steps: the recording only has finished ones. */
   async #subscribe(): Promise<Turn | undefined> {
     const initialTurnsPage = { limit: 1, sortDirection: 'desc', itemsView: 'full' }
     for (let tries = 1; ; tries++) {
@@ -210,7 +210,7 @@ class CodexThreads implements Threads {
         this.#isJoined = true
         return joined.initialTurnsPage?.data[0]
       } catch (error) {
-        // It is written down only when its first turn has begun.
+        // It is recorded only once its first turn has begun.
         if (!(error instanceof Refused) || tries === mostJoins) throw error
         await pause(joinEveryMs)
       }
@@ -240,7 +240,7 @@ class CodexThreads implements Threads {
   }
 }
 
-/** None of those in which Codex itself works: for a title, or for a helper. */
+/** None of those in which Codex itself works: for a title, or a subagent. */
 function isPersons({ ephemeral, parentThreadId }: Thread): boolean {
   return !ephemeral && !parentThreadId
 }

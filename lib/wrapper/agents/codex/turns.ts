@@ -4,24 +4,24 @@ import { type Place, placeOf, type Translator } from './history.ts'
 import type { Requests } from './requests.ts'
 import type { Item, Notification, ThreadSettings, Turn } from './shapes.ts'
 
-/** The turns of the thread that is followed, as the server tells of them. */
+/** The turns of the followed thread, as the server reports them. */
 export interface Turns {
   readonly running: string | undefined
-  /** Whether the thread has any, and so was written down. */
+  /** Whether the thread has any, and so was recorded. */
   readonly hasAny: boolean
-  /** How far the thread was told. */
+  /** How far the thread was sent. */
   readonly place: Place
-  /** Resolves when the turn that runs now has ended. */
+  /** Resolves when the current turn has ended. */
   readonly ended: Promise<void>
-  /** Follows another thread from this place on. */
+  /** Follows another thread from this position on. */
   goTo(place: Place): void
   begin(turn: string): void
   end(turn: Pick<Turn, 'id' | 'status' | 'error'>): void
-  /** Codex is gone, in the middle of the turn that runs if one does. */
+  /** Codex is gone, possibly mid-turn. */
   lose(error: Turn['error']): void
-  /** A turn that was read, as far as it has gone. */
+  /** A turn that was read, as far as it has got. */
   tell(turn: Turn): void
-  /** The steps of a turn that were under way when it was read. */
+  /** The steps of a turn that were running when it was read. */
   tellOpen(turn: Turn): void
   take(told: Notification): void
 }
@@ -159,7 +159,7 @@ export function createTurns(deps: {
   }
 }
 
-/** It says how often it has tried only in words, and not when it tries again. */
+/** The attempt count is only in its text, and the next attempt's time is not given. */
 function retryOf({ message, codexErrorInfo }: { message: string; codexErrorInfo?: unknown }): AgentEvent {
   const [, attempt = 1, of] = /(\d+)\s*\/\s*(\d+)/.exec(message) ?? []
   const info = JSON.stringify(codexErrorInfo ?? '')

@@ -3,7 +3,7 @@ import { ownProgram } from '../../home/own-process.ts'
 import { startAcp } from '../acp/acp.ts'
 import type { AgentKind } from '../agent.ts'
 
-/** The scripted agent that comes with Afield, as a process of its own like every other agent. */
+/** The scripted agent that is part of Afield, in its own process like every other agent. */
 export function demoKind(home: string): AgentKind {
   const title = 'Demo agent'
   return {

@@ -15,8 +15,8 @@ import { type DemoSession, openSessions } from './sessions.ts'
 import { describeImages, runTurn } from './turn.ts'
 
 /**
- * A coding agent without a model: a real ACP agent on standard input and output whose turns are scripted. It serves
- * newcomers, who can try everything without an account anywhere, and tests. Runs until its input ends.
+ * A coding agent without a model: a real ACP agent on standard input and output with scripted turns. It
+ * serves newcomers, who can try everything without any account, and tests. Runs until its input ends.
  */
 export function runDemoAgent(stateFolder: string): Promise<void> {
   const sessions = openSessions(stateFolder)
@@ -89,7 +89,7 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
 
 const forked = z.object({ sessionId: z.string() })
 
-/** Once the session is there: nobody listens to one that is not known yet. */
+/** Once the session exists: clients ignore an unknown one. */
 function offerCommands(client: AgentContext, sessionId: string) {
   const update = { sessionUpdate: 'available_commands_update' as const, availableCommands: [...commands] }
   setImmediate(() => void client.notify(methods.client.session.update, { sessionId, update }).catch(() => {}))

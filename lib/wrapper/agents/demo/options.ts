@@ -1,6 +1,6 @@
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
 
-/** What a conversation is set to. */
+/** The settings of a conversation. */
 export interface Choices {
   mode: string
   model: string
@@ -25,12 +25,12 @@ const modes = [
 
 export const firstChoices = { model: 'careful', effort: 'medium' }
 
-/** The modes as programs took them before there were configuration options, and as some still do. */
+/** The modes in the format before configuration options, which some programs still use. */
 export function sessionModes({ mode }: Pick<Choices, 'mode'>): SessionModeState {
   return { currentModeId: mode, availableModes: modes.map(({ value, ...words }) => ({ id: value, ...words })) }
 }
 
-/** In which mode, which model and how much thought: of what a real agent offers, the part that the demo can show. */
+/** Mode, model and reasoning level: the part of a real agent's options that the demo can show. */
 export function configOptions(choices: Choices): SessionConfigOption[] {
   const common = { type: 'select' as const }
   return [
@@ -40,7 +40,7 @@ export function configOptions(choices: Choices): SessionConfigOption[] {
   ]
 }
 
-/** False when there is no such choice. */
+/** False if there is no such choice. */
 export function choose(choices: Choices, option: string, value: unknown): boolean {
   if (option === 'mode' && modes.some(mode => mode.value === value)) choices.mode = String(value)
   else if (option === 'model' && models.some(model => model.value === value)) choices.model = String(value)

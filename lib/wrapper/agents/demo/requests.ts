@@ -6,7 +6,7 @@ export function asked(sessionId: string, what: string | undefined): CreateElicit
   return /^https?:/.test(what) && URL.canParse(what) ? askLink(sessionId, what) : askForWords(sessionId, what)
 }
 
-/** What the demo asks when somebody writes "ask me": one of several, several of several, a number and a text. */
+/** What the demo asks after "ask me": one of several, several of several, a number and a text. */
 function askForm(sessionId: string): CreateElicitationRequest {
   const titled = (...names: string[]) => names.map(name => ({ const: name.toLowerCase(), title: name }))
   return {

@@ -1,14 +1,14 @@
-/** One thing a scripted turn does. */
+/** One action of a scripted turn. */
 export type Deed =
   | { type: 'think'; text: string }
   /** `overMs` spreads the words over that time. */
-  /** `isStep`: with it a step of the plan is done. */
+  /** `isStep`: it completes a step of the plan. */
   | { type: 'say'; text: string; overMs: number; isStep?: boolean }
-  /** That many messages, numbered from 1: one in each `everyMs`, or as fast as they go for 0. */
+  /** That many messages, numbered from 1: one every `everyMs`, or as fast as possible for 0. */
   | { type: 'many'; count: number; text: string; everyMs: number }
   | { type: 'plan'; steps: string[] }
   | { type: 'read' | 'write' | 'exec'; input: Record<string, string> }
-  /** Asks with a form, to open a page, or for words. */
+  /** Asks with a form, to open a page, or for text. */
   | { type: 'ask'; what: string | undefined }
   /** Says what images came with the prompt. */
   | { type: 'look' }

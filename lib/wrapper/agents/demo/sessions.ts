@@ -5,7 +5,7 @@ import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 import { type Choices, firstChoices } from './options.ts'
 
-/** One conversation with the demo agent. `history` is what `session/load` tells again. */
+/** One conversation with the demo agent. `history` is what `session/load` replays. */
 export interface DemoSession extends Choices {
   id: string
   directory: string
@@ -16,20 +16,20 @@ interface DemoSessions {
   create(directory: string): DemoSession
   /** Also one of an earlier process; throws the protocol's "not found". */
   find(id: string): DemoSession
-  /** A second one with the same past. Throws like `find`. */
+  /** A second one with the same history. Throws like `find`. */
   copy(id: string): DemoSession
   save(session: DemoSession): void
-  /** Adds it to the history, where it stays although this process is killed before the next `save`. */
+  /** Adds it to the history, where it stays even if this process is killed before the next `save`. */
   note(session: DemoSession, update: SessionUpdate): void
 }
 
-/** Conversations are kept as files, so that a later process can load or resume them. */
+/** Conversations are stored as files, so that a later process can load or resume them. */
 export function openSessions(folder: string): DemoSessions {
   const open = new Map<string, DemoSession>()
   const fileOf = (id: string) => join(folder, `${id.replace(/[^\w-]/g, '')}.json`)
   const save = (session: DemoSession) => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Whoever reads meanwhile, or after this process was killed in it, finds the whole.
+    // Readers always find a complete file, even after this process was killed while writing.
     const next = `${fileOf(session.id)}.next`
     writeFileSync(next, JSON.stringify(session), { mode: 0o600 })
     renameSync(next, fileOf(session.id))
@@ -50,8 +50,8 @@ export function openSessions(folder: string): DemoSessions {
     create: directory => add({ id: randomUUID(), directory, mode: 'default', ...firstChoices, history: [] }),
     find,
     note(session, update) {
-      // Where it stands, so that what a save took in already is not taken for new.
-      // The line end comes first, so that what follows half a line is a line of its own.
+      // The position, so that saved entries are not read as new ones. The line end comes first, so that an
+      // entry after half a line is on its own line.
       appendFileSync(newestOf(fileOf(session.id)), `\n${JSON.stringify([session.history.length, update])}`, { mode: 0o600 })
       session.history.push(update)
     },
@@ -72,14 +72,14 @@ const kept = z.object({
 
 const noted = z.tuple([z.number(), update])
 
-/** What was said since the last `save`. */
+/** Messages since the last `save`. */
 function newestOf(file: string): string {
   return file.replace(/json$/, 'newest')
 }
 
 function read(file: string): DemoSession | undefined {
   try {
-    // First, for what is missing in it is in the other then.
+    // First: what is missing in it is in the other then.
     const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
     const session = kept.parse(JSON.parse(readFileSync(file, 'utf8')))
     for (const [at, update] of lines.flatMap(readLine)) session.history[at] = update

@@ -8,7 +8,10 @@ export const firstNotes = `# Notes from the field
 - The gate by the river sticks: lift, then push.
 `
 
-/** What the demo does with a prompt that scripts nothing: it adds the prompt to the notes of its folder, as a real agent would work. */
+/**
+ * What the demo does with an unscripted prompt: it adds the prompt to the notes of its folder, as a real
+ * agent would work.
+ */
 export function tellStory(prompt: string, notes = firstNotes): Deed[] {
   const wish = prompt.replace(/\s+/g, ' ').trim()
   const line = `- ${wish}`
@@ -30,7 +33,7 @@ export function tellStory(prompt: string, notes = firstNotes): Deed[] {
   ]
 }
 
-/** For who writes "plan": one that is worked off step by step. */
+/** After "plan": one that is executed step by step. */
 export const tellPlan: readonly Deed[] = [
   { type: 'plan', steps: ['Walk to the gate', 'Look at the hinges', 'Write down what is missing'] },
   ...['The gate is where it was.', 'One hinge is loose.', 'A screw and a drop of oil are missing.'].map(
@@ -40,7 +43,7 @@ export const tellPlan: readonly Deed[] = [
 
 const scratchFile = 'demo-scratch.txt'
 
-/** For who writes "risky": a file of its own, and a command that is harmless, but of a kind that is not. */
+/** After "risky": a file of its own, and a command that is harmless but of a risky kind. */
 export const scratch = {
   file: scratchFile,
   content: 'The demo agent made this file, to ask whether it may remove it.\n',

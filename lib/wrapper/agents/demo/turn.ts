@@ -20,17 +20,20 @@ import { farewell, notesFile, planOnly, scratch, tellPlan, tellStory } from './s
 interface Turn {
   session: DemoSession
   prompt: string
-  /** What images came with it. */
+  /** The images that came with it. */
   images: string | undefined
   client: AgentContext
-  /** Keeps what is said. */
+  /** Stores the messages. */
   note(update: SessionUpdate): void
-  /** Whether the other side shows forms. */
+  /** Whether the client shows forms. */
   canAsk: boolean
   signal: AbortSignal
 }
 
-/** Does what the prompt scripts, or else tells the story of the demo. Ends early, without an error, once the signal aborts. */
+/**
+ * Executes the script of the prompt, or else plays the demo. Ends early, without an error, once the signal
+ * aborts.
+ */
 export async function runTurn(turn: Turn): Promise<void> {
   const { session, prompt, note } = turn
   note({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } })
@@ -48,7 +51,7 @@ export async function runTurn(turn: Turn): Promise<void> {
   }
 }
 
-/** What a person said with a no, or with stopping it. */
+/** A person's text with a no, or with a stop. */
 function isReason(prompt: string): boolean {
   return /^I (said no to|stopped you at) “/.test(prompt)
 }
@@ -72,7 +75,7 @@ async function risk(turn: Turn): Promise<void> {
   await say(turn, (await run(turn, { command: scratch.command })) ? scratch.gone : scratch.stays, 300)
 }
 
-/** False when somebody said no to one of the deeds; the story then leaves out what comes after. */
+/** False if someone denied one of the actions; the demo then skips the rest. */
 async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
   const plan = createPlan(turn)
   for (const deed of deeds) {
@@ -149,7 +152,7 @@ async function say(turn: Turn, text: string, unhurriedMs: number): Promise<void>
   }
 }
 
-/** One after the other, each its time after the one before. */
+/** In sequence, each at its time after the previous one. */
 async function count(turn: Turn, { count, text, everyMs }: Extract<Deed, { type: 'many' }>): Promise<void> {
   for (let n = 1; n <= count; n++) {
     if (everyMs > 0) await pause(everyMs, undefined, { signal: turn.signal })
@@ -253,7 +256,7 @@ async function ask({ client, session, signal }: Turn, step: ToolCall, remember?:
     const update = { sessionUpdate: 'current_mode_update' as const, currentModeId: remember }
     await client.notify(methods.client.session.update, { sessionId: session.id, update })
   }
-  // Some clients answer a refusal with an option that was not offered: only the two that allow do.
+  // Some clients answer a rejection with an option that was not offered: only the two allowing ones count.
   return choice === 'allow' || choice === 'always'
 }
 
@@ -287,7 +290,7 @@ function contentOf(file: string): string | null {
   }
 }
 
-/** What the demo can say of the images in a prompt: it has no eyes, but it can count. */
+/** What the demo can say about the images in a prompt: it cannot see them, but it can count. */
 export function describeImages(prompt: readonly ContentBlock[]): string | undefined {
   const images = prompt.flatMap(block => (block.type === 'image' ? [describe(block.mimeType, Buffer.from(block.data, 'base64'))] : []))
   if (images.length === 0) return undefined

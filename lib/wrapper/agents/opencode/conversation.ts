@@ -16,7 +16,7 @@ export async function forkConversation(server: Server, conversation: string): Pr
   return shapes.session.parse(await server.send('POST', `/session/${conversation}/fork`, {})).id
 }
 
-/** Undefined when opencode has no such conversation. */
+/** Undefined if opencode has no such conversation. */
 export async function historyOf(server: Server, conversation: string): Promise<shapes.History | undefined> {
   try {
     return await server.get(`/session/${encodeURIComponent(conversation)}/message`, shapes.history)
@@ -31,7 +31,7 @@ export async function isIdleNow(server: Server, conversation: string): Promise<b
   return (working[conversation]?.type ?? 'idle') === 'idle'
 }
 
-/** What a person is asked right now, in any conversation of this server. */
+/** A person's open requests, in any conversation of this server. */
 export interface Waiting {
   permissions: readonly shapes.PermissionRequest[]
   questions: readonly shapes.QuestionRequest[]
@@ -68,7 +68,7 @@ interface Saying {
   commands: readonly string[]
 }
 
-/** Resolves when opencode has it, which it tells as a message of ours as well. */
+/** Resolves when opencode has it, which it reports as a message of ours too. */
 export async function say(server: Server, { conversation, text, images, chosen, commands }: Saying): Promise<void> {
   const messageID = newMessageId()
   const { agent, model, variant } = chosen
@@ -81,6 +81,6 @@ export async function say(server: Server, { conversation, text, images, chosen, 
   }
   const named = model && `${model.providerID}/${model.modelID}`
   const body = { messageID, command, arguments: words, agent, variant, model: named, parts: files }
-  // It answers when all is done; what went wrong is told as an event too.
+  // It responds when everything is done; errors are also reported as an event.
   void server.send('POST', `${at}/command`, body).catch(() => {})
 }

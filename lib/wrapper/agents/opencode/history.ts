@@ -5,8 +5,8 @@ import type { History, Message, Part, Session, ToolPart } from './shapes.ts'
 import { planOf, stepOf } from './steps.ts'
 
 /**
- * What opencode kept of a conversation after a place in it, which is the moment its last told message began. A turn that it
- * kept the end of is ended with it.
+ * What opencode stored of a conversation after a position, which is the time its last sent message began. A
+ * turn with a stored end is ended with it.
  */
 export function readSince(place: ToldUpTo, history: History): Untold {
   const events: AgentEvent[] = []
@@ -17,7 +17,7 @@ export function readSince(place: ToldUpTo, history: History): Untold {
   }
   for (const entry of history.filter(({ info }) => info.time.created > place.offset)) {
     const { info, parts } = entry
-    // What is said before an answer is whole belongs to its turn.
+    // Messages before an answer is complete belong to its turn.
     if (info.role === 'user' && info.time.created > (answer?.info.time.completed ?? Number.POSITIVE_INFINITY)) endTurn()
     if (info.role === 'assistant') answer = entry
     for (const part of parts) if (part) translator.part(part)
@@ -30,43 +30,46 @@ export function readSince(place: ToldUpTo, history: History): Untold {
 
 const mostTurns = 20
 
-/** The last turns of a conversation that was begun without Afield, to be told once. */
+/** The last turns of a conversation that was started without Afield, to be sent once. */
 export function readPast(conversation: string, history: History): Untold {
   const prompts = history.filter(({ info }) => info.role === 'user').slice(-mostTurns)
   return readSince({ file: conversation, offset: (prompts[0]?.info.time.created ?? 0) - 1 }, history)
 }
 
-/** How the turn ended whose last message of the model this is. */
+/** How the turn with this last model message ended. */
 export function turnEndOf({ error }: Pick<Message, 'error'>): TurnEnd {
   if (!error) return { reason: 'done' }
   if (error.name === 'MessageAbortedError') return { reason: 'cancelled' }
   return { reason: 'failed', error: error.data?.message ?? `opencode could not continue (${error.name}).` }
 }
 
-/** After one that used a tool, another one comes. */
+/** After one that used a tool, another one follows. */
 function isLastOfTurn({ info: { time, error, finish }, parts }: History[number]): boolean {
   if (time.completed === undefined) return false
   return error !== undefined || finish !== 'tool-calls' || parts.some(part => part?.type === 'tool' && endsTurn(part.state))
 }
 
-/** The messages of one conversation, told part by part in the order in which opencode keeps them. */
+/** The messages of one conversation, sent part by part in the order in which opencode stores them. */
 interface Translator {
   message(info: Message): void
   part(part: Part): void
   /** A text grew by this. */
   delta(about: { messageID: string; partID: string }, text: string): void
-  /** What comes before the step is told, and the step. Undefined when it is not known. */
+  /** Sends everything before the step, and the step. Undefined if it is unknown. */
   beginStep(call: { messageID: string; callID: string }): Step | undefined
   hasStep(callID: string): boolean
-  /** A person said no to it. */
+  /** A person denied it. */
   deny(callID: string): void
-  /** Whether a message of the model is not whole yet. */
+  /** Whether a message of the model is incomplete. */
   readonly isOpen: boolean
   /** The last message of the model. */
   readonly last: Message | undefined
-  /** The answer broke off: a person stopped it, or its model failed. What is being said is told as broken off once opencode has put it down. */
+  /**
+   * The answer broke off: a person stopped it, or its model failed. The current text is sent as broken off
+   * once opencode has stored it.
+   */
   breakOff(): void
-  /** Nothing comes any more: what is not whole is told as far as it came; as cut off, when opencode is gone and does not have it. */
+  /** Nothing follows: incomplete text is sent as received; as cut off, if opencode is gone and does not have it. */
   cut(isLost?: boolean): void
 }
 
@@ -88,8 +91,9 @@ interface Advancing {
 }
 
 /**
- * A text is told when it is whole, and what follows it waits for that: opencode tells of a step before the text in front
- * of it has ended. `subagent` names the helper whose conversation it is; what it was asked is nothing a person said.
+ * A text is sent when it is complete, and later parts wait for that: opencode reports a step before the
+ * text before it has ended. `subagent` names the subagent whose conversation it is; its prompt is not a
+ * person's message.
  */
 export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): void; subagent?: string }): Translator {
   const messages = new Map<string, KnownMessage>()
@@ -127,7 +131,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     const { id, text, type } = part
     if (text.trim() === '') return
     const isCut = isLost && part.time?.end === undefined
-    // Should opencode have it whole after all, that is another text.
+    // If opencode has the full text after all, that is another text.
     const named = isCut ? { isCut, row: `${id} cut` } : { row: id, ...(isStopped && { isStopped }) }
     emit({ type: 'text', block: id, text, thinking: type === 'reasoning', ...named, ...helped })
   }
@@ -150,7 +154,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     if (end !== undefined) emit({ type: 'step-ended', step, status: end, row: `${part.id} ends`, ...helped })
   }
 
-  /** Tells what can be told in order; all of it when nothing more comes. */
+  /** Sends what can be sent in order; everything if nothing more follows. */
   const advance = ({ info, parts }: KnownMessage, { isCut = false, isLost = false, upTo }: Advancing = {}) => {
     let isForced = isCut || upTo !== undefined
     const brokenOff = hasBrokenOff || info?.error ? [...parts.keys()].at(-1) : undefined
@@ -221,7 +225,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
   }
 }
 
-/** How it ended; undefined while it goes on. */
+/** How it ended; undefined while it runs. */
 function stepEndOf({ callID, state }: ToolPart, denied: ReadonlySet<string>): StepStatus | undefined {
   if (state.status === 'completed') return 'completed'
   if (state.status !== 'error') return undefined
@@ -229,7 +233,7 @@ function stepEndOf({ callID, state }: ToolPart, denied: ReadonlySet<string>): St
   return state.metadata?.['interrupted'] === true || state.error === 'Tool execution aborted' ? 'cancelled' : 'failed'
 }
 
-/** What a person answered to a step that is asked about no more; undefined when that cannot be seen in what became of it. */
+/** A person's answer to a step that is no longer asked about; undefined if its result does not show it. */
 export function wasAllowed(call: string, history: History): boolean | undefined {
   const part = history.flatMap(({ parts }) => parts).findLast(part => part?.type === 'tool' && part.callID === call)
   if (part?.type !== 'tool') return undefined
@@ -237,27 +241,27 @@ export function wasAllowed(call: string, history: History): boolean | undefined 
   return true
 }
 
-/** Somebody said no to it. */
+/** Someone denied it. */
 function isRejected({ status, error }: ToolPart['state']): boolean {
   return status === 'error' && /rejected permission|dismissed this question/.test(error ?? '')
 }
 
-/** A no ends the turn, but for one with a reason. */
+/** A no ends the turn, unless it has a reason. */
 function endsTurn(state: ToolPart['state']): boolean {
   return isRejected(state) && !/with the following feedback/.test(state.error ?? '')
 }
 
-/** The conversations that the agent has with helpers of its own. */
+/** The agent's conversations with its own subagents. */
 interface Helpers {
-  /** A conversation was begun; nothing happens unless one that we follow began it. */
+  /** A conversation was created; this only matters if one that we follow created it. */
   begin(session: Session, conversation: string): void
   end(id: string): void
-  /** Whether a conversation is none that an agent has with a helper, of any conversation. */
+  /** Whether a conversation belongs to no subagent of any conversation. */
   isOfPerson(id: string): boolean
   translatorOf(id: string): Translator | undefined
-  /** Of the helper whose step it is. */
+  /** Of the subagent whose step it is. */
   ofStep(call: string): Translator | undefined
-  /** `isLost`: opencode is gone, and does not have what was not whole. */
+  /** `isLost`: opencode is gone, and does not have incomplete ones. */
   endAll(isLost?: boolean): void
 }
 
@@ -294,8 +298,8 @@ const mark = 'Afield'
 const base = 36n
 
 /**
- * Names a message as opencode does, by the time, so that it stands where it was said; the rest says that it came through us.
- * What is found under such a name later was not typed at the terminal.
+ * Names a message as opencode does, by time, so that it is in its place; the rest says that it came through
+ * us. One found under such a name later was not typed at the terminal.
  */
 export function newMessageId(now = Date.now()): string {
   const time = ((BigInt(now) * 0x1000n) & 0xffffffffffffn).toString(16).padStart(12, '0')

@@ -11,7 +11,7 @@ interface MirrorOptions {
   post(path: string, body: object): Promise<unknown>
 }
 
-/** What happened while nobody listened. */
+/** Events while nobody listened. */
 interface Missed {
   history: History
   isIdle: boolean | undefined
@@ -20,7 +20,10 @@ interface Missed {
 
 export type Mirror = ReturnType<typeof createMirror>
 
-/** What an opencode server tells of one conversation and of the helpers in it, as agent events; and when its turns end. */
+/**
+ * Converts what an opencode server reports about one conversation and its subagents to agent events; and
+ * when its turns end.
+ */
 export function createMirror({ emit, post }: MirrorOptions) {
   const tell = (event: AgentEvent) => {
     if (event.type === 'prompted') beginTurn()
@@ -64,13 +67,13 @@ export function createMirror({ emit, post }: MirrorOptions) {
     ended.resolve()
   }
 
-  /** When a turn is cut off, opencode is idle before it has put down the last of it. */
+  /** When a turn is cut off, opencode is idle before it has stored the last of it. */
   const endIfDone = () => {
     if (!turn || !isIdle || translator.isOpen || !(turn.hasAnswer || turn.error)) return
     endTurn(turnEndOf({ error: turn.hasAnswer ? translator.last?.error : turn.error }))
   }
 
-  /** Its person went over to another conversation at the screen. */
+  /** Its person switched to another conversation at the screen. */
   const goOverTo = ({ sessionID, time }: Message) => {
     endTurn({ reason: 'cancelled' })
     conversation = sessionID
@@ -97,7 +100,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
     }
     if (turn) turn.hasAnswer = true
     if (info.time.completed === undefined) {
-      // What it answers was told before it.
+      // The message it answers was sent before it.
       place = Math.max(place, info.time.created - 1)
       tellPlace()
       return
@@ -117,7 +120,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
   const noteSession = (info: Session) => {
     if (info.id !== conversation) return
     cost = info.cost
-    // Until a model has found a title, it has one that only says when it began.
+    // Until a model has found a title, it only has one with its start time.
     if (info.title === title || /^New session\b/.test(info.title)) return
     title = info.title
     emit({ type: 'title', title })
@@ -143,11 +146,11 @@ export function createMirror({ emit, post }: MirrorOptions) {
     get conversation() {
       return conversation
     },
-    /** Resolves when the turn that runs has ended; undefined when none does. */
+    /** Resolves when the current turn has ended; undefined if there is none. */
     get turnEnded(): Promise<void> | undefined {
       return turn?.ended.promise
     },
-    /** It never began. */
+    /** It never started. */
     forgetTurn(): void {
       turn?.ended.resolve()
       turn = undefined
@@ -155,21 +158,21 @@ export function createMirror({ emit, post }: MirrorOptions) {
     use(chosen: OpencodeChoices): void {
       options = chosen
     },
-    /** What comes before that moment was told, or need not be. */
+    /** Anything before that time was sent, or need not be. */
     follow(id: string, toldUpTo: number): void {
       conversation = id
       place = toldUpTo
       tellPlace()
     },
     deny: (call: string) => (helpers.ofStep(call) ?? translator).deny(call),
-    /** The line to the server was cut: what was missed is in what it kept. What is undefined nobody knows. */
+    /** The connection to the server was cut: missed events are in its storage. Undefined means unknown. */
     catchUp({ history, isIdle: isIdleNow = isIdle, waiting }: Missed): void {
       isIdle = isIdleNow
       if (waiting)
         requests.keepOnly(new Set([...waiting.permissions, ...waiting.questions].map(({ id }) => id)), call => wasAllowed(call, history))
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
-        // What is in it is told before its end, with which the turn may end.
+        // Its content is sent before its end, which may end the turn.
         takeMessage({ ...info, error: undefined, time: { created: info.time.created } })
         for (const part of parts) {
           if (info.error && part === parts.at(-1)) translatorOf(info.sessionID)?.breakOff()
@@ -240,7 +243,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
   }
 }
 
-/** It says why in words. */
+/** It gives the reason in words. */
 function retryOf({
   message = '',
   attempt = 1,

@@ -9,7 +9,10 @@ interface OpencodeOptions {
   tell(line: string): void
 }
 
-/** opencode as the person installed it: one server of ours, with its own screen at the terminal and the phone as its clients. */
+/**
+ * The person's installed opencode: one server of ours, with its own screen at the terminal and the phone as
+ * its clients.
+ */
 export function opencodeKind(options: OpencodeOptions): AgentKind {
   const title = 'opencode'
   return {
@@ -34,7 +37,7 @@ export function opencodeKind(options: OpencodeOptions): AgentKind {
 
 async function startTogether(program: string, how: StartAgent, { tell }: OpencodeOptions) {
   const { directory, env, signal } = how
-  // Beside undici, which no other agent needs.
+  // In addition to undici, which no other agent needs.
   const { startServer } = await import('./server.ts')
   const server = await startServer({ program, directory, env, signal })
   try {

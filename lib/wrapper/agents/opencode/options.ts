@@ -2,26 +2,26 @@ import type { AgentEvent, Modes, Options } from '../agent.ts'
 import { findMode, noSuchMode } from '../modes.ts'
 import type { AgentList, Message, Providers } from './shapes.ts'
 
-/** What a prompt carries of it. */
+/** The part that a prompt contains. */
 export interface Chosen {
   agent: string
   model?: { providerID: string; modelID: string }
   variant?: string
 }
 
-/** Its agents as modes, its models, and how long they think. What is chosen at its own screen counts here too. */
+/** Its agents as modes, its models, and their reasoning levels. Choices at its own screen apply here too. */
 export interface OpencodeChoices {
   readonly chosen: Chosen
   /** In this mode a person need not be asked about edits. */
   readonly editsFreely: boolean
   setMode(wish: string): boolean
-  /** Sets the one to begin in, and says so when it is not there. */
+  /** Sets the initial one, and reports it if unavailable. */
   beginIn(wish: string | undefined): void
   setModel(model: string): boolean
   setEffort(effort: string): boolean
-  /** How many tokens fit into the context of a model. */
+  /** The context size of a model. */
   roomOf(model: { providerID?: string | undefined; modelID?: string | undefined }): number | undefined
-  /** A person said something at the screen, with this agent and this model. */
+  /** A person wrote at the screen, with this agent and this model. */
   follow(message: Message): void
   tell(): void
 }
@@ -42,7 +42,7 @@ export function createOptions(deps: {
     primary.find(({ name }) => name === deps.first)?.name ?? primary.find(({ name }) => name === 'build')?.name ?? primary[0]?.name
   let mode = first ?? 'build'
   let model = deps.model
-  // Until somebody chose, opencode itself knows best.
+  // Until someone chose, opencode itself knows best.
   let isChosen = false
   let effort: string | undefined
 

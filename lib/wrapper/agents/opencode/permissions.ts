@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { CannotStart } from '../../../exit.ts'
 
 /**
- * Variables with which opencode asks before it changes or runs something: by itself it asks for little. What its person
- * wrote into a configuration counts more, be it yes, no or ask; so opencode is asked first what stands there.
+ * Variables with which opencode asks before it changes or runs something: by default it asks for little.
+ * The person's configuration takes precedence, be it yes, no or ask; so opencode is first asked for that.
  */
 export async function withPermissionRules(
   program: string,
@@ -39,12 +39,12 @@ type Config = z.infer<typeof config>
 
 const running = ['bash', 'webfetch', 'websearch', 'codesearch']
 const acting = ['edit', ...running]
-// These may not edit, and shall not be able to by asking.
+// These may not edit, and cannot ask to.
 const readers = new Set(['plan', 'explore'])
 // opencode's own, which may do nothing.
 const leftAlone = new Set(['title', 'summary', 'compaction'])
 
-/** Those rules that are missing, by agent. A rule for all agents, or of this one, is the person's decision. */
+/** The missing rules, by agent. A rule for all agents, or for this one, is the person's decision. */
 export function missingRules({ permission, agent = {}, mcp = {} }: Config): Record<string, Rules> {
   const servers = Object.keys(mcp).map(name => `${name.replace(/[^a-zA-Z0-9_-]/g, '_')}_*`)
   const names = ['build', 'general', ...readers, ...Object.keys(agent)].filter(name => !leftAlone.has(name))
@@ -67,7 +67,7 @@ function objectOf(rules: Config['permission']): Record<string, unknown> {
 const readWithinMs = 60_000
 const mostBytes = 32 * 1024 * 1024
 
-/** What no version tells is taken for nothing: then it asks. */
+/** What a version does not report counts as nothing: then it asks. */
 async function readConfig(program: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Config> {
   try {
     const { stdout } = await promisify(execFile)(program, ['debug', 'config'], { cwd, env, timeout: readWithinMs, maxBuffer: mostBytes })

@@ -3,7 +3,7 @@ export class NotShared extends Error {
   override name = 'NotShared'
 }
 
-/** The server refused something; the sentence is its own. */
+/** The server rejected something; the sentence is its own. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly status: number

@@ -7,17 +7,17 @@ import { Refused } from './refusals.ts'
 import type { PermissionRequest, QuestionRequest } from './shapes.ts'
 import { askedStep, stepOf } from './steps.ts'
 
-/** What opencode asks at its own screen and here at once; who answers first counts. */
+/** opencode's requests, on its own screen and here at once; the first answer wins. */
 export interface Requests {
   permission(request: PermissionRequest, step: Step | undefined): void
   question(request: QuestionRequest): void
   /** It was answered, here or there. */
   permissionReplied(id: string, reply: string): void
   questionReplied(id: string, answers: readonly (readonly string[])[] | undefined): void
-  /** The choice that was made; undefined when no such question or choice is open. */
+  /** The choice; undefined if no such question or choice is open. */
   answer(ask: string, choice: string, reason?: string): { call: string; isNo: boolean } | undefined
   answerQuestion(ask: string, answers: Answers | undefined): boolean
-  /** Those that are not among these any more were answered elsewhere; `wasAllowed`: how, as far as it can be seen. */
+  /** Those no longer among these were answered elsewhere; `wasAllowed`: how, as far as known. */
   keepOnly(ids: ReadonlySet<string>, wasAllowed: (call: string) => boolean | undefined): void
   closeAll(): void
 }
@@ -29,7 +29,7 @@ export function createRequests(deps: { emit(event: AgentEvent): void; post(path:
 
   const post = (path: string, body: object) => {
     deps.post(path, body).catch(error => {
-      // Somebody at the screen was faster, or the server is gone, which is told elsewhere.
+      // Someone at the screen was faster, or the server is gone, which is reported elsewhere.
       if (error instanceof Refused) emit({ type: 'notice', text: 'This was just answered at the terminal, so that answer counts.' })
     })
   }
@@ -69,7 +69,7 @@ export function createRequests(deps: { emit(event: AgentEvent): void; post(path:
       if (!open || !chosen) return undefined
       permissions.delete(ask)
       const isNo = chosen.kind.startsWith('reject')
-      // Without a reason it gives up; with one it goes on.
+      // Without a reason it gives up; with one it continues.
       post(`/permission/${ask}/reply`, { reply: choice, ...(isNo && reason && { message: reason }) })
       return { call: open.call, isNo }
     },
@@ -77,7 +77,7 @@ export function createRequests(deps: { emit(event: AgentEvent): void; post(path:
       const request = questions.get(ask)
       if (!request) return false
       questions.delete(ask)
-      // Rejected, it would give up; with nothing in the answers it goes on by itself.
+      // Rejected, it would give up; with empty answers it continues by itself.
       post(`/question/${ask}/reply`, { answers: writeAnswers(request, answers ?? {}) })
       return true
     },
@@ -100,7 +100,7 @@ function choicesOf(request: PermissionRequest): PermissionChoice[] {
   ]
 }
 
-/** Until opencode ends it asks no more for what fits these patterns. */
+/** Until opencode ends it does not ask again for what matches these patterns. */
 function grantOf({ permission, always }: PermissionRequest): Grant {
   const isAll = always.length === 0 || always.includes('*')
   switch (permission) {
@@ -115,7 +115,7 @@ function grantOf({ permission, always }: PermissionRequest): Grant {
   }
 }
 
-/** The questions have no names of their own: their places name them. */
+/** The questions have no ids: their positions identify them. */
 function formOf({ questions }: QuestionRequest): Question[] {
   return questions.map(({ question, header, options, multiple, custom }, place) => ({
     id: String(place),

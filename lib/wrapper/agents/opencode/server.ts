@@ -6,7 +6,7 @@ import { type AgentProcess, startProcess } from '../process.ts'
 import { NotShared, Refused } from './refusals.ts'
 import { type ServerEvent, serverEvent } from './shapes.ts'
 
-/** An opencode server of our own on loopback, which only who knows its password may talk to. It never outlives this process. */
+/** Our own opencode server on loopback, accessible only with its password. It never outlives this process. */
 export interface OpencodeServer {
   readonly url: string
   readonly password: string
@@ -16,7 +16,10 @@ export interface OpencodeServer {
   lastLines(): string
   get<Shape extends z.ZodType>(path: string, shape: Shape): Promise<z.infer<Shape>>
   send(method: 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>
-  /** Every event from now on; `onOpen` is called once none can be missed any more. Resolves when the line is cut. */
+  /**
+   * Every event from now on; `onOpen` is called once none can be missed any more. Resolves when the
+   * connection is cut.
+   */
   listen(onEvent: (event: ServerEvent) => void, onOpen: () => void): Promise<void>
   end(): Promise<void>
 }
@@ -28,7 +31,7 @@ interface StartServer {
   signal?: AbortSignal | undefined
 }
 
-/** Throws NotShared when it is none that we know how to share. */
+/** Throws NotShared if we do not know how to share it. */
 export async function startServer({ program, directory, env, signal }: StartServer): Promise<OpencodeServer> {
   const password = randomBytes(24).toString('base64url')
   const { OPENCODE_SERVER_USERNAME: _, ...rest } = env
@@ -53,8 +56,8 @@ const startWithinMs = 60_000
 const answerWithinMs = 30_000
 
 /**
- * On its own, a server would not notice that we are gone. A shell waits for that, and for the server; whatever the server
- * started is in the same process group.
+ * By itself, a server would not notice our death. A shell waits for that, and for the server; all its
+ * children are in the same process group.
  */
 function guarded(program: string, args: readonly string[]): { command: string; args: string[] } {
   if (process.platform === 'win32') return { command: program, args: [...args] }
@@ -89,7 +92,7 @@ async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
 
 type Unchecked = Omit<OpencodeServer, 'version'>
 
-/** One that everybody on this computer may talk to is none we use. */
+/** A server open to everyone on this computer is not used. */
 async function checkedVersion(server: Unchecked, url: string): Promise<string> {
   const stranger = await fetch(`${url}/session`, { signal: AbortSignal.timeout(answerWithinMs) })
   await stranger.body?.cancel()

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What we read of what an opencode server says, and nothing more: a field of another shape costs that field only. */
+/** The part of opencode's output that we read, and nothing more: a field of another shape costs only that field. */
 const text = z.string().optional().catch(undefined)
 const count = z.number().catch(0)
 
@@ -17,7 +17,7 @@ export const message = z.looseObject({
   role: z.enum(['user', 'assistant']),
   time: z.object({ created: z.number(), completed: z.number().optional() }),
   agent: text,
-  /** Of a message of a person; of one of a model its name stands beside. */
+  /** For a person's message; for a model's, the name is next to it. */
   model: modelName,
   modelID: text,
   finish: text,
@@ -49,7 +49,7 @@ export const part = z.discriminatedUnion('type', [
     ...ofMessage,
     type: z.enum(['text', 'reasoning']),
     text: z.string(),
-    /** Put in by opencode itself, for the model. */
+    /** Added by opencode itself, for the model. */
     synthetic: z.boolean().optional().catch(undefined),
     ignored: z.boolean().optional().catch(undefined),
     time: z.object({ end: z.number().optional() }).optional().catch(undefined)
@@ -91,7 +91,7 @@ export const question = z.looseObject({
   tool: called
 })
 
-/** One that cannot be read costs itself only. */
+/** An unreadable one costs only itself. */
 const listOf = <Shape extends z.ZodType>(shape: Shape) =>
   z.array(shape.optional().catch(undefined)).transform(list => list.filter(each => each !== undefined))
 export const permissions = listOf(permission)
@@ -100,7 +100,7 @@ export const questions = listOf(question)
 const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, properties: Shape) =>
   z.looseObject({ type: z.literal(type), properties: z.looseObject(properties) })
 
-/** The events that are listened to; the many others are passed over. */
+/** The events we use; the many others are ignored. */
 export const serverEvent = z.discriminatedUnion('type', [
   event('server.connected', {}),
   event('message.updated', { info: message }),
@@ -128,7 +128,7 @@ export const serverEvent = z.discriminatedUnion('type', [
 
 export const history = z.array(z.object({ info: message, parts: z.array(part.optional().catch(undefined)) }))
 
-/** By conversation; those that are idle are left out. */
+/** By conversation; idle ones are left out. */
 export const statuses = z.record(z.string(), z.looseObject({ type: z.string() }))
 
 export const agents = z.array(

@@ -13,14 +13,14 @@ import type { ServerEvent } from './shapes.ts'
 
 interface SharedOpencodeOptions {
   server: OpencodeServer
-  /** What draws its own screen. */
+  /** The program for its own screen. */
   program: string
   how: StartAgent
 }
 
 /**
- * One conversation of an opencode server that its own screen, at the person's terminal, and the phone take part in at once.
- * What opencode keeps is told, wherever it was said.
+ * One conversation of an opencode server, shared by its own screen at the person's terminal and the phone.
+ * Everything that opencode stores is sent, wherever it was written.
  */
 export async function startShared(options: SharedOpencodeOptions): Promise<Agent> {
   const agent = new SharedOpencode(options)
@@ -46,7 +46,7 @@ class SharedOpencode implements Agent {
   #choices: OpencodeChoices | undefined
   #commands: readonly string[] = []
   #screen: AttachedScreen | undefined
-  /** Nothing was ever said in it. */
+  /** It never had a message. */
   #isEmpty = false
   #isStopping = false
 
@@ -143,7 +143,7 @@ class SharedOpencode implements Agent {
     this.#isStopping = true
     await this.#screen?.close()
     await this.cancel()
-    // Nobody wants to find an empty conversation in the list.
+    // An empty conversation in the list helps nobody.
     if (this.#isEmpty) await this.#server.send('DELETE', `/session/${this.conversation}`).catch(() => {})
     await this.#server.end()
     this.events.close()
@@ -160,7 +160,7 @@ class SharedOpencode implements Agent {
     const opened = await newConversation(this.#server)
     this.#isEmpty = true
     if (resume !== undefined) this.#emit({ type: 'conversation', id: opened })
-    // One in which nothing was said was not kept, and nobody misses it.
+    // One without messages was not stored, and nothing is lost.
     if (resume !== undefined && toldUpTo?.offset !== 0) {
       this.#emit({ type: 'notice', text: 'opencode no longer has this conversation, so a new one starts.' })
     }
@@ -193,7 +193,7 @@ class SharedOpencode implements Agent {
     return say(this.#server, { conversation, text, images, chosen, commands: this.#commands })
   }
 
-  /** Resolves once nothing can be missed. A line that is cut while the server lives is taken up again. */
+  /** Resolves once nothing can be missed. A connection cut while the server lives is reopened. */
   async #listen(): Promise<void> {
     const { promise: isOpen, resolve } = Promise.withResolvers<void>()
     void (async () => {
@@ -203,7 +203,7 @@ class SharedOpencode implements Agent {
           if (times === 0) resolve()
           else isWhole = this.#catchUp()
         }
-        // Nothing new is told before what was missed.
+        // Nothing new is sent before what was missed.
         const take = (event: ServerEvent) => void isWhole.then(() => this.#mirror.take(event))
         await this.#server.listen(take, onOpen).catch(() => {})
         await pause(lookAgainMs)
@@ -213,7 +213,8 @@ class SharedOpencode implements Agent {
   }
 
   async #catchUp(): Promise<void> {
-    // In this order: what waits for an answer is in what was put down, and one that is idle has put down all that it has said.
+    // In this order: waiting requests are in stored messages, and an idle conversation has stored
+    // everything.
     const waiting = await waitingNow(this.#server).catch(() => undefined)
     const isIdle = await isIdleNow(this.#server, this.conversation).catch(() => undefined)
     const history = await historyOf(this.#server, this.conversation).catch(() => undefined)
@@ -221,7 +222,7 @@ class SharedOpencode implements Agent {
   }
 
   #emit(event: AgentEvent): void {
-    // Growing text is told again with the next piece, so a slow reader need not hear of every one.
+    // Growing text comes again with the next piece, so a slow reader may skip some.
     if (event.type === 'text-grew' && this.events.length > slowReader) return
     if (event.type === 'prompted') this.#isEmpty = false
     this.events.offer(event)

@@ -22,7 +22,7 @@ const kindOfTool: Readonly<Record<string, StepKind>> = {
   plan_exit: 'plan'
 }
 
-// The names existing apps have their own views for.
+// The names for which existing apps have their own views.
 const nameOfTool: Readonly<Record<string, string>> = {
   read: 'Read',
   list: 'LS',
@@ -36,7 +36,7 @@ const nameOfTool: Readonly<Record<string, string>> = {
   task: 'Task'
 }
 
-/** A use of one of opencode's tools as a step that a person can read. */
+/** A use of one of opencode's tools as a readable step. */
 export function stepOf({ callID: call, tool, state }: Pick<ToolPart, 'callID' | 'tool' | 'state'>): Step {
   const { input } = state
   const path = textIn(input, 'filePath') ?? textIn(input, 'path')
@@ -51,7 +51,7 @@ export function stepOf({ callID: call, tool, state }: Pick<ToolPart, 'callID' | 
   }
 }
 
-/** The list that a use of the to-do tool makes the plan; undefined for every other tool. */
+/** The plan in a use of the to-do tool; undefined for every other tool. */
 export function planOf({ tool, state }: ToolPart): PlanEntry[] | undefined {
   if (tool !== 'todowrite') return undefined
   const { todos } = state.input
@@ -62,7 +62,7 @@ export function planOf({ tool, state }: ToolPart): PlanEntry[] | undefined {
     return [
       {
         content: todo['content'],
-        // What was given up does not wait any more.
+        // Abandoned items no longer wait.
         status: status === 'in_progress' ? status : status === 'completed' || status === 'cancelled' ? 'completed' : 'pending',
         ...(typeof priority === 'string' && { priority })
       }
@@ -70,7 +70,7 @@ export function planOf({ tool, state }: ToolPart): PlanEntry[] | undefined {
   })
 }
 
-/** The step as it is asked about: what would change is known only now, and why a person is asked. */
+/** The step in a request: the change is known only now, and why a person is asked. */
 export function askedStep(step: Step, { permission, patterns, metadata }: PermissionRequest): Step {
   const patch = textIn(metadata, 'diff')
   const diffs = patch === undefined ? [] : diffsOf(patch, patch.split('\n+++ ').length > 2 ? undefined : textIn(metadata, 'filepath'))
@@ -128,7 +128,7 @@ function changesOf(tool: string, { input, metadata = {} }: ToolPart['state'], pa
   return shortEnough([{ type: 'diff', path, oldText: tool === 'write' ? null : (textIn(input, 'oldString') ?? null), newText }])
 }
 
-/** What the tool gave back. What a file that is read or written says is not told again. */
+/** The result of the tool. The content of a read or written file is not repeated. */
 function outcomeOf(tool: string, { status, output, error, metadata = {} }: ToolPart['state']): StepContent[] {
   const live = status === 'running' ? textIn(metadata, 'output') : undefined
   const said = error ?? (tool === 'edit' || tool === 'write' ? undefined : (output ?? live))
@@ -160,7 +160,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The pieces of a unified diff, each as it stands before and after; of a new file nothing stands before. */
+/** The hunks of a unified diff, each before and after; a new file has no before. */
 export function diffsOf(patch: string, path?: string): StepContent[] {
   return filesOf(patch).flatMap(({ hunks, newFileName }) => {
     const named = path ?? newFileName
@@ -186,7 +186,7 @@ function sideOf(lines: readonly string[], sign: '-' | '+'): string {
   for (const line of lines) {
     const first = line[0] ?? ''
     if (first === '\\') {
-      // "No newline at end of file" is said of the line before.
+      // "No newline at end of file" refers to the line before.
       if (last === sign || last === ' ') text = text.slice(0, -1)
     } else if (first === sign || first === ' ') text += `${line.slice(1)}\n`
     last = first

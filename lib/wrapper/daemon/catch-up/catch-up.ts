@@ -39,20 +39,22 @@ const soonMs = 300
 const leftoverWithinMs = 60_000
 
 /**
- * Follows what changes in the account, and resumes the sessions of this computer in which something that somebody said waits, also said
- * while the daemon or the server was away. What sessions that were killed left behind is delivered first.
+ * Follows changes in the account, and resumes this computer's sessions with waiting messages from a person,
+ * including those sent while the daemon or the server was down. What killed sessions left is delivered
+ * first.
  */
 export function openCatchUp(options: CatchUpOptions): CatchUp {
   const { home, credentials, token, fetch, resumer, signal, tell } = options
   const { server } = credentials
   const rest = createRest({ server, token, fetch })
-  // As an app, whose connection hears of every session; one that does not say it is looked at keeps no notification from phones.
+  // As an app, whose connection gets every session; one that does not report being in use suppresses no
+  // phone notifications.
   const socket = openSocket({ server, token, scope: { as: 'app' }, WebSocket })
   const ended = openEndedSessions(home.path)
   const stored = openNotes(join(home.path, 'daemon', 'wakes.json'))
   let bell = new AbortController()
   const ring = () => bell.abort()
-  // Sessions tell that they live every few seconds.
+  // Sessions send a keepalive every few seconds.
   const heard = new Map<string, string>()
   const isNews = ({ id, seq, active }: SessionRecord) => {
     const now = `${seq} ${active}`
@@ -142,7 +144,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
       })
       const first = AbortSignal.any([signal, bell.signal])
       await pause(Math.min(waitMs, lookEveryMs), { signal: first }).catch(() => {})
-      // What changes comes in groups.
+      // Changes come in groups.
       if (bell.signal.aborted && !signal.aborted) await pause(soonMs, { signal }).catch(() => {})
     }
   }
@@ -181,7 +183,7 @@ const kept = z.record(
   })
 )
 
-/** On disk, so that a daemon that is started again goes on counting. */
+/** On disk, so that a restarted daemon continues counting. */
 function openNotes(file: string): { notes: Map<string, WakeNotes>; save(): void } {
   const { data = {} } = kept.safeParse(parsed(readPrivateFile(file)))
   const notes = new Map<string, WakeNotes>(Object.entries(data).map(([id, known]) => [id, { ...known, nextAt: 0 }]))

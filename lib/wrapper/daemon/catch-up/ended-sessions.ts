@@ -3,26 +3,29 @@ import { join } from 'node:path'
 import { endedIn, readNotes } from '../../home/session-folder.ts'
 import { reasonThatWakes, settledUpTo } from '../../home/session-notes.ts'
 
-/** What has to be known of an ended session to see whether something in it waits for its agent. */
+/** What must be known of an ended session to see whether something waits for its agent. */
 interface EndedSession {
   id: string
   server: string
-  /** Messages up to here do not bring it back. */
+  /** Messages up to here do not resume it. */
   settledUpTo: number
-  /** Names the last reason of a person that waits in it. */
+  /** Names the person's last reason waiting in it. */
   reason: string | undefined
 }
 
 interface EndedSessions {
-  /** As they are on disk now, whichever process ended or resumed one. */
+  /** Their current state on disk, whichever process ended or resumed one. */
   all(): readonly EndedSession[]
 }
 
-// Some disks tell the time of a change no finer.
+// Some disks have no finer timestamps.
 const coarsestMs = 3_000
 const readAnywayMs = 5 * 60_000
 
-/** The ended sessions of this computer. They are read when one came or went since; else looking at them is looking at one folder. */
+/**
+ * The ended sessions of this computer. They are read again if one was added or removed; otherwise checking
+ * them is checking one folder.
+ */
 export function openEndedSessions(home: string, now: () => number = Date.now): EndedSessions {
   const folder = endedIn(home)
   let read: { changedAt: number; at: number; sessions: readonly EndedSession[] } | undefined
@@ -44,7 +47,7 @@ export function openEndedSessions(home: string, now: () => number = Date.now): E
       const changedAt = statSync(folder).mtimeMs
       const at = now()
       const isOld = read && (read.changedAt !== changedAt || at < read.at || at - read.at > readAnywayMs)
-      // What changed as it was read may have been missed, and the time of the next change may be the same.
+      // Changes during the read may have been missed, and the next change may have the same timestamp.
       const isSure = read && Math.abs(read.at - read.changedAt) > coarsestMs
       if (!read || isOld || !isSure) read = { changedAt, at, sessions: readAll() }
       return read.sessions
@@ -59,7 +62,7 @@ function readEnded(path: string): EndedSession | undefined {
   return { id: notes.id, server: notes.server, settledUpTo: settledUpTo(known), reason: reasonThatWakes(known) }
 }
 
-/** Notes are replaced as a whole, never written over. */
+/** Notes are replaced as a whole, never modified in place. */
 function versionOf(path: string): string {
   const stat = statSync(join(path, 'session.json'), { throwIfNoEntry: false })
   return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : ''

@@ -4,8 +4,9 @@ import { readPolicy } from '../../session/methods/policy.ts'
 const hourMs = 3_600_000
 
 /**
- * Ends the sessions that a phone began and that were left alone for as long as the owner of this computer says, so that their agents
- * take no memory; a message brings them back. Nothing that works or waits for an answer is idle. Returns their processes.
+ * Ends the sessions started by a phone that were idle for as long as the owner of this computer chose, so
+ * that their agents use no memory; a message resumes them. A session that works or waits for an answer is
+ * not idle. Returns their processes.
  */
 export function endIdle(home: string, now: number): number[] {
   const { idleHours } = readPolicy(home)

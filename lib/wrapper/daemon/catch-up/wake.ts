@@ -1,17 +1,17 @@
 import { type Clock, systemClock } from '../../../async/clock.ts'
 
-/** What is known of an ended session in which something waits for its agent. */
+/** What is known of an ended session with something waiting for its agent. */
 export interface WakeNotes {
-  /** Messages up to here were looked through. */
+  /** Messages up to here were checked. */
   lookedUpTo: number
-  /** The last of a person's that the agent does not have. */
+  /** The last message of a person that the agent does not have. */
   unread?: number | undefined
-  /** Of the last reason of a person that the agent did not hear. */
+  /** Of the person's last reason that the agent did not get. */
   reason?: string | undefined
   /** How often the session was resumed for that, and when it may be again. */
   attempts: number
   nextAt: number
-  /** What the last attempt failed with. */
+  /** The error of the last attempt. */
   why?: string | undefined
   isTold?: boolean | undefined
 }
@@ -19,23 +19,23 @@ export interface WakeNotes {
 /** An ended session. */
 export interface Sleeper {
   id: string
-  /** Messages up to here do not bring it back. */
+  /** Messages up to here do not resume it. */
   settledUpTo: number
   /** The number of its last message. */
   seq: number
-  /** Names the last reason of a person that waits in it. */
+  /** Names the person's last reason waiting in it. */
   reason?: string | undefined
 }
 
 interface WakerDeps {
   notes: Map<string, WakeNotes>
-  /** The number of the last message of a person behind this one that was not withdrawn. */
+  /** The number of the last message of a person after this one that was not withdrawn. */
   lastUnread(id: string, after: number): Promise<number | undefined>
-  /** Rejects with the reason for a person when it cannot be resumed. */
+  /** Rejects with the reason for a person if it cannot be resumed. */
   wake(id: string): Promise<void>
-  /** Says in the session that it could not be resumed. */
+  /** Reports in the session that it could not be resumed. */
   tellFailed(id: string, why: string): Promise<void>
-  /** Keeps the notes. */
+  /** Stores the notes. */
   save(): void
   clock?: Pick<Clock, 'now'>
 }
@@ -44,8 +44,9 @@ interface WakerDeps {
 export const pausesMs = [0, 10_000, 120_000] as const
 
 /**
- * Resumes ended sessions to which a person wrote, or in which why a person said no waits to be heard. An agent that fails is not started for ever: the session is told so, and the
- * next message of a person lets it begin anew. Resolves to when it should be called again at the latest.
+ * Resumes ended sessions with new messages from a person, or with a person's reason for a no. An agent that
+ * fails is not started forever: the session says so, and the person's next message starts over. Resolves to
+ * the latest time of the next call.
  */
 export function createWaker({ notes, lastUnread, wake, tellFailed, save, clock = systemClock }: WakerDeps) {
   async function lookAt({ id, settledUpTo, seq, reason }: Sleeper): Promise<WakeNotes> {
@@ -64,7 +65,7 @@ export function createWaker({ notes, lastUnread, wake, tellFailed, save, clock =
     const attempts = now.attempts + 1
     const next = { ...now, attempts, nextAt: clock.now() + (pausesMs[attempts] ?? 0) }
     notes.set(id, next)
-    // Before it is tried: one that takes this process down with it counts too.
+    // Before the attempt: one that crashes this process counts too.
     save()
     try {
       await wake(id)
@@ -99,7 +100,7 @@ export function createWaker({ notes, lastUnread, wake, tellFailed, save, clock =
   }
 }
 
-/** Nothing came since it was looked through, and nothing waits in it. */
+/** Nothing arrived since it was checked, and nothing waits in it. */
 function isAsleep({ seq, settledUpTo, reason }: Sleeper, known: WakeNotes | undefined): boolean {
   return (
     known !== undefined &&

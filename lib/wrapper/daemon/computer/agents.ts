@@ -13,14 +13,14 @@ interface KnownAgent {
   /** As existing apps name it. */
   name: string
   title: string
-  /** The program that must be there; none for the one that comes with Afield. */
+  /** The required program; none for the one bundled with Afield. */
   program: string | undefined
-  /** The command of Afield that runs it. */
+  /** The Afield command that runs it. */
   command: readonly string[]
-  /** How a person gets it, and signs in. */
+  /** How a person installs it, and signs in. */
   install: string
   signIn?: string
-  /** Undefined when it cannot be known without running it. */
+  /** Undefined if it cannot be known without running it. */
   isSignedIn?(env: Env): boolean | undefined
 }
 
@@ -32,7 +32,7 @@ export const knownAgents: readonly KnownAgent[] = [
     command: ['claude'],
     install: 'npm install -g @anthropic-ai/claude-code',
     signIn: 'claude /login',
-    // On macOS its sign-in is in the keychain, which is not looked into.
+    // On macOS its sign-in is in the keychain, which is not read.
     isSignedIn: env =>
       hasAny(env, ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']) ||
       existsSync(join(configFolder(agentEnvironment(env)), '.credentials.json')) ||
@@ -64,7 +64,7 @@ export const knownAgents: readonly KnownAgent[] = [
     command: ['opencode'],
     install: 'npm install -g opencode-ai',
     signIn: 'opencode auth login',
-    // Its keys may also stand in the configuration of a project.
+    // Its keys may also be in the configuration of a project.
     isSignedIn: env => existsSync(join(env['XDG_DATA_HOME'] || inHome('.local', 'share'), 'opencode', 'auth.json')) || undefined
   },
   {
@@ -95,7 +95,7 @@ export function findAgent(name: string): KnownAgent {
 
 type Choices = ResultOfMachineCall<'choices'>
 
-/** What is here, with its version and whether a person signed in, and how to get what is not. */
+/** The installed agents, with version and sign-in, and how to get the others. */
 export async function lookForAgents(env: Env): Promise<Pick<Choices, 'agents'> & { missingAgents: NonNullable<Choices['missingAgents']> }> {
   const looked = await Promise.all(
     knownAgents.map(async ({ name, title, program, install, signIn, isSignedIn }) => {
@@ -122,16 +122,16 @@ export async function lookForAgents(env: Env): Promise<Pick<Choices, 'agents'> &
   }
 }
 
-/** Which are here, by the names that existing apps know, for the metadata of the machine. */
+/** The installed ones, by the names that existing apps know, for the metadata of the machine. */
 export function agentsByName(env: Env): Record<string, boolean> {
   const looked = knownAgents.flatMap(({ name, program }) => (program === undefined ? [] : [[name, fileOf(program, env) !== undefined]]))
   return { ...notRun, ...Object.fromEntries(looked) }
 }
 
-// Existing apps want to read of these too.
+// Existing apps expect these too.
 const notRun = { openclaw: false }
 
-// Where a person can name the file, and where installers put it, which a PATH of a service may lack.
+// Where a person can name the file, and where installers put it, which a service's PATH may lack.
 const namedIn: Readonly<Record<string, string>> = { claude: 'CLAUDE_CODE_EXECUTABLE', codex: 'CODEX_BIN', opencode: 'OPENCODE_BIN_PATH' }
 
 function fileOf(program: string, env: Env): string | undefined {
@@ -142,7 +142,7 @@ function fileOf(program: string, env: Env): string | undefined {
 const versions = new Map<string, string | undefined>()
 const tellWithinMs = 4_000
 
-/** Asked of the program once, and again when it was replaced. */
+/** Queried once, and again when the program was replaced. */
 async function versionOf(file: string, env: Env): Promise<string | undefined> {
   const key = `${file} ${statSync(file, { throwIfNoEntry: false })?.mtimeMs}`
   if (!versions.has(key)) versions.set(key, await askVersion(file, env))

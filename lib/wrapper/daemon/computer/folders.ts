@@ -12,12 +12,12 @@ import { worktreesIn } from './worktrees.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Where sessions may begin: what the policy allows, and the copies that were made for sessions. */
+/** Where sessions may start: what the policy allows, and the copies made for sessions. */
 export function allowedFolders(home: string): Confinement {
   return confine([...readPolicy(home).folders, worktreesIn(home)], home)
 }
 
-/** What a person chooses from when they begin a session. */
+/** The choices for starting a session. */
 export function folderMethods({ home, env }: { home: string; env: Env }) {
   return {
     async choices({ folder }) {
@@ -55,14 +55,17 @@ const mostRecent = 12
 const mostCompletions = 50
 const lookWithinMs = 1_500
 
-/** The copies made for sessions are no places to begin in, nor is what a start would be refused for, such as the folder of the demo. */
+/**
+ * Copies made for sessions are not offered, nor are folders in which a start would be rejected, such as the
+ * demo's.
+ */
 function recentFolders(home: string, confinement: Confinement): string[] {
   const folders = listSessions(home).map(({ notes: { metadata } }) => metadata.worktree?.repository ?? metadata.path)
   const canBegin = (folder: string) => isFolder(folder) && placeIn(confinement, folder) !== undefined
   return [...new Set(folders)].filter(canBegin).slice(0, mostRecent)
 }
 
-/** Undefined for where no session may begin. */
+/** Undefined where no session may start. */
 function placeIn(confinement: Confinement, folder: string): string | undefined {
   try {
     return confinement.check(folder)
@@ -76,7 +79,7 @@ async function described(path: string, env: Env) {
   return { path, ...(repository && { dirty: repository.dirty, ...(repository.branch !== undefined && { branch: repository.branch }) }) }
 }
 
-/** Folders whose path begins so: below the one that is named, or those on the way to what is allowed. */
+/** Folders whose path begins with this: below the named one, or on the way to allowed ones. */
 function completions(path: string, confinement: Confinement): string[] {
   const typed = path === '~' ? `${homedir()}/` : path.replace(/^~(?=[\\/])/, homedir())
   const [above, start] = /[\\/]$/.test(typed) ? [typed, ''] : [dirname(typed), basename(typed)]
@@ -87,7 +90,7 @@ function completions(path: string, confinement: Confinement): string[] {
     )
     return shown.map(({ name }) => join(folder, name))
   } catch {
-    // What is allowed begins further down.
+    // Allowed folders are further down.
     return confinement.roots.filter(root => begins(root, typed) && isThere(root))
   }
 }

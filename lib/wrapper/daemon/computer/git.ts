@@ -3,9 +3,9 @@ import { agentEnvironment } from '../../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What git says, without its last line break. Rejects with git's own words. */
+/** git's output, without its last line break. Rejects with git's own message. */
 export function git(folder: string, args: readonly string[], env: Env, withinMs = 30_000): Promise<string> {
-  // It takes no lock for a look, and asks nobody for a password.
+  // It takes no lock for reading, and asks nobody for a password.
   const quiet = { ...agentEnvironment(env), GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' }
   return new Promise((resolve, reject) => {
     const options = { cwd: folder, env: quiet, timeout: withinMs, killSignal: 'SIGKILL' as const, maxBuffer: 16 * 1024 * 1024 }
@@ -32,7 +32,7 @@ interface RepositoryNow {
   dirty: number
 }
 
-/** Undefined for what is no repository, or does not tell in time. */
+/** Undefined if it is not a repository, or git does not answer in time. */
 export async function lookAtRepository(folder: string, env: Env, withinMs: number): Promise<RepositoryNow | undefined> {
   try {
     const [head = '', ...files] = (await git(folder, ['status', '--porcelain=v1', '--branch', '--ignore-submodules'], env, withinMs)).split(

@@ -8,7 +8,7 @@ import { git } from './git.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Beside nobody's files: a folder of the wrapper's own. */
+/** In the wrapper's own folder, next to nobody's files. */
 export function worktreesIn(home: string): string {
   const folder = join(home, 'worktrees')
   makePrivateFolder(folder)
@@ -21,7 +21,7 @@ interface MadeWorktree {
   directory: string
 }
 
-/** Makes a copy of the repository that a folder is in, on a branch of its own. What is not committed stays where it is. */
+/** Makes a copy of the repository of a folder, on its own branch. Uncommitted changes stay where they are. */
 export async function makeWorktree(
   folder: string,
   { home, base, about, env }: { home: string; base: string | undefined; about: string; env: Env }
@@ -29,7 +29,7 @@ export async function makeWorktree(
   const top = await git(folder, ['rev-parse', '--show-toplevel'], env).catch(() => {
     throw new Error('This folder is not in a Git repository, so no copy can be made to work on.')
   })
-  // A name that is no option, and a commit.
+  // A name that is not an option, and a commit.
   const commit = await git(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base ?? 'HEAD'}^{commit}`], env).catch(
     () => {
       throw new Error(
@@ -47,7 +47,7 @@ export async function makeWorktree(
   return { worktree: { path, branch, repository: top, base: commit }, directory: existsSync(directory) ? directory : path }
 }
 
-// A large repository takes its time, and a caller waits for 30 s.
+// A large repository takes a while, and a caller waits for 30 s.
 const addWithinMs = 20_000
 
 async function freeName(top: string, below: string, about: string, env: Env): Promise<string> {

@@ -11,12 +11,15 @@ import { type SpawnDeps, spawnSession } from './spawn.ts'
 
 interface ForkParams {
   sessionId: string
-  /** Only up to the end of the turn that begins there. */
+  /** Only up to the end of the turn that starts there. */
   at?: string | undefined
   prompt?: string | null | undefined
 }
 
-/** Begins a session that knows what another one of this computer knows, and resolves to its id. Throws, with a sentence for the phone. */
+/**
+ * Starts a session with the history of another one on this computer, and resolves to its id. Throws, with a
+ * sentence for the phone.
+ */
 export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: ForkParams): Promise<string> {
   const notes = notesOf(deps.home, sessionId)
   const agent = nameOf(notes.program)
@@ -33,7 +36,10 @@ export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: Fo
   return started.sessionId
 }
 
-/** Where a session can be forked. Throws, with a sentence for the phone, when that is as a whole only. */
+/**
+ * The folder in which a session can be forked. Throws, with a sentence for the phone, if only the whole
+ * session can be.
+ */
 export async function rewindPointsOf({ home, env }: SpawnDeps, session: string): Promise<RewindPoint[]> {
   const notes = notesOf(home, session)
   const own = agentEnvironment(env)
@@ -68,7 +74,7 @@ async function forkOf(deps: SpawnDeps, notes: SessionNotes, at: string | undefin
   return forkByAgent(deps, notes, at)
 }
 
-/** The agent makes the second conversation itself, in a process of its own that ends with that. */
+/** The agent itself makes the second conversation, in a separate process that ends with that. */
 async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: string | undefined): Promise<string> {
   const { program, metadata } = notes
   if (!program) throw new Error('This session was started by an earlier version and cannot be forked.')
@@ -84,7 +90,7 @@ async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: st
   }
 }
 
-/** As phones name the agent. */
+/** The agent's name on phones. */
 function nameOf(program: AgentProgram | undefined): string {
   if (program?.kind !== 'acp') return program?.kind ?? ''
   const known = knownAgents.find(agent => agent.command[0] === 'run' && agent.program === basename(program.command))

@@ -14,29 +14,29 @@ import { plain } from '../../terminal/style.ts'
 export type { StartNotes } from '../../home/session-notes.ts'
 
 interface StartSession {
-  /** Names a new session, and what is kept for it; made up when left out. */
+  /** Identifies a new session, and its files; generated if omitted. */
   tag?: string
-  /** By which devices ask what it has said while it begins. */
+  /** With which devices request its output while it starts. */
   start?: string | undefined
   home: string
   server: string
   directory: string
   /** The command of this program and its arguments, such as `claude` or `resume <id>`. */
   command: readonly string[]
-  /** What the session shall know besides; not on the command line, which everybody on the computer can read. */
+  /** Other data for the session; not on the command line, which everybody on the computer can read. */
   notes: StartNotes
-  /** What to call it while it has no session. */
+  /** Its name while it has no session. */
   title: string
-  /** Everything the process gets. */
+  /** The full environment of the process. */
   env: Readonly<Record<string, string>>
 }
 
-/** A caller hears nothing after 30 s, and an agent may need most of it. */
+/** A caller times out after 30 s, and an agent may need most of it. */
 const startWithinMs = 25_000
 
 /**
- * Runs a session in a process of its own, which outlives this one, and resolves with the server's id of it. Rejects with
- * what the process said last when it ends before it has one.
+ * Runs a session in its own process, which outlives this one, and resolves with the server's id of it.
+ * Rejects with the last output of a process that ends before it has one.
  */
 export async function startSessionProcess({
   tag = randomUUID(),
@@ -81,17 +81,17 @@ export async function startSessionProcess({
   }
 }
 
-/** The logs of starts that are under way, by what devices call them. */
+/** The logs of starts in progress, by the devices' names for them. */
 const underWay = new Map<string, string>()
 
-/** The last lines that a start under way has said; none of any other. */
+/** The last lines of a start in progress; none for any other. */
 export function startLines(start: string, count: number): string[] {
   const log = underWay.get(start)
   const lines = log === undefined ? [] : readFileSync(log, 'utf8').split('\n').map(plain)
   return lines.filter(line => line !== '').slice(-count)
 }
 
-/** The session whose process this is, as soon as the server knows it and it says that it runs in this process. */
+/** The session of this process, as soon as the server knows it and it says that it runs in this process. */
 export function opened(home: string, pid: number | undefined, signal: AbortSignal, options?: WatchOptions): Promise<string> {
   return untilFound(
     watch => {
@@ -99,7 +99,8 @@ export function opened(home: string, pid: number | undefined, signal: AbortSigna
       const path = findOwned(home, pid)
       if (path === undefined) return undefined
       watch(path)
-      // One that is taken over, or given back by a process whose agent did not start, is for a moment as an earlier process left it.
+      // One that is taken over, or returned by a process whose agent did not start, is briefly in the
+      // state of an earlier process.
       const { id, metadata } = readNotes(path) ?? {}
       return metadata?.hostPid === pid ? id : undefined
     },
@@ -118,7 +119,7 @@ function lastWords(log: string): string {
   const lines = readFileSync(log, 'utf8')
     .split('\n')
     .map(plain)
-    // Neither what it was about to do, nor where in its code it failed.
+    // Neither its progress, nor the code location of its error.
     .filter(line => line !== '' && !line.endsWith(' …') && !/^\s*at /.test(line))
   return lines.slice(-5).join('\n')
 }

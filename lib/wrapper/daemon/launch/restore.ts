@@ -18,12 +18,13 @@ interface RestoreDeps {
   rest: Rest
 }
 
-/** A caller hears nothing after 30 s, and the session has to begin within them too. */
+/** A caller times out after 30 s, and the session has to start within them too. */
 const askWithinMs = 5_000
 
 /**
- * Makes a session of this computer that is not known here any more an ended one again, as an app remembers it. What the server has of
- * it must open with the key that is told. Throws, with a sentence for the phone; one that is known here is left as it is.
+ * Recreates a session that this computer no longer knows as an ended one, from what an app remembers. The
+ * server's data must decrypt with the given key. Throws, with a sentence for the phone; a known session is
+ * not changed.
  */
 export async function restoreSession({ home, credentials, rest }: RestoreDeps, id: string, told: unknown): Promise<void> {
   const reminder = read(told)
@@ -38,9 +39,9 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
   const metadata = readSession(row, openSessionKey(credentials, key).cipher)
   if (!metadata) throw new Error('The session is sealed with another key.')
   refuseOthers(home, metadata)
-  // One process must not go on with what another one has, of whose folder nothing is left here.
+  // A process must not continue the session of another one whose folder is gone here.
   if (row.active) throw new Error('The session still shows signs of life. Try again in some minutes.')
-  // Nothing is waited for from here on: it stays unknown until it is written.
+  // Nothing is awaited from here on: it stays unknown until it is written.
   if (listSessions(home.path).some(({ notes }) => notes.id === id)) return
   createSessionFolder(home.path, {
     tag: randomUUID(),
@@ -67,9 +68,9 @@ function refuseOthers({ machineId }: RestoreDeps['home'], metadata: SessionMetad
 }
 
 /**
- * Where a session was kept by a helper of ours, the server was told up to where its agent has read: what a person wrote to it after that
- * is answered, also when it was written before the app asked. Else all that the app knows of counts as answered; what it tells may
- * be higher than the number of any message, behind which nothing would ever be read.
+ * If a session belonged to a daemon of ours, the server knows how far its agent has read: later messages
+ * are answered, even if sent before the app's request. Otherwise everything the app knows counts as
+ * answered; its number may be higher than that of any message, after which nothing would ever be read.
  */
 function cursorOf({ seq, readSeq }: SessionRecord, { methods }: SessionMetadata, reminder: SessionReminder): number {
   return methods && readSeq !== undefined ? readSeq : Math.min(reminder.seq, seq)

@@ -6,8 +6,9 @@ import { type StartNotes, startSessionProcess } from './launch.ts'
 
 export interface Resumer {
   /**
-   * Resolves when the session runs, whoever resumed it: it never has two processes, also when the daemon, a phone and somebody at
-   * the terminal want it at once. Rejects with the reason for a person. `remember` makes a session known that is not.
+   * Resolves when the session runs, whoever resumed it: it never has two processes, even if the daemon, a
+   * phone and someone at the terminal want it at once. Rejects with the reason for a person. `remember`
+   * makes an unknown session known.
    */
   resume(id: string, how?: Pick<StartNotes, 'mode' | 'model' | 'effort'>, remember?: () => Promise<void>): Promise<void>
 }
@@ -32,7 +33,7 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
         env: agentEnvironment(env)
       })
     } catch (error) {
-      // Somebody at the terminal was faster.
+      // Someone at the terminal was faster.
       if (find(home, id).pid === undefined) throw error
     }
   }
@@ -46,7 +47,7 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
   }
 }
 
-/** One that is ending is waited for: it would not read another word. */
+/** One that is ending is awaited: it would not read another message. */
 function settled(home: string, id: string): Promise<KnownSession> {
   const whenEnded = (watch: (folder: string) => void) => {
     watch(sessionsIn(home))
@@ -67,5 +68,5 @@ function find(home: string, id: string): KnownSession {
 }
 
 const endWithinMs = 15_000
-// One that is killed meanwhile leaves its folder as it is.
+// One killed meanwhile leaves its folder as it is.
 const lookEveryMs = 250

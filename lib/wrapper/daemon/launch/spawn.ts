@@ -20,7 +20,7 @@ export interface SpawnDeps {
   env: Env
 }
 
-/** Begins a session for a phone. */
+/** Starts a session for a phone. */
 export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Started> {
   const { home, server, env } = deps
   const agent = findAgent(params.agent || 'claude')
@@ -58,7 +58,7 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
 
 const branchWithinMs = 1_500
 
-/** Where it works, and what the session says about that. */
+/** Where it works, and the session's own description of that. */
 async function placeOf(
   { home, env }: SpawnDeps,
   folder: string,
@@ -85,7 +85,10 @@ function conversationOf(agent: string, { conversation, resumeClaudeSessionId, re
   return id
 }
 
-/** What existing apps set for an agent: its keys, addresses and models. Anything else could make it run other programs. */
+/**
+ * What existing apps set for an agent: its keys, addresses and models. Anything else could make it run
+ * other programs.
+ */
 const settable =
   /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|DEEPSEEK|GROQ|MISTRAL|OPENROUTER|XAI|TOGETHER|CLAUDE_CODE|CODEX)_[A-Z0-9_]*(KEY|TOKEN|URL|MODEL|MODELS|REGION|PROJECT|LOCATION|VERSION|TIMEOUT_MS)$/
 
@@ -95,7 +98,7 @@ function allowedVariables(given: Readonly<Record<string, string>>): Record<strin
   return { ...given }
 }
 
-/** As existing daemons hand a token on. */
+/** As existing daemons pass on a token. */
 function signedInWith(
   { home, tag, agent }: { home: string; tag: string; agent: string },
   token: string | null | undefined

@@ -10,11 +10,11 @@ import { ownName } from '../../../home/processes.ts'
 // See fetch.ts.
 const { createServer } = process.getBuiltinModule('node:http')
 
-// Of one message.
+// For one message.
 const mostLines = 100_000
 const text = z.string().optional().catch(undefined)
 
-/** What Claude Code tells at certain moments; everything but the name may be missing in another version. */
+/** What Claude Code reports at certain moments; everything but the name may be missing in another version. */
 const hook = z.looseObject({
   hook_event_name: z.string(),
   session_id: text,
@@ -43,12 +43,12 @@ interface HooksOptions {
 type OnHook = (hook: Hook, gone: AbortSignal) => object | Promise<object>
 
 export interface Hooks {
-  /** For `--settings`: adds our hooks to those the person has. */
+  /** For `--settings`: adds our hooks to the person's. */
   readonly settings: string
   close(): void
 }
 
-// A phone may answer a day later. Other hooks hold the agent up and are answered at once.
+// A phone may answer a day later. Other hooks block the agent and are answered at once.
 const dayInSeconds = 86_400
 const promptlyInSeconds = 5
 const mostBytes = 32 * 1024 * 1024
@@ -67,8 +67,9 @@ const heard = [
 ]
 
 /**
- * Listens for the hooks of one Claude Code on loopback; only who knows the token, which stands in a private file, is
- * heard. What `onHook` resolves to is the answer. When this fails, the agent asks at its own terminal: it never decides yes.
+ * Receives the hooks of one Claude Code on loopback; only calls with the token, which is in a private file,
+ * are accepted. The result of `onHook` is the answer. If this fails, the agent asks at its own terminal: it
+ * never answers yes.
  */
 export async function openHooks({ home, announcement, onHook }: HooksOptions): Promise<Hooks> {
   const token = randomBytes(24).toString('base64url')
@@ -85,7 +86,7 @@ export async function openHooks({ home, announcement, onHook }: HooksOptions): P
   makePrivateFolder(join(home, 'hooks'))
   makePrivateFolder(folder)
   const settings = join(folder, 'settings.json')
-  // It is read at once and gone with this process: the agent need not wait until it would survive power loss.
+  // It is read at once and removed with this process: it need not survive a power cut.
   writeFileSync(settings, JSON.stringify({ hooks: hooksOf(url, token), companyAnnouncements: [announcement] }), { mode: 0o600 })
   return {
     settings,

@@ -1,33 +1,34 @@
 import { pause } from '../../../../async/pause.ts'
 import { withoutPasteMarks } from '../transcript/rows.ts'
 
-/** Messages that we type into Claude Code for the person at the phone. */
+/** Types messages into Claude Code for the person at the phone. */
 export interface Keyboard {
-  /** Resolves to whether it was taken, which Claude Code says by a hook. */
+  /** Resolves to whether it was accepted, which Claude Code reports by a hook. */
   type(text: string, how?: { isCommand: boolean }): Promise<boolean>
-  /** Types a command of which no hook tells. Resolves when it is typed. */
+  /** Types a command without a hook. Resolves when it is typed. */
   command(text: string): Promise<void>
-  /** A hook says that this was taken. */
+  /** A hook reports that this was accepted. */
   taken(prompt: string): void
-  /** Whether this, which was written down, was typed by us, and is not the words of the person at the terminal. True once for each. */
+  /** Whether this recorded text was typed by us, and not by the person at the terminal. True once for each. */
   isOurs(text: string): boolean
-  /** Whether what was typed last was written down, however late. */
+  /** Whether the last typed text was recorded, however late. */
   hasWrittenDown(text: string): boolean
 }
 
-// Nobody else's key is pressed meanwhile: a busy computer takes its time, and what it takes later is cut off by the change.
+// Other keys wait meanwhile: a busy computer is slow, and text it accepts late would be cut off by the
+// switch.
 const typedWithinMs = 6_000
 
 export function createKeyboard(write: (keys: string) => void): Keyboard {
   let waiting: { text: string; resolve(): void } | undefined
-  // Also those of which nobody knows whether they were taken: their row may come late.
+  // Also those for which it is unknown whether they were accepted: their row may come late.
   const typed: string[] = []
   let written: string | undefined
-  /** One after the other. */
+  /** One at a time. */
   let pressed: Promise<void> = Promise.resolve()
   const press = (text: string) => {
     pressed = pressed.then(async () => {
-      // What the person has half written is put aside, and comes back by itself.
+      // The person's unfinished text is set aside, and returns automatically.
       write('\x13')
       await pause(80)
       write(`\x1b[200~${text}\x1b[201~`)
@@ -38,7 +39,7 @@ export function createKeyboard(write: (keys: string) => void): Keyboard {
   }
   return {
     async type(text, { isCommand } = { isCommand: false }) {
-      // A first sign of these would run a command or a shell instead of saying it.
+      // These as a first character would run a command or a shell.
       const safe = (!isCommand && /^[!/#@]/.test(text) ? ' ' : '') + withoutKeys(text)
       written = undefined
       const { promise: isTaken, resolve } = Promise.withResolvers<void>()
@@ -62,7 +63,7 @@ export function createKeyboard(write: (keys: string) => void): Keyboard {
   }
 }
 
-/** What is the same of a text before and after it went through a terminal: a long one is wrapped again on its way. */
+/** The part of a text that survives a terminal: a long one is wrapped on the way. */
 export function beginningOf(text: string): string {
   return withoutKeys(withoutPasteMarks(text)).replace(/\s+/g, '').slice(0, beginningLength)
 }

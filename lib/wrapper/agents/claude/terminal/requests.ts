@@ -10,24 +10,24 @@ import { createOverwritten, type Overwritten, planOf, stepOf } from '../transcri
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Hook } from './hooks.ts'
 
-/** The tools that Claude Code uses at its terminal, and what it asks about them there and on the phone. */
+/** The tools that Claude Code uses at its terminal, and its questions about them there and on the phone. */
 export interface Requests {
   readonly areOpen: boolean
-  /** What stood in a file that one of them writes as a whole. */
+  /** The previous content of a file that one of them overwrites. */
   readonly overwritten: Overwritten['read']
   begin(hook: Hook): void
-  /** Resolves to what its hook answers. */
+  /** Resolves to the answer of its hook. */
   ask(hook: Hook, gone: AbortSignal): Promise<object>
-  /** `reason` is told to Claude when it is a no. */
+  /** `reason` is passed to Claude with a no. */
   answer(ask: string, choice: string, reason?: string): boolean
-  /** Without answers the person would rather not say. */
+  /** Without answers the person skips the question. */
   answerForm(ask: string, answers: Answers | undefined): boolean
-  /** Whoever decided about it did so in the terminal: what was asked about it is closed. `input` is what it was used with in the end. */
+  /** It was decided in the terminal: its question is closed. `input` is what it was finally used with. */
   end(call: string | undefined, approved: boolean, input?: Record<string, unknown>): void
   endAll(): void
 }
 
-// A person waits for this one, and it may be asked before it is written down.
+// A person waits for this one, and it may be asked before it is recorded.
 const questionLagMs = 1_500
 
 export function createRequests(
@@ -48,7 +48,7 @@ export function createRequests(
       uses.begin(hook)
       overwritten.read(hook.tool_use_id ?? '', hook.tool_name ?? '', hook.tool_input ?? {})
     },
-    /** The step is on the phone with the question, after all that was said before it. */
+    /** The step is on the phone with the question, after all earlier text. */
     async ask(hook, gone) {
       const { translator, transcript } = told()
       const { tool_name: name = 'Tool', tool_input: input = {} } = hook
@@ -76,16 +76,16 @@ export function createRequests(
   }
 }
 
-/** The dialogs of Claude Code that are open in its terminal and on the phone at once; who answers first counts. */
+/** The dialogs of Claude Code, open in its terminal and on the phone at once; the first answer wins. */
 interface Questions {
   readonly areOpen: boolean
-  /** Resolves to what its hook answers: a decision, or nothing when the terminal was faster. */
+  /** Resolves to the answer of its hook: a decision, or nothing if the terminal was faster. */
   ask(ask: string, step: Step, hook: Pick<Hook, 'permission_suggestions' | 'tool_input'>, gone: AbortSignal): Promise<object>
-  /** `reason` is told to Claude when it is a no. */
+  /** `reason` is passed to Claude with a no. */
   answer(ask: string, choice: string, reason?: string): boolean
-  /** Without answers the person would rather not say. */
+  /** Without answers the person skips the question. */
   answerForm(ask: string, answers: Answers | undefined): boolean
-  /** The dialog in the terminal is gone; `approved` and `input` tell what was said there. */
+  /** The dialog in the terminal is closed; `approved` and `input` are the answer given there. */
   close(ask: string, approved?: boolean, input?: Record<string, unknown>): void
   closeAll(): void
 }
@@ -95,7 +95,7 @@ type Open = { settle(decision: Decision | undefined): void } & (
   | { type: 'form'; form: readonly Question[]; input: Record<string, unknown> }
 )
 
-/** A choice, and what Claude Code hears of it. */
+/** A choice, and the resulting answer to Claude Code. */
 interface Way {
   choice: PermissionChoice
   decision(reason: string | undefined): Decision
@@ -181,8 +181,8 @@ function allowing(suggestions: unknown[] = []): Decision {
 }
 
 /**
- * What a plan is started with is the mode that comes after it. Claude Code leaves its dialog open at a yes without the input: to
- * a plan and to its questions only a person is to answer.
+ * A plan is started with the mode that follows it. Claude Code keeps its dialog open after a yes without
+ * input: only a person may answer a plan and its questions.
  */
 function planWays(input: Record<string, unknown>): Way[] {
   const into = (mode: string): Decision => ({
@@ -211,7 +211,10 @@ const suggestion = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addDirectories'), directories: z.array(z.string()).min(1), destination: z.string() })
 ])
 
-/** What Claude Code will allow once its suggestions are taken. Undefined when it cannot be said of one of them: it could allow anything. */
+/**
+ * What Claude Code will allow if its suggestions are accepted. Undefined if that is unknown for one of
+ * them: it could allow anything.
+ */
 function grantsOf(suggestions: readonly unknown[] = []): Grants | undefined {
   const read = suggestions.map(each => suggestion.safeParse(each).data)
   const known = read.flatMap(each => each ?? [])
@@ -236,10 +239,10 @@ function ruleGrant({ toolName, ruleContent }: z.infer<typeof rules>[number]): Gr
   return { type: 'tools', of: [`${toolName}(${ruleContent})`] }
 }
 
-/** The tools that Claude Code uses at the moment, several at once. A question about one does not say which use it is. */
+/** The current tool uses of Claude Code, several at once. A question about one does not say which use it is. */
 interface ToolUses {
   begin(hook: Hook): void
-  /** The id of the newest use of this tool with just this input that was not asked about yet. */
+  /** The id of the newest use of this tool with exactly this input that has had no question yet. */
   ask(name: string, input: object): string | undefined
   end(call: string): void
   endAll(): void

@@ -32,36 +32,39 @@ interface TerminalClaudeOptions {
   directory: string
   env: Readonly<Record<string, string>>
   console: Console
-  /** What its own screen shall say first. */
+  /** The first line on its own screen. */
   announcement: string
-  /** Known beforehand for a new conversation; an old one is gone on with. */
+  /** Known beforehand for a new conversation; an old one is resumed. */
   conversation: { id: string; isOld: boolean }
   mode: string
   prompt?: string | undefined
-  /** What its own screen does not tell. */
+  /** What its own screen does not report. */
   inquiry: Inquiry
   emit(event: AgentEvent): void
-  /** Told after a turn in which something that we need was missing. */
+  /** Reported after a turn in which something that we need was missing. */
   onMissing(missing: Missing): void
 }
 
-/** Claude Code's own screen in the person's terminal, watched through its hooks and its transcript. */
+/** Claude Code's own screen in the person's terminal, followed through its hooks and its transcript. */
 export interface TerminalClaude {
   readonly conversation: string
   readonly mode: string
-  /** Whether anything was said in the conversation: without it there is nothing to go on with. */
+  /** Whether the conversation has any message: otherwise it cannot be resumed. */
   readonly hasHistory: boolean
-  /** Types a message for the person at the phone. False when it was not taken, for example because a dialog is open. */
+  /**
+   * Types a message for the person at the phone. False if it was not accepted, for example because a dialog
+   * is open.
+   */
   type(text: string): Promise<boolean>
-  /** Whether a message that seemed not to be taken was. */
+  /** Whether a message that seemed not to be accepted was. */
   hasWrittenDown(text: string): boolean
-  /** Types a command that sets its goal, or takes it away. False when it cannot be typed now. */
+  /** Types a command that sets or clears its goal. False if it cannot be typed now. */
   changeGoal(objective: string | undefined): Promise<boolean>
   answer(ask: string, choice: string, reason?: string): boolean
   answerQuestion(ask: string, answers: Answers | undefined): boolean
-  /** Esc: what was said so far is kept. */
+  /** Esc: text so far is kept. */
   interrupt(): Promise<void>
-  /** Interrupts, ends it, and tells what it still had to tell. */
+  /** Interrupts, ends it, and sends the rest of its output. */
   end(): Promise<void>
   /** Resolves when the program has ended, by itself or not. */
   readonly ended: Promise<TerminalEnd>
@@ -94,7 +97,7 @@ class OnTerminal implements TerminalClaude {
   readonly #nameIt: ReturnType<typeof createTitles>
   #hooks: Hooks | undefined
   #screen: OwnScreen | undefined
-  /** What its hook said last that somebody said. */
+  /** The last prompt reported by its hook. */
   #submitted = ''
 
   constructor(options: TerminalClaudeOptions) {
@@ -170,7 +173,7 @@ class OnTerminal implements TerminalClaude {
 
   async type(text: string): Promise<boolean> {
     const command = text.startsWith('/') ? await this.#options.inquiry.commandIn(text) : undefined
-    // It may open a dialog, which nobody at the phone could close; with the phone it says what it does.
+    // It may open a dialog, which nobody at the phone could close; with the phone it reports what it does.
     if (command === 'other' || !(await this.#isFree())) return false
     return this.#keyboard.type(text, { isCommand: command === 'prompt' })
   }
@@ -182,7 +185,7 @@ class OnTerminal implements TerminalClaude {
     return true
   }
 
-  /** Whether what is typed is said, and does not go into a dialog. */
+  /** Whether typed text becomes a prompt, and does not go into a dialog. */
   async #isFree(): Promise<boolean> {
     const screen = this.#screen
     if (!screen) return false
@@ -203,21 +206,21 @@ class OnTerminal implements TerminalClaude {
   }
 
   async interrupt(): Promise<void> {
-    // Typed, and not taken yet: what was said is stopped once it is.
+    // Typed, and not accepted yet: it is stopped once it is.
     if (!this.#turn.isRunning && this.#screen?.status !== 'busy') return
     const isOver = Promise.race([this.#turn.whenStopped(), this.ended]).then(() => true)
     const isStopped = async () => {
       this.#screen?.write('\x1b')
       return Promise.race([isOver, pause(interruptWithinMs).then(() => false)])
     }
-    // Something else may have taken the key. One that is idle would take it for the wish to go back.
+    // Something else may have consumed the key. An idle one would treat it as a request to go back.
     const isDone = (await isStopped()) || (this.#screen?.status === 'busy' && (await isStopped()))
     // Whatever it does now, nothing waits for it any more.
     if (!isDone) this.#turn.end({ reason: 'cancelled' })
   }
 
   async end(): Promise<void> {
-    // A signal alone would lose the half of an answer that is on screen already.
+    // A signal alone would lose the half of an answer that is already on screen.
     await this.interrupt()
     await this.#screen?.end()
     await this.ended
@@ -227,7 +230,7 @@ class OnTerminal implements TerminalClaude {
     this.#hooks?.close()
     this.#transcript.read()
     this.#transcript.close()
-    // It writes an answer down once that is whole: of the last one there may be nothing else.
+    // It records an answer once complete: of the last one there may be nothing else.
     if (this.#turn.isRunning) this.#partial.cut()
     const isDead = end.type === 'died'
     this.#turn.lose(isDead ? { reason: 'failed', error: `Claude Code ended by itself (${end.how}).` } : { reason: 'cancelled' })
@@ -267,7 +270,7 @@ class OnTerminal implements TerminalClaude {
     return {}
   }
 
-  /** Also when the person goes over to another one with a command of the terminal. */
+  /** Also when the person switches to another one with a command at the terminal. */
   #noticeConversation({ session_id: id, transcript_path: file }: Hook): void {
     if (file !== undefined) this.#transcript.follow(file)
     if (id === undefined || id === this.conversation) return
@@ -294,7 +297,7 @@ class OnTerminal implements TerminalClaude {
         if (beginningOf(row.text) === beginningOf(this.#submitted)) this.#take(promptOf(row))
         return
       case 'interrupted':
-        // Its end is told once all that was read with it is noted.
+        // Its end is sent once everything read with it is recorded.
         this.#turn.cut()
         return
       case 'block': {
@@ -322,7 +325,7 @@ class OnTerminal implements TerminalClaude {
   }
 }
 
-/** It says it as its last words too, and then it is told once. */
+/** If its last words say so too, it is sent only once. */
 function failureOf({ error, last_assistant_message: said }: Hook): string {
   if (error === 'authentication_failed') return signInFirst('Claude Code')
   return said?.trim() || 'Claude Code could not continue.'

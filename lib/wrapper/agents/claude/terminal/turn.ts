@@ -6,29 +6,30 @@ import type { Hook } from './hooks.ts'
 import type { Requests } from './requests.ts'
 import type { OwnStatus } from './screen.ts'
 
-/** What Claude Code works at in its terminal: whether a turn runs, and how it ends. */
+/** What Claude Code does in its terminal: whether a turn runs, and how it ends. */
 export interface TerminalTurn {
   readonly isRunning: boolean
   begin(): void
-  /** Its last words so far, as they were written down. */
+  /** Its last text so far, as recorded. */
   said(text: string): void
-  /** It was cut off. That is told by `endCut`, once all that was read with it is noted. */
+  /** It was cut off. `endCut` reports that, once everything read with it is recorded. */
   cut(): void
   endCut(): void
   end(how: TurnEnd): void
-  /** Its program is gone: it ends as was to be told already, else as given. */
+  /** Its program is gone: it ends as already decided, otherwise as given. */
   lose(how: TurnEnd): void
-  /** Ends it when its last words were told. */
+  /** Ends it if its last text was sent. */
   endOnceTold(last: string | undefined, how: TurnEnd): void
-  /** Resolves when a turn that is over was told to be. */
+  /** Resolves when the end of a finished turn was sent. */
   readonly ending: Promise<void>
-  /** It is told to stop: resolves when it has ended. */
+  /** It was told to stop: resolves when it has ended. */
   whenStopped(): Promise<void>
 }
 
-// A row of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
+// A row of the transcript comes some time after its hook; on a busy computer, seconds.
 const transcriptLagMs = 5_000
-// Esc before the first word leaves no row, and calls no hook: only its status says so. What ends otherwise is told sooner.
+// Esc before the first word leaves no row, and calls no hook: only its status shows it. Other ends are
+// reported earlier.
 const lookEveryMs = 200
 const idleForMs = { stopped: 300, worked: 1_500, never: 5_000 }
 
@@ -60,7 +61,7 @@ export function createTerminalTurn({
   let tellOver = () => {}
   let looking: NodeJS.Timeout | undefined
 
-  /** Nothing can be open of a turn that is over. */
+  /** A finished turn can have nothing open. */
   const end = (how: TurnEnd, isLost = false) => {
     requests.endAll()
     if (!isRunning) return
@@ -74,7 +75,7 @@ export function createTerminalTurn({
     if (how.reason !== 'cancelled' && !isLost) abilities.judgeTurn()
   }
 
-  /** Ends a turn of which nothing else tells the end: its status says that it does not work any more. */
+  /** Ends a turn whose end nothing else reports: its status says that it no longer works. */
   const watch = () => {
     let hasWorked = false
     let idleSince: number | undefined
@@ -87,7 +88,7 @@ export function createTerminalTurn({
       const longest = isStopped ? idleForMs.stopped : hasWorked ? idleForMs.worked : idleForMs.never
       if (idleSince === undefined || performance.now() - idleSince < longest) return
       transcript().read()
-      // What was read may have ended it.
+      // The rows just read may have ended it.
       if (isRunning && !isStopped) emit({ type: 'notice', text: stoppedThere })
       end({ reason: 'cancelled' })
     }, lookEveryMs)
@@ -126,7 +127,7 @@ export function createTerminalTurn({
       const isTold = () => !last?.trim() || lastText?.trim() === last.trim()
       ending = transcript()
         .readUntil(isTold, transcriptLagMs)
-        // Its end says how full the context is.
+        // Its end includes the context usage.
         .then(() => usage.told())
         .then(() => end(how))
     },
@@ -137,14 +138,14 @@ export function createTerminalTurn({
   }
 }
 
-/** What we need of a Claude Code at its terminal, and see only once it was used. */
+/** What we need from a Claude Code at its terminal, which shows only in use. */
 export interface Abilities {
   readonly wasHeard: boolean
   /** It called a hook. */
   hear(): void
-  /** It wrote down something that we could read. */
+  /** It recorded something that we could parse. */
   read(): void
-  /** A turn is over. Tells what was missing in it. */
+  /** A turn is over. Reports what was missing in it. */
   judgeTurn(): void
 }
 
@@ -178,14 +179,14 @@ export const withoutIt: Readonly<Record<Missing, string>> = {
     'Afield does not find what Claude Code writes down of this conversation, so your phone could not read along. It drives a new conversation now; any key at the terminal brings the screen back.'
 }
 
-/** What Claude Code says, line by line while it says it; what it wrote down comes later, and whole. */
+/** Claude Code's text, line by line as it is written; the transcript comes later, and complete. */
 export interface PartialText {
   grow(hook: Hook): void
-  /** Under which name a text that was written down grew before; undefined when it did not. */
+  /** The name under which a recorded text grew before; undefined if it did not. */
   blockOf(text: string): string | undefined
-  /** Tells what it will never write down: it is gone. */
+  /** Sends what it will never record: it is gone. */
   cut(): void
-  /** What grew so far is over, or is said anew. */
+  /** The growing text has ended, or is written again. */
   forget(): void
 }
 
@@ -205,7 +206,7 @@ export function createPartialText(emit: (event: AgentEvent) => void): PartialTex
     },
     blockOf(text) {
       const grown = rest()
-      // Several blocks of one message grow as if they were one; the last line may not have come yet.
+      // Several blocks of one message grow as if they were one; the last line may not have arrived yet.
       if (!message || grown.trim() === '' || !isBeginning(grown.trim(), text.trim())) return undefined
       const name = nameOf(message)
       message.told += grown.length - grown.trimStart().length + text.trim().length

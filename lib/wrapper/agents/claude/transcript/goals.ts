@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import * as z from 'zod'
 import type { AgentGoalStatus } from '../../../../protocol/sealed/goals.ts'
 
-/** What Claude Code writes down of a goal: when it is set, looked at, and over. */
+/** What Claude Code records of a goal: when it is set, checked, and over. */
 export const goalRow = z.looseObject({
   type: z.literal('attachment'),
   uuid: z.string().min(1),
@@ -12,7 +12,7 @@ export const goalRow = z.looseObject({
     type: z.literal('goal_status'),
     condition: z.string().trim().min(1),
     met: z.boolean(),
-    /** A person did it. */
+    /** Done by a person. */
     sentinel: z.boolean().optional().catch(undefined),
     failed: z.boolean().optional().catch(undefined)
   })
@@ -26,12 +26,12 @@ export function goalOf({ uuid, sessionId, timestamp = '', attachment }: z.infer<
   return { ...about, status: 'active', text: condition, capabilities: { clear: true, edit: true } }
 }
 
-/** As one says it to Claude Code; without an objective the goal is taken away. */
+/** The command for Claude Code; without an objective the goal is cleared. */
 export function goalCommand(objective: string | undefined): string {
   return objective === undefined ? '/goal clear' : `/goal ${objective.trim()}`
 }
 
-/** The goal of a conversation that was written down earlier: Claude Code takes it up again. */
+/** The goal of a conversation recorded earlier: Claude Code resumes it. */
 export function lastGoalIn(file: string): AgentGoalStatus | undefined {
   if (!statSync(file, { throwIfNoEntry: false })) return undefined
   const bytes = readFileSync(file)
@@ -44,7 +44,7 @@ export function lastGoalIn(file: string): AgentGoalStatus | undefined {
   return undefined
 }
 
-/** Undefined for a line that says something else. */
+/** Undefined for any other line. */
 export function goalIn(line: string): AgentGoalStatus | undefined {
   if (!line.includes(mark)) return undefined
   try {

@@ -4,7 +4,7 @@ import { type Block, type Fetched, promptOf, type Row, readRow, resultText } fro
 import { planOf, stepOf } from './steps.ts'
 import { newLines } from './transcript.ts'
 
-/** What Claude Code wrote down from a place on. `handed` is the prompt that was being typed when its wrapper ended. */
+/** What Claude Code recorded after a position. `handed` is the prompt being typed when its wrapper ended. */
 export function readSince(place: ToldUpTo, handed: string | undefined): { events: AgentEvent[]; upTo: ToldUpTo } {
   const events: AgentEvent[] = []
   let expected = handed === undefined ? undefined : beginningOf(handed)
@@ -23,7 +23,7 @@ export function readSince(place: ToldUpTo, handed: string | undefined): { events
   const { lines, next } = newLines(place)
   for (const row of lines.flatMap(line => readRow(line, 0))) {
     if (row.type === 'interrupted') end('cancelled')
-    // Of a command only its hook says whether it began a turn.
+    // Only the hook of a command says whether it started a turn.
     if (row.type === 'command' && beginningOf(row.text) === expected) translator.take(promptOf(row))
     if (row.type !== 'block') continue
     translator.take(row)
@@ -34,8 +34,8 @@ export function readSince(place: ToldUpTo, handed: string | undefined): { events
 }
 
 /**
- * What it wrote down of a turn that was told as it came. Nothing in it has a name: what was told has been named after the turn and
- * what it says. All prompts in it were said on a device, where they are shown.
+ * What it recorded of a turn that was sent live. Nothing in it has a name: events were named after the turn
+ * and their content. All prompts in it were written on a device, where they are shown.
  */
 export function readTurn(place: ToldUpTo, handed: string | undefined): AgentEvent[] {
   return readSince(place, handed).events.flatMap(event => {
@@ -48,18 +48,19 @@ type BlockRow = Extract<Row, { type: 'block' }>
 
 export interface Translator {
   take(row: BlockRow): void
-  /** A step that is under way. */
+  /** A step in progress. */
   step(call: string): Step | undefined
   /** Does not wait for the row of the step. */
   begin(call: string, name: string, input: Record<string, unknown>): void
-  /** The turn was cut off: what was under way has no end of its own. */
+  /** The turn was cut off: running steps have no end of their own. */
   cutSteps(): void
 }
 
 /**
- * Makes agent events of what the transcript says. Each is named after its row, so that one told by two processes is the
- * same. `isOurs` says whether a prompt came from us and not from the person at the terminal, `blockOf` under which name a
- * text grew before it was written down, `overwritten` what stood in the file that a step writes.
+ * Converts the transcript to agent events. Each is named after its row, so that one sent by two processes
+ * is the same. `isOurs` says whether a prompt came from us and not from the person at the terminal,
+ * `blockOf` under which name a text grew before it was recorded, `overwritten` the previous content of a
+ * file that a step writes.
  */
 export function createTranslator({
   emit,
@@ -81,11 +82,11 @@ export function createTranslator({
     emit({ type: 'step-started', step, row: `${call} begins` })
   }
   const end = ({ tool_use_id: call, is_error: isError, content }: Extract<Block, { type: 'tool_result' }>, fetched?: Fetched) => {
-    // It may have begun before the place from which this process reads; then it was told with all it says.
+    // It may have begun before the position from which this process reads; then it was sent completely.
     const step = steps.get(call) ?? stepOf(call, '', {})
     steps.delete(call)
     const said = resultText(content)
-    // In front of the text, where every app shows it; ours reads it there.
+    // Before the text, where every app shows it; ours parses it there.
     const text = fetched && step.kind === 'fetch' ? `HTTP ${fetched.code}, ${fetched.bytes} bytes\n\n${said}` : said
     const shown = text === '' ? step.content : [...step.content, { type: 'text' as const, text: shortened(text) }]
     emit({ type: 'step-ended', step: { ...step, content: shown }, status: statusOf(said, isError === true), row: `${call} ends` })
@@ -124,7 +125,7 @@ export function createTranslator({
   }
 }
 
-// What Claude Code writes for a tool that a person did not allow.
+// What Claude Code records for a tool that a person denied.
 const refusal = /^(The user doesn't want to proceed with this tool use|The person said no, on their phone|User rejected|Permission to use)/
 
 function statusOf(text: string, isError: boolean): 'completed' | 'failed' | 'denied' {
@@ -140,7 +141,7 @@ function shortened(text: string): string {
   return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
 }
 
-/** What a conversation is called: as its person named it, else as Claude Code does. Both are written down again and again. */
+/** The title of a conversation: its person's, otherwise Claude Code's. Both are recorded again and again. */
 export function createTitles(emit: (event: AgentEvent) => void): (row: Extract<Row, { type: 'title' }>) => void {
   let told = ''
   let isNamed = false

@@ -29,11 +29,11 @@ const turnRow = z.looseObject({
   isMeta: z.boolean().optional(),
   isSidechain: z.boolean().optional(),
   isApiErrorMessage: z.boolean().optional(),
-  /** What was said before, summed up for the model. */
+  /** An earlier part, summarized for the model. */
   isCompactSummary: z.boolean().optional(),
-  /** The model that was asked for; the one that answered may be called otherwise. */
+  /** The requested model; the one that answered may have another name. */
   requestedModel: z.string().optional().catch(undefined),
-  /** Of an answer from the web, among what other tools write there. */
+  /** Of a web fetch, among what other tools record there. */
   toolUseResult: z.looseObject({ code: z.int(), bytes: z.int() }).optional().catch(undefined),
   message: z.looseObject({
     id: z.string().optional(),
@@ -43,7 +43,7 @@ const turnRow = z.looseObject({
     content: z.union([z.string(), z.array(z.unknown())])
   })
 })
-/** What a person said while a turn ran, taken into it. */
+/** Input from a person during a turn, accepted into it. */
 const queuedRow = z.looseObject({
   type: z.literal('attachment'),
   uuid: z.string(),
@@ -65,7 +65,10 @@ const titleRow = z.union([
 
 export type Block = z.infer<typeof block>
 
-/** One thing a line of the transcript says. `uuid` and `index` name it for ever: a line is copied when a conversation is resumed. */
+/**
+ * One entry of a transcript line. `uuid` and `index` identify it permanently: a line is copied when a
+ * conversation is resumed.
+ */
 export type Row =
   | { type: 'mode'; mode: string }
   | { type: 'interrupted' }
@@ -73,20 +76,20 @@ export type Row =
   | { type: 'goal'; goal: AgentGoalStatus }
   /** Tokens in the last request to this model. */
   | { type: 'usage'; used: number; model: string }
-  /** A command was run; some of them begin a turn as if their text had been said. */
+  /** A command was run; some of them start a turn as if their text were a prompt. */
   | { type: 'command'; uuid: string; index: number; text: string }
-  /** `isLast`: nothing comes after it in its turn. */
+  /** `isLast`: nothing follows it in its turn. */
   | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block; isLast: boolean; fetched?: Fetched }
 
-/** The status of an answer from the web, and its size. */
+/** The status and size of a web fetch. */
 export interface Fetched {
   readonly code: number
   readonly bytes: number
 }
 
 /**
- * What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself, and for those
- * of before `since`, in milliseconds since 1970.
+ * The content of a transcript line; nothing for the many lines Claude Code writes for itself, and for those
+ * from before `since`, in milliseconds since 1970.
  */
 export function readRow(line: string, since: number): Row[] {
   const value = parse(line)
@@ -101,7 +104,7 @@ export function readRow(line: string, since: number): Row[] {
   const { data: row } = turnRow.safeParse(value)
   if (!row || row.isMeta || row.isSidechain || row.isCompactSummary) return []
   if (row.timestamp !== undefined && Date.parse(row.timestamp) < since) return []
-  // Put in by every resume after a turn that was cut off; errors of the API come this way too and count.
+  // Added by every resume after a turn that was cut off; API errors come this way too and count.
   if (row.message.model === '<synthetic>' && !row.isApiErrorMessage) return []
   const { content } = row.message
   const fetched = row.toolUseResult
@@ -123,7 +126,7 @@ export function readRow(line: string, since: number): Row[] {
   return [...used, ...said]
 }
 
-/** What a command says when it begins a turn. */
+/** The text of a command that starts a turn. */
 export function promptOf({ uuid, index, text }: Extract<Row, { type: 'command' }>): Extract<Row, { type: 'block' }> {
   return { type: 'block', by: 'user', uuid, index, block: { type: 'text', text }, isLast: false }
 }
@@ -147,7 +150,7 @@ function titleOf(row: z.infer<typeof titleRow>): Row {
   return { type: 'title', title: byPerson ? row.customTitle : row.aiTitle, byPerson }
 }
 
-/** What a tool gave back, as text. */
+/** The result of a tool, as text. */
 export function resultText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -158,14 +161,14 @@ function isText(item: unknown): item is { text: string } {
   return typeof item === 'object' && item !== null && 'text' in item && typeof item.text === 'string'
 }
 
-// Commands of the terminal and their output are written as if a person had said them.
+// Terminal commands and their output are recorded as if a person had written them.
 function isOwnTalk(text: string): boolean {
   return /^<(command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|system-reminder|task-notification)>/.test(
     text.trimStart()
   )
 }
 
-/** As it was typed. */
+/** As typed. */
 function commandIn(text: string): string | undefined {
   if (!/^\s*<command-(name|message)>/.test(text)) return undefined
   const [, name] = /<command-name>\/?([^<]*)<\/command-name>/.exec(text) ?? []
@@ -181,7 +184,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** The words of a prompt in which Claude Code has marked what was pasted, as it does with a long one. */
+/** The text of a prompt in which Claude Code has marked what was pasted, as it does with a long one. */
 export function withoutPasteMarks(text: string): string {
   return marks.test(text) ? text.replace(eachMark, '').replace(/^\n+/, '') : text
 }

@@ -21,7 +21,10 @@ const kindOfTool: Readonly<Record<string, StepKind>> = {
   ExitPlanMode: 'plan'
 }
 
-/** A use of one of Claude Code's own tools as a step that a person can read; `overwritten` is what stood in the file that it writes. */
+/**
+ * A use of one of Claude Code's own tools as a readable step; `overwritten` is the previous content of the
+ * file that it writes.
+ */
 export function stepOf(call: string, name: string, input: Record<string, unknown>, overwritten: string | undefined = undefined): Step {
   const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path') ?? textIn(input, 'path')
   return {
@@ -35,7 +38,7 @@ export function stepOf(call: string, name: string, input: Record<string, unknown
   }
 }
 
-/** The list that a use of the to-do tool makes the plan; undefined for every other tool. */
+/** The plan in a use of the to-do tool; undefined for every other tool. */
 export function planOf(name: string, input: Record<string, unknown>): PlanEntry[] | undefined {
   const { todos } = input
   if (name !== 'TodoWrite' || !Array.isArray(todos)) return undefined
@@ -108,15 +111,15 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What stood in the files that Claude Code writes as a whole, read before it does. */
+/** The previous content of files that Claude Code overwrites, read before it does. */
 export interface Overwritten {
-  /** Undefined when there was nothing, when it cannot be shown, and for uses of other tools. */
+  /** Undefined if there was no file, if it cannot be shown, and for other tools. */
   read(call: string, tool: string, input: Record<string, unknown>): string | undefined
 }
 
 const mostKept = 20
 
-/** To be asked when a use is announced, before it is carried out: later it answers what it knew then. */
+/** To be called when a use is announced, before it is executed: later it returns what it knew then. */
 export function createOverwritten(): Overwritten {
   const known = new Map<string, string | undefined>()
   return {
@@ -136,7 +139,7 @@ function textOf(path: unknown, content: unknown): string | undefined {
     const stats = statSync(path)
     if (!stats.isFile() || stats.size > longestDiffSide) return undefined
     const text = readFileSync(path, 'utf8')
-    // The same: it was asked too late.
+    // The same: it was called too late.
     return text === content || text.includes('\0') ? undefined : text
   } catch {
     return undefined

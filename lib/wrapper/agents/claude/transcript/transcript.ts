@@ -4,23 +4,24 @@ import { pause } from '../../../../async/pause.ts'
 import type { ToldUpTo } from '../../agent.ts'
 import { type Row, readRow } from './rows.ts'
 
-/** Follows the file in which Claude Code writes down a conversation, line by line, each once. */
+/** Follows the file in which Claude Code records a conversation, line by line, each once. */
 export interface Transcript {
   /**
-   * Reads this file from now on, what the one before still holds first. All before `offset` is past; without one, what is older than
-   * this reader: a conversation that is gone over to has its past in its file, or copied into a new one.
+   * Reads this file from now on, after the rest of the previous one. Everything before `offset` is past;
+   * without one, everything older than this reader: a conversation switched to has its past in its file, or
+   * copied into a new one.
    */
   follow(file: string, offset?: number): void
-  /** Tells every whole line that is new. */
+  /** Sends every complete new line. */
   read(): void
-  /** The same until it is so, or the time is over. */
+  /** Repeats that until it is so, or the time is over. */
   readUntil(isSo: () => boolean, withinMs: number): Promise<void>
   close(): void
 }
 
 interface TranscriptReader {
   onRow(row: Row): void
-  /** Every line before this place was told. */
+  /** Every line before this position was sent. */
   onRead(upTo: ToldUpTo): void
   clock?: Readonly<{ now(): number; elapsedMs(): number }>
 }
@@ -28,9 +29,9 @@ interface TranscriptReader {
 const systemClock = { now: () => Date.now(), elapsedMs: () => performance.now() }
 
 const lookEveryMs = 100
-// Somebody waits for it.
+// Someone waits for it.
 const lookAgainMs = 50
-// A line is told once even when the file was copied: by the id of what it says.
+// A line is sent once even if the file was copied: by the id of its content.
 const mostRemembered = 20_000
 
 export function openTranscript({ onRow, onRead, clock = systemClock }: TranscriptReader): Transcript {
@@ -54,7 +55,7 @@ export function openTranscript({ onRow, onRead, clock = systemClock }: Transcrip
     const { lines, next } = newLines(reading)
     if (next.offset === reading.offset) return
     reading = next
-    // By the clock of now it began earlier, when that was set back.
+    // By the current clock it began earlier, if that was set back.
     since = Math.min(since, clock.now() - (clock.elapsedMs() - opened))
     for (const line of lines) for (const row of readRow(line, isPastInFile ? since : 0)) if (isNew(row)) onRow(row)
     onRead(next)
@@ -82,7 +83,7 @@ export function openTranscript({ onRow, onRead, clock = systemClock }: Transcrip
   }
 }
 
-/** The whole lines from a place on; a last one without its end is still being written. */
+/** The complete lines from a position on; a last one without its end is still being written. */
 export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: ToldUpTo } {
   const fresh = newBytes(file, offset)
   const end = fresh.lastIndexOf(0x0a) + 1
@@ -96,25 +97,25 @@ export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: T
   return { lines, next: { file, offset: offset + end } }
 }
 
-/** Where Claude Code will write, or has written, what is said in a conversation; its hooks name the file too, but later. */
+/** Where Claude Code records a conversation, now or later; its hooks name the file too, but later. */
 export function transcriptFile(env: Readonly<Record<string, string>>, directory: string, conversation: string): string {
   return join(configFolder(env), 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
 }
 
-/** Up to where it has written down a conversation; undefined when its folder is gone, which names the file. */
+/** How far it has recorded a conversation; undefined if its folder, which determines the file name, is gone. */
 export function endOfTranscript(env: Readonly<Record<string, string>>, directory: string, conversation: string): ToldUpTo | undefined {
   if (!existsSync(directory)) return undefined
   const file = transcriptFile(env, realpathSync(directory), conversation)
   return { file, offset: sizeOf(file) }
 }
 
-/** Without one there is nothing to go on with: a conversation in which nothing was said was never written down. */
+/** Without one it cannot be resumed: a conversation without messages was never recorded. */
 export function hasTranscript(env: Readonly<Record<string, string>>, conversation: string): boolean {
   const projects = join(configFolder(env), 'projects')
   return existsSync(projects) && readdirSync(projects).some(folder => existsSync(join(projects, folder, `${conversation}.jsonl`)))
 }
 
-/** Where Claude Code keeps what it knows. */
+/** Where Claude Code stores its data. */
 export function configFolder(env: Readonly<Record<string, string>>): string {
   return env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.claude')
 }
