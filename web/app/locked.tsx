@@ -7,7 +7,6 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Logo } from '../ui/icons/logo.tsx'
 import { words } from '../words/index.ts'
-import { settings } from '../words/settings.ts'
 
 /** In place of everything, until the owner of the device has shown to be there. */
 export function LockedScreen() {
@@ -35,29 +34,29 @@ export function LockedScreen() {
         <div class="col narrow centred">
           <Logo size={72} />
           <h1 ref={heading} tabIndex={-1}>
-            {settings.locked}
+            {words.locked.title}
           </h1>
-          <p class="lead">{settings.lockedText}</p>
+          <p class="lead">{words.locked.text}</p>
           {typed !== undefined && (
             <Field
-              label={words.settings.key}
+              label={words.locked.key}
               value={typed}
               onInput={setTyped}
-              error={problem === 'key' ? settings.unlockKeyWrong : undefined}
+              error={problem === 'key' ? words.locked.keyWrong : undefined}
               isCode
               hasFocus
             />
           )}
-          {problem === 'lock' && typed === undefined && <Problem title={settings.unlockFailed} />}
+          {problem === 'lock' && typed === undefined && <Problem title={words.locked.failed} />}
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" type="submit" isLarge isWide busy={isBusy && settings.lockAsking}>
-          {settings.unlock}
+        <Button look="primary" type="submit" isLarge isWide busy={isBusy && words.locked.asking}>
+          {words.locked.unlock}
         </Button>
         {typed === undefined && (
           <Button look="text" isWide onClick={() => setTyped('')}>
-            {settings.unlockKey}
+            {words.locked.withKey}
           </Button>
         )}
       </footer>

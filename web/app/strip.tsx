@@ -9,7 +9,6 @@ import { home } from '../model/home.ts'
 import { leaving } from '../model/outbox/leaving.ts'
 import { Banner } from '../ui/banner.tsx'
 import { words } from '../words/index.ts'
-import { settings } from '../words/settings.ts'
 import { clockTime, date, lasting } from '../words/time.ts'
 
 /** One strip above everything: what is true of the link, and only when it lasts. */
@@ -41,7 +40,7 @@ function LinkStrip({ link }: { link: Connection }) {
     case 'live':
     case 'starting':
       if (lastingProgress.value) return <CatchingUp progress={lastingProgress.value} />
-      if (isServerFull.value) return <Banner icon="circle-alert" title={settings.serverFull} text={settings.serverFullText} />
+      if (isServerFull.value) return <Banner icon="circle-alert" title={words.full.server} text={words.full.serverText} />
       if (isFull.value) return <FullStrip />
       if (clockOff.value !== 0) return <ClockStrip />
       return isNewerReady.value ? <NewerStrip /> : null
@@ -55,9 +54,9 @@ function CatchingUp({ progress }: { progress: Progress | undefined }) {
 
 function FullStrip() {
   return (
-    <Banner icon="circle-alert" title={settings.full} text={settings.fullText}>
+    <Banner icon="circle-alert" title={words.full.device} text={words.full.deviceText}>
       <a class="txt" href="/settings/storage">
-        {settings.freeSpace}
+        {words.full.free}
       </a>
     </Banner>
   )

@@ -17,7 +17,6 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { Lazy } from '../ui/lazy.tsx'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
-import { settings } from '../words/settings.ts'
 import { NothingYet } from './empty.tsx'
 import { RowItem } from './row-item.tsx'
 
@@ -160,7 +159,7 @@ function Rows(props: { title: string; sessions: readonly SessionView[]; stale: b
       </ul>
       {shown.length < sessions.length && (
         <button class="txt" type="button" onClick={() => setWhole(true)}>
-          {settings.allSessions(sessions.length)}
+          {lists.allSessions(sessions.length)}
         </button>
       )}
     </section>

@@ -1,7 +1,6 @@
 import { askForKeyNextWeek } from '../model/account/account.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
-import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
 
@@ -18,7 +17,7 @@ export function KeyAsking() {
       </div>
       <div class="acts">
         <ButtonLink look="quiet" href="/settings/account-key">
-          {words.keySettings.check}
+          {settings.keySettings.check}
         </ButtonLink>
         <Button look="text" onClick={() => void askForKeyNextWeek()}>
           {joining.key.askLater}

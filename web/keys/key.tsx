@@ -6,8 +6,8 @@ import { FlowBar } from '../ui/bar.tsx'
 import { Button } from '../ui/button.tsx'
 import { copySecret } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
-import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
+import { settings } from '../words/settings.ts'
 import { AfterKey } from './after-key.tsx'
 import { KeyFileSheet } from './file-sheet.tsx'
 import { KeyGroups } from './groups.tsx'
@@ -30,7 +30,7 @@ export function KeyScreen() {
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.key.title}</h1>
           <p class="lead">{joining.key.lead}</p>
-          {owner.isSure ? <ShownKey /> : <AskOwner owner={owner} label={words.keySettings.show} />}
+          {owner.isSure ? <ShownKey /> : <AskOwner owner={owner} label={settings.keySettings.show} />}
         </div>
       </div>
       <footer class="foot">

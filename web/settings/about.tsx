@@ -18,14 +18,14 @@ export function AboutPage() {
         <Logo size={64} />
         <b>{words.app}</b>
       </div>
-      <p class="lead">{words.about.lead}</p>
+      <p class="lead">{settings.about.lead}</p>
       <dl class="facts">
         <div>
-          <dt>{words.about.app}</dt>
+          <dt>{settings.about.app}</dt>
           <dd>{appVersion}</dd>
         </div>
         <div>
-          <dt>{words.about.server}</dt>
+          <dt>{settings.about.server}</dt>
           <dd>{version === undefined ? location.host : version + lists.comma + location.host}</dd>
         </div>
         {helpers.length > 0 && (
@@ -49,15 +49,15 @@ export function AboutPage() {
         </div>
       </section>
       <section class="grp">
-        <h2>{words.about.licences}</h2>
-        <p class="lead">{words.about.licencesText}</p>
+        <h2>{settings.about.licences}</h2>
+        <p class="lead">{settings.about.licencesText}</p>
         <a class="btn text" href="/licences.txt" target="_blank" rel="noreferrer">
           {settings.licencesAll}
         </a>
       </section>
       <p class="note">
         <Icon name="lock-keyhole" />
-        {words.about.storage}
+        {settings.about.storage}
       </p>
     </>
   )

@@ -46,15 +46,15 @@ function Devices({ devices, again }: { devices: readonly Device[]; again(): void
 function AddDevice() {
   return (
     <section class="card form add-device">
-      <h2 class="card-h">{words.devices.add}</h2>
+      <h2 class="card-h">{settings.devices.add}</h2>
       <div class="intro">
-        <h3>{words.devices.addComputer}</h3>
-        <p class="lead">{words.devices.addComputerText}</p>
+        <h3>{settings.devices.addComputer}</h3>
+        <p class="lead">{settings.devices.addComputerText}</p>
       </div>
       <LinkCommand />
       <div class="intro">
-        <h3>{words.devices.addDevice}</h3>
-        <p class="lead">{words.devices.addDeviceText(location.origin)}</p>
+        <h3>{settings.devices.addDevice}</h3>
+        <p class="lead">{settings.devices.addDeviceText(location.origin)}</p>
       </div>
       <ButtonLink look="quiet" href="/scan" icon="scan-line" isWide>
         {words.home.scan}
@@ -65,13 +65,13 @@ function AddDevice() {
 
 function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'unlink'): void }) {
   const name = nameOfDevice(device)
-  const seen = device.current ? words.devices.this : words.devices.seen(agoInWords(device.lastUsedAt, now.value))
+  const seen = device.current ? settings.devices.this : settings.devices.seen(agoInWords(device.lastUsedAt, now.value))
   return (
     <div class="irow device">
       <Icon name={icons[device.kind]} />
       <span>
         <b dir="auto">{name}</b>
-        <small>{words.devices.kinds[device.kind]}</small>
+        <small>{settings.devices.kinds[device.kind]}</small>
         <small title={fullTime(device.lastUsedAt)}>{peopleWords.seenFrom(seen, networkName(device.lastUsedFrom) ?? '')}</small>
         <small title={fullTime(device.createdAt)}>{settings.deviceSince(moment(device.createdAt))}</small>
         {!device.renews && <small class="legacy">{peopleWords.legacy}</small>}
@@ -84,8 +84,8 @@ function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'un
           <Icon name="pencil" />
         </button>
         {!device.current && (
-          <button class="txt danger-t" type="button" onClick={() => onAsk('unlink')} aria-label={`${words.devices.unlink} ${name}`}>
-            {words.devices.unlink}
+          <button class="txt danger-t" type="button" onClick={() => onAsk('unlink')} aria-label={`${settings.devices.unlink} ${name}`}>
+            {settings.devices.unlink}
           </button>
         )}
       </span>
@@ -116,7 +116,7 @@ function RenameSheet({ device, onClose, onDone }: { device: Device; onClose(): v
     <Sheet title={peopleWords.renameTitle} onClose={onClose}>
       <form class="form" onSubmit={save}>
         <Field label={peopleWords.name} value={name} onInput={setName} hasFocus maxLength={100} />
-        {hasFailed && <Problem title={peopleWords.notDone} text={words.devices.failedText} />}
+        {hasFailed && <Problem title={peopleWords.notDone} text={settings.devices.failedText} />}
         <Button look="primary" type="submit" isLarge isWide isOff={name.trim() === ''} busy={isBusy && peopleWords.saving}>
           {peopleWords.save}
         </Button>
@@ -142,18 +142,18 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
       }
     })
   return (
-    <Sheet title={words.devices.unlinkTitle(nameOfDevice(device))} onClose={onClose}>
-      <p class="lead">{device.kind === 'terminal' ? words.devices.unlinkTerminal : words.devices.unlinkDevice}</p>
-      {hasFailed && <Problem title={words.devices.unlinkFailed} text={words.devices.failedText} />}
-      <Button look="danger" isLarge isWide onClick={() => void unlink()} busy={isBusy && words.devices.unlinking}>
-        {words.devices.unlink}
+    <Sheet title={settings.devices.unlinkTitle(nameOfDevice(device))} onClose={onClose}>
+      <p class="lead">{device.kind === 'terminal' ? settings.devices.unlinkTerminal : settings.devices.unlinkDevice}</p>
+      {hasFailed && <Problem title={settings.devices.unlinkFailed} text={settings.devices.failedText} />}
+      <Button look="danger" isLarge isWide onClick={() => void unlink()} busy={isBusy && settings.devices.unlinking}>
+        {settings.devices.unlink}
       </Button>
     </Sheet>
   )
 }
 
 export function nameOfDevice({ name, kind }: Device): string {
-  return name === '' ? words.devices.unnamed[kind] : name
+  return name === '' ? settings.devices.unnamed[kind] : name
 }
 
 const icons: Record<Device['kind'], IconName> = { account: 'smartphone', terminal: 'laptop', device: 'tablet' }

@@ -5,6 +5,7 @@ import type { Live } from '../model/account/live.ts'
 import { Problem } from '../ui/banner.tsx'
 import { Button } from '../ui/button.tsx'
 import { words } from '../words/index.ts'
+import { settings } from '../words/settings.ts'
 
 type Reading<Value> = { type: 'loading' } | { type: 'failed' } | { type: 'here'; value: Value }
 
@@ -40,13 +41,13 @@ export function Loaded<Value>(props: {
     case 'loading':
       return (
         <p class="lead" role="status">
-          {words.devices.loading}
+          {settings.devices.loading}
         </p>
       )
     case 'failed':
       return (
         <>
-          <Problem title={words.devices.failed} text={words.devices.failedText} />
+          <Problem title={settings.devices.failed} text={settings.devices.failedText} />
           <Button
             look="quiet"
             onClick={() => {

@@ -26,7 +26,6 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Choice, ChoiceGroup, Switch, Switches } from '../ui/choice.tsx'
 import { copySecret } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
-import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
 import { languageName, languageNames, tagOf } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
@@ -51,12 +50,12 @@ export function KeyPage() {
   const show = () => (wantsToSee ? setWantsToSee(false) : void surely(() => setWantsToSee(true)))
   return (
     <>
-      <p class="lead">{words.keySettings.lead}</p>
+      <p class="lead">{settings.keySettings.lead}</p>
       <KeyReminder />
       {wantsToSee && <KeyGroups value={key} isShown={isShown} />}
       <div class="acts">
         <Button look="quiet" icon={wantsToSee ? 'eye-off' : 'eye'} onClick={show} busy={isBusy && settings.lockAsking}>
-          {wantsToSee ? words.keySettings.hide : words.keySettings.show}
+          {wantsToSee ? settings.keySettings.hide : settings.keySettings.show}
         </Button>
         {wantsToSee && (
           <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
@@ -76,7 +75,7 @@ export function KeyPage() {
         </p>
       )}
       <ButtonLink look="primary" href="/start/check" isWide>
-        {isChecked ? words.keySettings.checkAgain : words.keySettings.check}
+        {isChecked ? settings.keySettings.checkAgain : settings.keySettings.check}
       </ButtonLink>
     </>
   )
@@ -87,33 +86,33 @@ function KeyReminder() {
   const here = account.value
   if (here.type !== 'here') return null
   if (here.keyCheckedAt !== undefined)
-    return <Banner icon="circle-check" title={settings.keySafe} text={words.settings.keyChecked(date(here.keyCheckedAt))} />
+    return <Banner icon="circle-check" title={settings.keySafe} text={settings.page.keyChecked(date(here.keyCheckedAt))} />
   if (shouldCheckKey.value) return <Banner icon="hand" needs title={settings.keyDue} text={settings.keyDueText} />
-  return <Banner icon="clock-3" title={words.settings.keyUnchecked} text={settings.keyNext(date(here.remindAt ?? Date.now()))} />
+  return <Banner icon="clock-3" title={settings.page.keyUnchecked} text={settings.keyNext(date(here.remindAt ?? Date.now()))} />
 }
 
 export function AppearancePage() {
   return (
     <>
-      <ChoiceGroup id="theme-h" title={words.appearance.theme}>
+      <ChoiceGroup id="theme-h" title={settings.appearance.theme}>
         {(['system', 'light', 'dark'] as const satisfies Theme[]).map(each => (
           <Choice
             key={each}
             name="theme"
-            title={words.appearance[each]}
+            title={settings.appearance[each]}
             isChosen={theme.value === each}
             onChoose={() => chooseTheme(each)}
           />
         ))}
       </ChoiceGroup>
       <TextSize />
-      <ChoiceGroup id="confirm-h" title={words.appearance.confirm}>
+      <ChoiceGroup id="confirm-h" title={settings.appearance.confirm}>
         {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
           <Choice
             key={each}
             name="confirming"
-            title={words.appearance[each]}
-            text={words.appearance[`${each}Hint`]}
+            title={settings.appearance[each]}
+            text={settings.appearance[`${each}Hint`]}
             isChosen={confirming.value === each}
             onChoose={() => chooseConfirming(each)}
           />

@@ -14,7 +14,6 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { Lazy } from '../ui/lazy.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { decide } from '../words/decide.ts'
-import { words } from '../words/index.ts'
 import { language, languageName } from '../words/language.ts'
 import { people as peopleWords } from '../words/people.ts'
 import { settings } from '../words/settings.ts'
@@ -37,7 +36,7 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       return <Index />
     case 'devices':
       return (
-        <Page title={item === undefined ? words.devices.title : peopleWords.decided}>
+        <Page title={item === undefined ? settings.devices.title : peopleWords.decided}>
           {item === undefined ? <DevicesPage /> : <DevicePage key={item} id={item} />}
         </Page>
       )
@@ -55,7 +54,7 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       )
     case 'appearance':
       return (
-        <Page title={words.appearance.title}>
+        <Page title={settings.appearance.title}>
           <AppearancePage />
         </Page>
       )
@@ -94,13 +93,13 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       )
     case 'account-key':
       return (
-        <Page title={words.settings.key}>
+        <Page title={settings.page.key}>
           <KeyPage />
         </Page>
       )
     case 'about':
       return (
-        <Page title={words.about.title}>
+        <Page title={settings.about.title}>
           <AboutPage />
         </Page>
       )
@@ -118,21 +117,21 @@ function Index() {
   const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
   return (
     <div class="screen">
-      <Bar title={words.settings.title} />
+      <Bar title={settings.page.title} />
       <div class="scroll">
         <div class="col form">
           <section class="grp">
-            <h2>{words.settings.account}</h2>
+            <h2>{settings.page.account}</h2>
             <div class="card tight">
               <LinkRow
                 href="/settings/account-key"
                 icon="key-round"
-                title={words.settings.key}
-                text={checkedAt === undefined ? words.settings.keyUnchecked : words.settings.keyChecked(date(checkedAt))}
+                title={settings.page.key}
+                text={checkedAt === undefined ? settings.page.keyUnchecked : settings.page.keyChecked(date(checkedAt))}
               >
                 {shouldCheckKey.value && <i class="needs-dot" />}
               </LinkRow>
-              <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
+              <LinkRow href="/settings/devices" icon="smartphone" title={settings.page.devices} text={settings.page.devicesValue} />
               <LinkRow href="/settings/lock" icon="lock" title={settings.lock} text={settings.lockChoices[lockChoice.value][0]} />
               <LinkRow
                 href="/settings/notifications"
@@ -152,27 +151,32 @@ function Index() {
           </section>
           {isOwner.value === true && (
             <section class="grp">
-              <h2>{words.settings.server}</h2>
+              <h2>{settings.page.server}</h2>
               <div class="card tight">
                 <LinkRow href="/settings/people" icon="hand" title={peopleWords.title} text={peopleWords.value} />
               </div>
             </section>
           )}
           <section class="grp">
-            <h2>{words.settings.app}</h2>
+            <h2>{settings.page.app}</h2>
             <div class="card tight">
-              <LinkRow href="/settings/appearance" icon="sun-moon" title={words.settings.appearance} text={words.appearance[theme.value]} />
+              <LinkRow
+                href="/settings/appearance"
+                icon="sun-moon"
+                title={settings.page.appearance}
+                text={settings.appearance[theme.value]}
+              />
               <LinkRow href="/settings/language" icon="languages" title={settings.language} text={languageName(language)} />
               <LinkRow href="/settings/storage" icon="archive" title={settings.storage} text={kept} />
-              <LinkRow href="/settings/about" icon="info" title={words.settings.about} text={location.host} />
+              <LinkRow href="/settings/about" icon="info" title={settings.page.about} text={location.host} />
             </div>
           </section>
           <div class="card tight">
             <button class="irow dng" type="button" onClick={() => setLeaving(true)}>
               <Icon name="log-out" />
               <span>
-                <b>{words.settings.signOut}</b>
-                <small>{words.settings.signOutHint}</small>
+                <b>{settings.page.signOut}</b>
+                <small>{settings.page.signOutHint}</small>
               </span>
             </button>
           </div>
@@ -194,16 +198,16 @@ function useKeptBytes(): string | undefined {
 function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): void }) {
   const { isBusy, run } = useBusy()
   return (
-    <Sheet title={words.settings.signOutTitle} onClose={onClose}>
-      <p class={isChecked ? 'lead' : 'lead danger-t'}>{isChecked ? words.settings.signOutText : words.settings.signOutUnchecked}</p>
+    <Sheet title={settings.page.signOutTitle} onClose={onClose}>
+      <p class={isChecked ? 'lead' : 'lead danger-t'}>{isChecked ? settings.page.signOutText : settings.page.signOutUnchecked}</p>
       <div class="acts">
         {!isChecked && (
           <ButtonLink look="quiet" href="/settings/account-key">
-            {words.settings.checkFirst}
+            {settings.page.checkFirst}
           </ButtonLink>
         )}
-        <Button look="danger" onClick={() => void run(signOut)} busy={isBusy && words.settings.signingOut}>
-          {words.settings.signOutConfirm}
+        <Button look="danger" onClick={() => void run(signOut)} busy={isBusy && settings.page.signingOut}>
+          {settings.page.signOutConfirm}
         </Button>
       </div>
     </Sheet>

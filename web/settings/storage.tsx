@@ -7,7 +7,6 @@ import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
-import { words } from '../words/index.ts'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { OwnSwitch } from './pages.tsx'
@@ -132,7 +131,7 @@ function EraseSheet({ onClose }: { onClose(): void }) {
   return (
     <Sheet title={settings.eraseTitle} onClose={onClose}>
       <p class="lead">{settings.eraseText}</p>
-      <p class="lead danger-t">{words.settings.signOutText}</p>
+      <p class="lead danger-t">{settings.page.signOutText}</p>
       <Button look="danger" isLarge isWide onClick={() => void run(eraseDevice)} busy={isBusy && settings.erasing}>
         {settings.eraseConfirm}
       </Button>

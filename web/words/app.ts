@@ -218,80 +218,23 @@ const english = {
     copy: (command: string) => `Copy ${command}`
   },
 
-  settings: {
-    title: 'Settings',
-    account: 'Account',
-    key: 'Account key',
-    keyUnchecked: 'Not checked yet',
-    keyChecked: (on: string) => `Checked on ${on}`,
-    devices: 'Devices',
-    devicesValue: 'Signed in to this account',
-    server: 'This server',
-    app: 'This app',
-    appearance: 'Appearance',
-    about: 'About',
-    signOut: 'Sign out',
-    signOutHint: 'Removes everything from this device',
-    signOutTitle: 'Sign out of this device?',
-    signOutText: 'This removes sessions and the account key from it. To return, you need your account key or another device.',
-    signOutUnchecked: 'You have not checked your account key. Without it, and without another device, this account is lost forever.',
-    signOutConfirm: 'Sign out',
-    signingOut: 'Signing out',
-    checkFirst: 'Check my key first'
+  locked: {
+    title: 'Afield is locked',
+    text: 'Agents keep working. Nothing from your account is shown.',
+    unlock: 'Unlock',
+    withKey: 'Use the account key instead',
+    keyWrong: 'That is not the key to this account.',
+    failed: 'Unlocking failed. Try again.',
+    asking: 'Waiting for confirmation',
+    key: 'Account key'
   },
 
-  keySettings: {
-    lead: 'Anyone who has it can read everything. It is the only way back if you lose every device.',
-    show: 'Show the key',
-    hide: 'Hide the key',
-    check: 'Check my key',
-    checkAgain: 'Check again'
-  },
-
-  devices: {
-    title: 'Devices',
-    loading: 'Loading devices',
-    failed: 'The list could not be loaded',
-    failedText: 'Nothing was changed.',
-    add: 'Add a device or computer',
-    addComputer: 'A computer with agents',
-    addComputerText: 'Run this there, then scan the code it shows.',
-    addDevice: 'A phone, tablet or another browser',
-    addDeviceText: (address: string) => `Open ${address} there, tap “Link with an existing device”, and scan the code it shows.`,
-    this: 'This device',
-    kinds: { account: 'Signed in with the account key', terminal: 'Computer with agents', device: 'Linked with another device' },
-    unnamed: { account: 'A device with the account key', terminal: 'A computer', device: 'A linked device' },
-    seen: (when: string) => `Last seen ${when}`,
-    unlink: 'Unlink',
-    unlinkTitle: (name: string) => `Unlink ${name}?`,
-    unlinkDevice: 'It is signed out and disconnected now. It may still hold the account key: create a new account if it was stolen.',
-    unlinkTerminal: 'It is signed out and disconnected now, and can no longer read or run anything for you. Sessions stay on your devices.',
-    unlinking: 'Unlinking',
-    unlinkFailed: 'It could not be unlinked'
-  },
-
-  appearance: {
-    title: 'Appearance',
-    theme: 'Colors',
-    system: 'Same as system',
-    light: 'Light',
-    dark: 'Dark',
-    confirm: 'Confirming',
-    hold: 'Hold to confirm',
-    holdHint: 'Keep the button pressed for a second',
-    taps: 'Two taps',
-    tapsHint: 'The second button names the action and appears after a moment'
-  },
-
-  about: {
-    title: 'About',
-    app: 'App',
-    server: 'Server',
-    lead: 'Everything your agents say is encrypted between your computers and your devices. This server stores and forwards data that it cannot read.',
-    licences: 'Licenses',
-    licencesText: 'Afield is free software under the MIT license. Icons by Lucide, ISC.',
-    storage:
-      'Data on this device is encrypted with a key that the browser does not export. That does not stop someone who can unlock this device.'
+  full: {
+    device: 'This device has no space left',
+    deviceText: 'Messages stay on the server. New ones are not stored here.',
+    server: 'The server is out of space',
+    serverText: 'Agents keep working and queue their messages. Yours wait here.',
+    free: 'Free space'
   },
 
   unknown: { title: 'Page not found', text: 'The address may be mistyped, or belong to a newer version of Afield.', home: 'Home' }

@@ -68,6 +68,7 @@ export type WordFile =
   | 'lists'
   | 'machine'
   | 'notifications'
+  | 'outcomes'
   | 'people'
   | 'ringing'
   | 'session'

@@ -188,7 +188,9 @@ const english = {
   },
   keysHeading: 'Keyboard',
   singleKeys: 'Single keys',
-  singleKeysHint: 'J and K move, N starts a session, ? lists all keys.'
+  singleKeysHint: 'J and K move, N starts a session, ? lists all keys.',
+
+  allSessions: (n: number) => `All ${new Intl.NumberFormat('en').format(n)}`
 }
 
 export type ListWords = Translated<typeof english>

@@ -5,6 +5,7 @@ const plural = pluralIn('en')
 
 /** What the session screen says, in English. Functions take what a sentence is about; counts are numbers. */
 const english = {
+  notifications: 'Notifications',
   back: 'Back to all sessions',
   menu: 'Session menu',
   filesHere: 'Files',
@@ -155,6 +156,7 @@ const english = {
   loadAnyway: 'Load anyway',
   lastLines: (count: number) => plural(count, { one: 'Output, last line', other: `Output, last ${count} lines` }),
 
+  answeredOn: (by: string) => `Answered ${place(by)}`,
   outcome: {
     'allowed-once': { me: 'Allowed once by you', other: (by: string) => `Allowed once ${place(by)}`, unknown: 'Allowed once' },
     'allowed-session': {
@@ -353,35 +355,6 @@ const english = {
   keepOpen: 'Back',
   answer: 'Send answer',
   choose: 'Choose one',
-  life: {
-    sent: 'Sent',
-    on: (host: string) => `On ${host}`,
-    applied: 'Applied',
-    where: 'Where your answer is',
-    hasIt: (host: string, agent: string) => `${host} has received it. ${agent} handles it next.`
-  },
-  answeredOn: (by: string) => `Answered ${place(by)}`,
-  answeredElsewhere: 'Answered elsewhere',
-  answeredOnOther: 'Answered on another device',
-  tapSecond: 'Your answer came second and changed nothing.',
-  withdrew: (agent: string) => `${agent} withdrew this`,
-  youEnded: (agent: string) => `You ended ${agent}`,
-  didNotRun: 'It did not run.',
-  commandDidNotRun: 'The command did not run.',
-  sessionStopped: 'Session stopped',
-  resumeAndAsk: 'Resume and ask again',
-  askAgain: (what: string) => `You ended before my answer reached you. Ask me again if you still need this: ${what}`,
-  notApplied: 'Not applied',
-  notAppliedWhy: {
-    'not-connected': 'No connection. Nothing was sent.',
-    away: (host: string) => `${host} is offline. Nothing was decided.`,
-    'no-answer': (host: string) => `${host} did not respond. It is not known yet whether this took effect.`,
-    failed: (host: string, why: string) => `${host} rejected it: ${why}`,
-    astray: (host: string) =>
-      `The response is not the answer of ${host} to this. Either it runs an older version of Afield, or the server changed something in transit.`,
-    unreadable: (host: string) => `This app cannot read the response from ${host}.`,
-    stopped: (agent: string) => `${agent} stopped before it could read this. It did not run.`
-  },
   close: 'Close',
 
   mode: 'Mode',

@@ -50,12 +50,6 @@ const english = {
   lockRefused: 'Nothing was changed',
   lockRefusedText: 'The screen lock was not confirmed.',
   lockAsking: 'Waiting for confirmation',
-  locked: 'Afield is locked',
-  lockedText: 'Agents keep working. Nothing from your account is shown.',
-  unlock: 'Unlock',
-  unlockKey: 'Use the account key instead',
-  unlockKeyWrong: 'That is not the key to this account.',
-  unlockFailed: 'Unlocking failed. Try again.',
 
   keyHint: 'Anyone holding this device can see it here. With App lock on, they have to unlock it first.',
   keySave: 'Save file',
@@ -112,11 +106,6 @@ const english = {
   eraseText: 'The account stays on the server and on your other devices.',
   eraseConfirm: 'Erase',
   erasing: 'Erasing',
-  full: 'This device has no space left',
-  serverFull: 'The server is out of space',
-  serverFullText: 'Agents keep working and queue their messages. Yours wait here.',
-  fullText: 'Messages stay on the server. New ones are not stored here.',
-  freeSpace: 'Free space',
 
   helpers: 'On your computers',
   helperOn: (version: string, host: string) => `${version} on ${host}`,
@@ -125,8 +114,83 @@ const english = {
   diagnosticsHint: 'Versions, states and counts. No names, content or keys.',
   diagnosticsCopy: 'Copy diagnostics',
 
-  allSessions: (n: number) => `All ${whole.format(n)}`,
-  deviceSince: (when: string) => `Signed in on ${when}`
+  deviceSince: (when: string) => `Signed in on ${when}`,
+
+  page: {
+    title: 'Settings',
+    account: 'Account',
+    key: 'Account key',
+    keyUnchecked: 'Not checked yet',
+    keyChecked: (on: string) => `Checked on ${on}`,
+    devices: 'Devices',
+    devicesValue: 'Signed in to this account',
+    server: 'This server',
+    app: 'This app',
+    appearance: 'Appearance',
+    about: 'About',
+    signOut: 'Sign out',
+    signOutHint: 'Removes everything from this device',
+    signOutTitle: 'Sign out of this device?',
+    signOutText: 'This removes sessions and the account key from it. To return, you need your account key or another device.',
+    signOutUnchecked: 'You have not checked your account key. Without it, and without another device, this account is lost forever.',
+    signOutConfirm: 'Sign out',
+    signingOut: 'Signing out',
+    checkFirst: 'Check my key first'
+  },
+
+  keySettings: {
+    lead: 'Anyone who has it can read everything. It is the only way back if you lose every device.',
+    show: 'Show the key',
+    hide: 'Hide the key',
+    check: 'Check my key',
+    checkAgain: 'Check again'
+  },
+
+  devices: {
+    title: 'Devices',
+    loading: 'Loading devices',
+    failed: 'The list could not be loaded',
+    failedText: 'Nothing was changed.',
+    add: 'Add a device or computer',
+    addComputer: 'A computer with agents',
+    addComputerText: 'Run this there, then scan the code it shows.',
+    addDevice: 'A phone, tablet or another browser',
+    addDeviceText: (address: string) => `Open ${address} there, tap “Link with an existing device”, and scan the code it shows.`,
+    this: 'This device',
+    kinds: { account: 'Signed in with the account key', terminal: 'Computer with agents', device: 'Linked with another device' },
+    unnamed: { account: 'A device with the account key', terminal: 'A computer', device: 'A linked device' },
+    seen: (when: string) => `Last seen ${when}`,
+    unlink: 'Unlink',
+    unlinkTitle: (name: string) => `Unlink ${name}?`,
+    unlinkDevice: 'It is signed out and disconnected now. It may still hold the account key: create a new account if it was stolen.',
+    unlinkTerminal: 'It is signed out and disconnected now, and can no longer read or run anything for you. Sessions stay on your devices.',
+    unlinking: 'Unlinking',
+    unlinkFailed: 'It could not be unlinked'
+  },
+
+  appearance: {
+    title: 'Appearance',
+    theme: 'Colors',
+    system: 'Same as system',
+    light: 'Light',
+    dark: 'Dark',
+    confirm: 'Confirming',
+    hold: 'Hold to confirm',
+    holdHint: 'Keep the button pressed for a second',
+    taps: 'Two taps',
+    tapsHint: 'The second button names the action and appears after a moment'
+  },
+
+  about: {
+    title: 'About',
+    app: 'App',
+    server: 'Server',
+    lead: 'Everything your agents say is encrypted between your computers and your devices. This server stores and forwards data that it cannot read.',
+    licences: 'Licenses',
+    licencesText: 'Afield is free software under the MIT license. Icons by Lucide, ISC.',
+    storage:
+      'Data on this device is encrypted with a key that the browser does not export. That does not stop someone who can unlock this device.'
+  }
 } as const
 
 export type SettingsWords = Translated<typeof english>

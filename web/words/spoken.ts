@@ -6,6 +6,7 @@ import { directionOf, type LanguageName, language, speak, tagOf, type WordFile }
 import type { ListWords } from './lists.ts'
 import type { MachineWords } from './machine.ts'
 import type { NotificationWords } from './notifications.ts'
+import type { OutcomeWords } from './outcomes.ts'
 import type { PeopleWords } from './people.ts'
 import type { RingingWords } from './ringing.ts'
 import type { SessionWords } from './session.ts'
@@ -23,6 +24,7 @@ interface Spoken extends Record<WordFile, object> {
   readonly lists: ListWords
   readonly machine: MachineWords
   readonly notifications: NotificationWords
+  readonly outcomes: OutcomeWords
   readonly people: PeopleWords
   readonly ringing: RingingWords
   readonly session: SessionWords
@@ -33,7 +35,7 @@ interface Spoken extends Record<WordFile, object> {
 }
 
 /** What the screens say that are there from the beginning; the others bring their own. */
-type FirstWords = Pick<Spoken, 'app' | 'decide' | 'lists' | 'settings' | 'start' | 'time'>
+type FirstWords = Pick<Spoken, 'app' | 'decide' | 'lists' | 'start' | 'time'>
 type LaterWords = Omit<Spoken, keyof FirstWords>
 
 /** Its files are loaded only for who reads it. */
@@ -47,12 +49,13 @@ const translations: { readonly [Name in LanguageName]?: Translation } = {
   zh: {
     load: async () => (await import('./zh/index.ts')).chinese,
     loadLater: async () => {
-      const [{ laterChinese }, { joining }, { notifications }] = await Promise.all([
+      const [{ laterChinese }, { joining }, { notifications }, { settings }] = await Promise.all([
         import('./zh/later.ts'),
         import('./zh/joining.ts'),
-        import('./zh/notifications.ts')
+        import('./zh/notifications.ts'),
+        import('./zh/settings.ts')
       ])
-      return { ...laterChinese, joining, notifications }
+      return { ...laterChinese, joining, notifications, settings }
     }
   }
 }

@@ -5,6 +5,7 @@ import { joining } from '../../../web/words/joining.ts'
 import { lists } from '../../../web/words/lists.ts'
 import { machine } from '../../../web/words/machine.ts'
 import { notifications } from '../../../web/words/notifications.ts'
+import { outcomes } from '../../../web/words/outcomes.ts'
 import { people } from '../../../web/words/people.ts'
 import { ringing } from '../../../web/words/ringing.ts'
 import { session } from '../../../web/words/session.ts'
@@ -15,11 +16,33 @@ import { chinese } from '../../../web/words/zh/index.ts'
 import { joining as chineseJoining } from '../../../web/words/zh/joining.ts'
 import { laterChinese } from '../../../web/words/zh/later.ts'
 import { notifications as chineseNotifications } from '../../../web/words/zh/notifications.ts'
+import { settings as chineseSettings } from '../../../web/words/zh/settings.ts'
 
 /** Each text of the app in English and in Chinese; what a sentence is told stands in both as ⟨0⟩, ⟨1⟩ and so on. */
 export function translations(): [string, string][] {
-  const english = { app, compose, decide, joining, lists, machine, notifications, people, ringing, session, settings, start, work }
-  return pairsIn(english, { ...chinese, ...laterChinese, joining: chineseJoining, notifications: chineseNotifications })
+  const english = {
+    app,
+    compose,
+    decide,
+    joining,
+    lists,
+    machine,
+    notifications,
+    outcomes,
+    people,
+    ringing,
+    session,
+    settings,
+    start,
+    work
+  }
+  return pairsIn(english, {
+    ...chinese,
+    ...laterChinese,
+    joining: chineseJoining,
+    notifications: chineseNotifications,
+    settings: chineseSettings
+  })
 }
 
 function pairsIn(english: unknown, chinese: unknown): [string, string][] {

@@ -9,6 +9,7 @@ import { chinese } from '../../../web/words/zh/index.ts'
 import { joining } from '../../../web/words/zh/joining.ts'
 import { laterChinese } from '../../../web/words/zh/later.ts'
 import { notified } from '../../../web/words/zh/notified.ts'
+import { settings } from '../../../web/words/zh/settings.ts'
 import { literalsOnScreen } from '../../kit/literals.ts'
 
 t.test("the language is the chosen one, else the browser's first supported one, else English", async t => {
@@ -35,7 +36,7 @@ t.test("plurals follow the rules of the sentence's language", async t => {
 t.test('every Chinese sentence is Chinese, with its parameters in it', async t => {
   // What is the same in every language: the name, and names of files.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
-  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, notified })) {
+  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, notified, settings })) {
     // Commands in the middle of a sentence are typed as they are.
     if (same.has(path) || /(Text|Hint)\.1$/.test(path)) continue
     t.ok(/\p{Script=Han}/u.test(text) || !/[A-Za-z]{3}/.test(text), `${path}: ${text}`)

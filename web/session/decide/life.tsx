@@ -6,6 +6,7 @@ import { Ring } from '../../ui/icons/glyph.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { visible } from '../../ui/visible.ts'
 import { decide } from '../../words/decide.ts'
+import { outcomes } from '../../words/outcomes.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 import { noticeWords } from './notice-words.ts'
@@ -37,10 +38,10 @@ export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: Ses
     )
   }
   const reached = life.type === 'sending' ? 0 : life.type === 'delivered' ? 1 : 2
-  const stages = [words.life.sent, words.life.on(facts.host), words.life.applied]
+  const stages = [outcomes.life.sent, outcomes.life.on(facts.host), outcomes.life.applied]
   return (
     <>
-      <ol class="life" aria-label={words.life.where}>
+      <ol class="life" aria-label={outcomes.life.where}>
         {stages.map((stage, index) => {
           const look = index < reached ? 'd' : index === reached ? 'c' : ''
           return (
@@ -60,7 +61,7 @@ export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: Ses
         })}
       </ol>
       <p class="dock-s" role="status">
-        {life.type === 'delivered' ? words.life.hasIt(facts.host, facts.agentShort) : ' '}
+        {life.type === 'delivered' ? outcomes.life.hasIt(facts.host, facts.agentShort) : ' '}
       </p>
     </>
   )
@@ -89,7 +90,7 @@ export function NoticeCard(props: {
         {told.isBad && props.onAskAgain && (
           <button class="btn quiet" type="button" onClick={props.onAskAgain}>
             <Icon name="play" />
-            {words.resumeAndAsk}
+            {outcomes.resumeAndAsk}
           </button>
         )}
         <button class="btn quiet" type="button" onClick={props.onClose}>
@@ -108,7 +109,7 @@ export function whatOf({ asked }: Pick<Notice, 'asked'>, facts: SessionFacts): s
 }
 
 export function failureWords({ why, says }: Extract<Life, { type: 'failed' }>, facts: SessionFacts): string {
-  const told = words.notAppliedWhy
+  const told = outcomes.notAppliedWhy
   switch (why) {
     case 'not-connected':
       return told['not-connected']

@@ -2,6 +2,7 @@ import type { Since } from '../../model/decisions/closed-decisions.ts'
 import type { Notice } from '../../model/decisions/notices.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { decide } from '../../words/decide.ts'
+import { outcomes } from '../../words/outcomes.ts'
 import { session as words } from '../../words/session.ts'
 import { subjectOf } from './subject.ts'
 
@@ -15,23 +16,24 @@ export function noticeWords(
     const { by, outcome, rule, said } = answered
     // Whoever has this device's name and answered what was only read here is another one that is called the same.
     const isMyName = mine === undefined && by !== undefined && by === me
-    const title = by === undefined ? words.answeredElsewhere : isMyName ? words.answeredOnOther : words.answeredOn(by)
-    if (mine !== undefined) return { title, text: words.tapSecond }
+    const title = by === undefined ? outcomes.answeredElsewhere : isMyName ? outcomes.answeredOnOther : words.answeredOn(by)
+    if (mine !== undefined) return { title, text: outcomes.tapSecond }
     if (rule !== undefined && by === undefined) return { title: decide.byRule(rule), text: words.outcome[outcome].unknown }
     if (said !== undefined) return { title, text: said.text === undefined ? decide.letItDecide : decide.answered(said.text) }
     return isMyName && gone?.isLookedUp ? { title: words.outcome[outcome].me } : { title, text: words.outcome[outcome].unknown }
   }
   const isHere = facts.presence === 'here'
-  if (mine !== undefined && !isHere) return { title: words.notApplied, text: words.notAppliedWhy.stopped(facts.agentShort), isBad: true }
+  if (mine !== undefined && !isHere)
+    return { title: outcomes.notApplied, text: outcomes.notAppliedWhy.stopped(facts.agentShort), isBad: true }
   const isCommand = asked.type === 'permission' && subjectOf(asked.request, facts.path).command !== undefined
   return {
     title: endTitle(isHere, gone?.since ?? [], facts.agentShort),
-    text: asked.type === 'question' ? decide.leftOpen : isCommand ? words.commandDidNotRun : words.didNotRun
+    text: asked.type === 'question' ? decide.leftOpen : isCommand ? outcomes.commandDidNotRun : outcomes.didNotRun
   }
 }
 
 function endTitle(isHere: boolean, since: readonly Since[], agent: string): string {
-  if (since.includes('ended-here')) return words.youEnded(agent)
+  if (since.includes('ended-here')) return outcomes.youEnded(agent)
   // Begun again, its session is here, and did not take anything back all the same.
-  return isHere && !since.includes('stopped') ? words.withdrew(agent) : words.sessionStopped
+  return isHere && !since.includes('stopped') ? outcomes.withdrew(agent) : outcomes.sessionStopped
 }

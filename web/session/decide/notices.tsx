@@ -11,7 +11,7 @@ import { home } from '../../model/home.ts'
 import { replyKey } from '../../model/outbox/replies.ts'
 import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
-import { session as words } from '../../words/session.ts'
+import { outcomes } from '../../words/outcomes.ts'
 import { NoticeCard, whatOf } from './life.tsx'
 
 /** How decisions ended that were read in this session, or answered in vain. */
@@ -27,7 +27,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
     // The agent does not know that it was answered, so it is told to ask once more.
     onAskAgain: facts.canResume
       ? what => {
-          void model.texts.send(words.askAgain(what)).catch(() => {})
+          void model.texts.send(outcomes.askAgain(what)).catch(() => {})
           void model.resume()
         }
       : undefined

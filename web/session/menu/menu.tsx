@@ -11,7 +11,6 @@ import { DotsMenu } from '../../ui/dots-menu.tsx'
 import type { MenuItem } from '../../ui/menu.tsx'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
-import { settings } from '../../words/settings.ts'
 import { hasChoices } from '../mode/button.tsx'
 
 /** What opens from the menu, loaded for who needs it. */
@@ -44,7 +43,7 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
     { icon: 'workflow', name: lists.fork, onPress: () => setOpen('fork') },
     // While a decision stands in place of the composer, there is no other way to it.
     ...(hasChoices(facts) ? [{ icon: 'shield-check' as const, name: words.modeAndModel, onPress: onMode }] : []),
-    { icon: 'bell', name: settings.notifications, onPress: () => setOpen('notifications') },
+    { icon: 'bell', name: words.notifications, onPress: () => setOpen('notifications') },
     { icon: 'download', name: lists.export, onPress: () => setOpen('export') },
     { icon: 'info', name: words.info, onPress: () => setOpen('info') },
     { icon: isAway ? 'undo-2' : 'archive', name: isAway ? lists.restore : lists.archive, onPress: putAway },

@@ -1,9 +1,8 @@
 import { app } from './app.ts'
 import { decide } from './decide.ts'
 import { lists } from './lists.ts'
-import { settings } from './settings.ts'
 import { start } from './start.ts'
 import { time } from './time.ts'
 
 /** The app in Simplified Chinese. One term for one thing: docs/glossary.md lists them. */
-export const chinese = { app, decide, lists, settings, start, time }
+export const chinese = { app, decide, lists, start, time }

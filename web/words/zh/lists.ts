@@ -181,5 +181,7 @@ export const lists: ListWords = {
   },
   keysHeading: '键盘',
   singleKeys: '单键',
-  singleKeysHint: 'J 和 K 移动，N 新建会话，? 列出全部按键。'
+  singleKeysHint: 'J 和 K 移动，N 新建会话，? 列出全部按键。',
+
+  allSessions: n => `全部 ${new Intl.NumberFormat('zh-CN').format(n)} 个`
 }

@@ -46,12 +46,6 @@ export const settings: SettingsWords = {
   lockRefused: '没有任何改动',
   lockRefusedText: '屏幕锁没有得到确认。',
   lockAsking: '正在等待确认',
-  locked: 'Afield 已锁定',
-  lockedText: '智能体照常工作。账户中的任何内容都不会显示。',
-  unlock: '解锁',
-  unlockKey: '改用账户密钥',
-  unlockKeyWrong: '这不是此账户的密钥。',
-  unlockFailed: '解锁失败。请重试。',
 
   keyHint: '拿着此设备的人都能在这里看到它。启用应用锁后必须先解锁。',
   keySave: '保存文件',
@@ -101,11 +95,6 @@ export const settings: SettingsWords = {
   eraseText: '账户仍在服务器和你的其他设备上。',
   eraseConfirm: '抹掉',
   erasing: '正在抹掉',
-  full: '此设备没有剩余空间',
-  serverFull: '服务器没有空间了',
-  serverFullText: '智能体会继续工作，它们的消息会排队。你的消息在这里等待。',
-  fullText: '消息仍在服务器上。新消息不会保存在这里。',
-  freeSpace: '释放空间',
 
   helpers: '在你的电脑上',
   helperOn: (version, host) => `${host} 上的 ${version}`,
@@ -114,6 +103,80 @@ export const settings: SettingsWords = {
   diagnosticsHint: '版本、状态和数量。不含名称、内容和密钥。',
   diagnosticsCopy: '复制诊断信息',
 
-  allSessions: n => `全部 ${whole.format(n)} 个`,
-  deviceSince: when => `登录于 ${when}`
+  deviceSince: when => `登录于 ${when}`,
+
+  page: {
+    title: '设置',
+    account: '账户',
+    key: '账户密钥',
+    keyUnchecked: '尚未核对',
+    keyChecked: on => `已于 ${on}核对`,
+    devices: '设备',
+    devicesValue: '已登录此账户',
+    server: '这台服务器',
+    app: '此应用',
+    appearance: '外观',
+    about: '关于',
+    signOut: '退出登录',
+    signOutHint: '从此设备移除所有内容',
+    signOutTitle: '在此设备上退出登录？',
+    signOutText: '会话和账户密钥会从设备上移除。之后需要账户密钥或另一台设备才能回来。',
+    signOutUnchecked: '你还没有核对账户密钥。没有它，也没有另一台设备，这个账户就永远丢失了。',
+    signOutConfirm: '退出登录',
+    signingOut: '正在退出登录',
+    checkFirst: '先核对我的密钥'
+  },
+
+  keySettings: {
+    lead: '持有它的人可以读取一切。如果你失去所有设备，只有它能让你回来。',
+    show: '显示密钥',
+    hide: '隐藏密钥',
+    check: '核对我的密钥',
+    checkAgain: '再次核对'
+  },
+
+  devices: {
+    title: '设备',
+    loading: '正在加载设备',
+    failed: '无法加载列表',
+    failedText: '没有任何改动。',
+    add: '添加设备或电脑',
+    addComputer: '运行智能体的电脑',
+    addComputerText: '在那里运行这条命令，然后扫描它显示的二维码。',
+    addDevice: '手机、平板或另一个浏览器',
+    addDeviceText: address => `在那里打开 ${address}，选择“用已有设备关联”，然后扫描它显示的二维码。`,
+    this: '此设备',
+    kinds: { account: '用账户密钥登录', terminal: '运行智能体的电脑', device: '用另一台设备关联' },
+    unnamed: { account: '持有账户密钥的设备', terminal: '一台电脑', device: '一台已关联的设备' },
+    seen: when => `最后在线：${when}`,
+    unlink: '解除关联',
+    unlinkTitle: name => `解除 ${name} 的关联？`,
+    unlinkDevice: '它会立即退出登录并断开连接。它可能仍持有账户密钥：如果设备被盗，请创建新账户。',
+    unlinkTerminal: '它会立即退出登录并断开连接，不能再为你读取或运行任何内容。会话仍在你的设备上。',
+    unlinking: '正在解除关联',
+    unlinkFailed: '无法解除关联'
+  },
+
+  appearance: {
+    title: '外观',
+    theme: '颜色',
+    system: '跟随系统',
+    light: '浅色',
+    dark: '深色',
+    confirm: '确认方式',
+    hold: '按住确认',
+    holdHint: '按住按钮一秒',
+    taps: '点两下',
+    tapsHint: '第二个按钮写明操作，稍后才出现'
+  },
+
+  about: {
+    title: '关于',
+    app: '应用',
+    server: '服务器',
+    lead: '智能体所说的一切都在你的电脑与设备之间加密。这台服务器只存储和转发它读不懂的数据。',
+    licences: '许可证',
+    licencesText: 'Afield 是自由软件，采用 MIT 许可证。图标来自 Lucide，ISC 许可证。',
+    storage: '此设备上的数据用浏览器不会导出的密钥加密。但这挡不住能解锁此设备的人。'
+  }
 }
