@@ -1,13 +1,14 @@
 import { optionRows } from '../lib/options.ts'
 import { sealedBy, sealedFor, sealFault } from '../lib/protocol/sealed/sealed-for.ts'
 import { ephemeral } from '../lib/protocol/wire/ephemerals.ts'
-import { events } from '../lib/protocol/wire/events.ts'
+import { type ClientEvent, events } from '../lib/protocol/wire/events.ts'
 import { callFailures, failures } from '../lib/protocol/wire/failures.ts'
 import { handshake, socketPath } from '../lib/protocol/wire/handshake.ts'
 import { type RouteName, routes } from '../lib/protocol/wire/routes.ts'
 import type { Need } from '../lib/protocol/wire/scopes.ts'
 import { update } from '../lib/protocol/wire/updates.ts'
-import { routeTexts } from './route-texts.ts'
+import type * as v from '../lib/schema.ts'
+import { eventTexts, routeTexts } from './route-texts.ts'
 import { shapeOf } from './shapes.ts'
 
 /** The generated pages: what each file under docs/ has to hold, made from the tables the program itself uses. */
@@ -62,8 +63,8 @@ ${shapeOf(handshake)}
 ### From client to server
 
 ${Object.entries(events)
-  .map(([name, { needs, payload, ack, about, ours }]) =>
-    section(`\`${name}\``, about + neededScope(needs), ours, { payload, acknowledgement: ack })
+  .map(([name, { needs, payload, ack, ours }]) =>
+    section(`\`${name}\``, eventTexts[name as ClientEvent] + neededScope(needs), ours, { payload, acknowledgement: ack })
   )
   .join('\n')}
 ### From server to client
@@ -129,7 +130,7 @@ function neededScope(need: Need): string {
   return need === 'any' ? '' : ` Needs the scope \`${need}\`.`
 }
 
-function section(title: string, about: string, ours: boolean, parts: Record<string, unknown>): string {
+function section(title: string, about: string, ours: boolean, parts: Record<string, v.GenericSchema | undefined>): string {
   const lines = Object.entries(parts).flatMap(([name, schema]) => {
     const shape = shapeOf(schema)
     return shape === '{}' || shape === 'nothing' ? [] : [`${name}: ${shape}`]

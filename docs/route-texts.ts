@@ -1,3 +1,4 @@
+import type { ClientEvent } from '../lib/protocol/wire/events.ts'
 import type { RouteName } from '../lib/protocol/wire/routes.ts'
 
 /** What each route is for, on the page of the protocol. Not beside the routes, which the app loads: these are 2 kB compressed. */
@@ -126,4 +127,29 @@ export const routeTexts: Record<RouteName, string> = {
   startVoice: 'Refused: voice is not offered.',
   readVoiceUsage: 'Nothing used and nothing left.',
   queryUsage: 'Sums of what agents used by hour or day (UTC), of one session or all. Times are in seconds, both included.'
+}
+
+/** What each event from client to server is for, likewise. */
+export const eventTexts: Record<ClientEvent, string> = {
+  ping: 'Answered once everything sent before it was taken in.',
+  'update-metadata': 'Replaces the metadata of a session over the expected version.',
+  'update-state': 'Replaces the agent state of a session over the expected version.',
+  'session-alive': 'The session lives, and whether its agent is at work.',
+  'session-end': 'The session has ended.',
+  message: 'Stores one message; everybody but the sender hears of it.',
+  'machine-alive': 'The machine lives.',
+  'machine-update-metadata': 'Replaces the metadata of a machine over the expected version.',
+  'machine-update-state': 'Replaces the daemon state of a machine over the expected version.',
+  'rpc-register': 'This connection answers calls of the method from now on.',
+  'rpc-unregister': 'This connection no longer answers calls of the method.',
+  'rpc-call': 'Calls a method that another connection of the account answers.',
+  'app-state':
+    'Whether a person looks at this app, and for how long that counts (ours; without it until the next); and whether text that still grows is sent to it, which stays as it was when it is left out.',
+  'usage-report': 'What an agent used so far; replaces the last report of the same session and key.',
+  'artifact-read': 'One artifact with its body.',
+  'artifact-create': 'Makes an artifact, or loads the one that has this id.',
+  'artifact-update': 'Replaces header, body or both over the expected versions; a mismatch says what is there.',
+  'artifact-delete': 'Removes an artifact.',
+  'access-key-get': 'The access key of a session on a machine, null when there is none.',
+  partial: 'Text that is still growing, handed on to those who look and never stored.'
 }

@@ -1,17 +1,15 @@
-import * as z from 'zod'
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema'
 import { bytesIn, bytesOut } from '../lib/protocol/wire/routes.ts'
-
-type Json = z.core.JSONSchema.JSONSchema
+import type * as v from '../lib/schema.ts'
 
 /** A schema as a person reads it: `{ id: string, at?: integer }`. */
-export function shapeOf(schema: unknown): string {
-  if (!(schema instanceof z.ZodType)) return 'nothing'
-  if (schema instanceof z.ZodUndefined) return 'nothing'
+export function shapeOf(schema: v.GenericSchema | undefined): string {
+  if (schema === undefined || schema.type === 'undefined') return 'nothing'
   if (schema === bytesIn || schema === bytesOut) return 'bytes'
-  return shape(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
+  return shape(toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' }), '')
 }
 
-function shape(node: Json | boolean, indent: string): string {
+function shape(node: JsonSchema | boolean, indent: string): string {
   if (typeof node === 'boolean') return node ? 'anything' : 'nothing'
   const choices = node.anyOf ?? node.oneOf
   if (choices)
@@ -28,7 +26,7 @@ function shape(node: Json | boolean, indent: string): string {
   return [node.type ?? 'anything'].flat().join(' | ')
 }
 
-function objectOf({ properties = {}, required = [] }: Json, indent: string): string {
+function objectOf({ properties = {}, required = [] }: JsonSchema, indent: string): string {
   const fields = Object.entries(properties).map(
     ([name, field]) => `${name}${required.includes(name) ? '' : '?'}: ${shape(field, `${indent}  `)}`
   )
@@ -38,7 +36,7 @@ function objectOf({ properties = {}, required = [] }: Json, indent: string): str
   return `{\n${fields.map(field => `${indent}  ${field}\n`).join('')}${indent}}`
 }
 
-function arrayOf(items: Json['items'], indent: string): string {
+function arrayOf(items: JsonSchema['items'], indent: string): string {
   if (items === undefined || Array.isArray(items)) return 'anything[]'
   const item = shape(items, indent)
   return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`

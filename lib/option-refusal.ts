@@ -1,33 +1,58 @@
-import * as z from 'zod'
-
-type Issue = z.core.$ZodIssue
+import * as v from './schema.ts'
 
 /** Why a value was rejected, in one sentence that says what is accepted. The value is left out, since some are secret. */
-export function optionRefusal(issue: Issue | undefined, schema: z.ZodType | undefined, source: string): string {
-  if (issue?.code === 'unrecognized_keys') return `There is no option ${issue.keys.join(', ')}.`
-  if (issue?.code === 'custom' || !schema) return `${source} ${issue?.message}.`
-  return `${source} must be ${acceptedBy(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))}.`
+export function optionRefusal({ type, path, message }: v.Problem, schema: v.GenericSchema | undefined, source: string): string {
+  if (type === 'strict_object') return `There is no option ${String(path[0])}.`
+  if (type === 'check' || !schema) return `${source} ${message}.`
+  return `${source} must be ${acceptedBy(outlineOf(schema))}.`
 }
 
-function acceptedBy({ type, enum: choices, minimum, exclusiveMinimum, maximum, minLength = 0 }: z.core.JSONSchema.BaseSchema): string {
+/** What the schema of an option accepts. */
+export interface Outline {
+  type: string
+  choices?: readonly string[]
+  least?: number
+  most?: number
+}
+
+export function outlineOf(schema: v.GenericSchema): Outline {
+  const outline: Outline = { type: schema.type }
+  for (const part of partsOf(schema)) {
+    if (part.kind === 'schema') outline.type = part.type
+    if ('options' in part) outline.choices = part.options as readonly string[]
+    if (!('requirement' in part) || typeof part.requirement !== 'number') continue
+    if (/^min_/.test(part.type)) outline.least = part.requirement
+    if (part.type === 'gt_value') outline.least = part.requirement + 1
+    if (part.type === 'max_value') outline.most = part.requirement
+  }
+  return outline
+}
+
+type Part = v.GenericSchema | v.GenericPipeItem
+
+function partsOf(part: Part): readonly Part[] {
+  if ('wrapped' in part) return partsOf(part.wrapped as Part)
+  return 'pipe' in part && part.pipe !== undefined ? (part.pipe as readonly Part[]).flatMap(partsOf) : [part]
+}
+
+function acceptedBy({ type, choices, least, most }: Outline): string {
   if (choices) return `one of ${choices.join(', ')}`
   if (type === 'boolean') return 'true, yes, on or 1, or false, no, off or 0'
-  if (type === 'integer') {
-    const least = minimum ?? Number(exclusiveMinimum ?? 0) + 1
-    return maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER
-      ? `a whole number of ${least} or more`
-      : `a whole number from ${least} to ${maximum}`
-  }
-  return minLength > 1 ? `text of ${minLength} or more characters` : 'non-empty text'
+  if (type === 'number') return most === undefined ? `a whole number of ${least} or more` : `a whole number from ${least} to ${most}`
+  return least !== undefined && least > 1 ? `text of ${least} or more characters` : 'non-empty text'
 }
 
 /** The address of a server, stored without its trailing slash. */
-export const serverAddress = z.string().transform((text, context) => {
+export const serverAddress = v.pipe(
+  v.string(),
+  v.check(isServerAddress, ({ input }) => addressWords(URL.parse(input))),
+  v.transform(text => new URL(text).origin)
+)
+
+function isServerAddress(text: string): boolean {
   const url = URL.parse(text)
-  if (url && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href) return url.origin
-  context.issues.push({ code: 'custom', input: text, message: addressWords(url) })
-  return z.NEVER
-})
+  return url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+}
 
 function addressWords(url: URL | null): string {
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an address such as https://home.example'
@@ -35,16 +60,22 @@ function addressWords(url: URL | null): string {
 }
 
 /** A star, or an origin as browsers write it. */
-export const webOrigin = z.string().refine(text => text === '*' || URL.parse(text)?.origin === text, {
-  error: 'must be * or one origin such as https://app.example, without a trailing slash'
-})
+export const webOrigin = v.pipe(
+  v.string(),
+  v.check(
+    text => text === '*' || URL.parse(text)?.origin === text,
+    'must be * or one origin such as https://app.example, without a trailing slash'
+  )
+)
 
 /** `off`, or the address of the notification service. */
-export const pushAddress = z.string().refine(text => text === 'off' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
-  error: 'must be off or an address such as https://exp.host'
-})
+export const pushAddress = v.pipe(
+  v.string(),
+  v.check(text => text === 'off' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be off or an address such as https://exp.host')
+)
 
 /** A contact of the operator, as required by RFC 8292. */
-export const pushContact = z.string().refine(text => /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(text), {
-  error: 'must be a mailto: or https: address'
-})
+export const pushContact = v.pipe(
+  v.string(),
+  v.check(text => /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(text), 'must be a mailto: or https: address')
+)

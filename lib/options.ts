@@ -1,14 +1,14 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import * as z from 'zod'
 import { CannotStart } from './exit.ts'
-import { optionRefusal, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
+import { optionRefusal, outlineOf, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
+import * as v from './schema.ts'
 
 /** Every option of the server, with defaults and validated. */
-export type ServerOptions = z.output<typeof table>
+export type ServerOptions = v.InferOutput<typeof table>
 
 /** The options as an embedder passes them: omitted ones get their default. */
-export type GivenOptions = z.input<typeof table>
+export type GivenOptions = v.InferInput<typeof table>
 
 /** One option as shown in `--help` and the manual. */
 interface OptionRow extends Omit<Manual, 'defaultInWords'> {
@@ -32,158 +32,161 @@ interface Manual {
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-const manual = z.registry<Manual>()
+const manual = new Map<v.GenericSchema, Manual>()
 
 const options = {
-  host: option(z.string().min(1).overwrite(withoutBrackets).default('127.0.0.1'), {
+  host: option(v.optional(v.pipe(v.string(), v.minLength(1), v.transform(withoutBrackets)), '127.0.0.1'), {
     env: 'AFIELD_HOST',
     flag: 'host',
     about: 'Address to listen on. Any but a loopback address needs HTTPS, see --tls-cert, --public-url and --insecure-http.'
   }),
-  port: option(z.int().min(0).max(65_535).default(3005), {
+  port: option(v.optional(v.pipe(v.int(), v.minValue(0), v.maxValue(65_535)), 3005), {
     env: 'AFIELD_PORT',
     flag: 'port',
     about: 'Port to listen on; 0 picks a free one.'
   }),
-  data: option(z.string().min(1).default(dataDirectory), {
+  data: option(v.optional(v.pipe(v.string(), v.minLength(1)), dataDirectory), {
     env: 'AFIELD_DATA',
     flag: 'data',
     about: 'Directory for everything the server stores. Only one server can use it at a time.',
     defaultInWords: "afield in the platform's data directory"
   }),
-  publicUrl: option(serverAddress.optional(), {
+  publicUrl: option(v.optional(serverAddress), {
     env: 'AFIELD_PUBLIC_URL',
     flag: 'public-url',
     about: 'Address at which phones reach this server, if not the one it listens on.'
   }),
-  signup: option(z.enum(['owner', 'approve', 'invite', 'open', 'closed']).default('owner'), {
+  signup: option(v.optional(v.picklist(['owner', 'approve', 'invite', 'open', 'closed']), 'owner'), {
     env: 'AFIELD_SIGNUP',
     flag: 'signup',
     about: 'Who may create an account besides the owner: no one, anyone the owner approves, anyone with an invitation, or everyone.'
   }),
-  store: option(z.string().min(1).optional(), {
+  store: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_STORE',
     flag: 'store',
     about: 'Where accounts, sessions and messages are kept: sqlite:<file>.',
     defaultInWords: 'sqlite:afield.db in the data directory'
   }),
-  bus: option(z.string().min(1).default('local'), {
+  bus: option(v.optional(v.pipe(v.string(), v.minLength(1)), 'local'), {
     env: 'AFIELD_BUS',
     flag: 'bus',
     about: 'How the instances of one server exchange updates: local means there is only this one.'
   }),
-  tlsCert: option(z.string().min(1).optional(), {
+  tlsCert: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TLS_CERT',
     flag: 'tls-cert',
     about: 'File with the certificate chain (PEM). With --tls-key the server speaks HTTPS.'
   }),
-  tlsKey: option(z.string().min(1).optional(), {
+  tlsKey: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TLS_KEY',
     flag: 'tls-key',
     about: "File with the certificate's private key (PEM)."
   }),
-  insecureHttp: option(z.boolean().default(false), {
+  insecureHttp: option(v.optional(v.boolean(), false), {
     env: 'AFIELD_INSECURE_HTTP',
     flag: 'insecure-http',
     about: 'Allow plain HTTP on any address. Messages stay encrypted, but sign-in tokens can be read in transit.'
   }),
-  legacyPairing: option(z.enum(['on', 'no-keys', 'off']).default('on'), {
+  legacyPairing: option(v.optional(v.picklist(['on', 'no-keys', 'off']), 'on'), {
     env: 'AFIELD_LEGACY_PAIRING',
     flag: 'legacy-pairing',
     about:
       "Whether Happy's programs may pair, which they do without a check code: no-keys rejects those that ask for the account key itself, off rejects all."
   }),
-  limits: option(z.enum(['default', 'off']).default('default'), {
+  limits: option(v.optional(v.picklist(['default', 'off']), 'default'), {
     env: 'AFIELD_LIMITS',
     flag: 'limits',
     about: 'Rate limits for callers and storage limits for accounts; off is for load tests.'
   }),
-  trustProxy: option(z.string().min(1).optional(), {
+  trustProxy: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TRUST_PROXY',
     flag: 'trust-proxy',
     about: 'Proxies trusted to report where a request came from: loopback, addresses and blocks such as 10.0.0.0/8, separated by commas.'
   }),
-  corsOrigin: option(webOrigin.default('*'), {
+  corsOrigin: option(v.optional(webOrigin, '*'), {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
     about:
       'Web origin whose pages may call this server, besides its own app; other origins are then refused, also for WebSockets. With * all may, and connections from another site get few places before sign-in.'
   }),
-  keepSessionsDays: option(z.int().positive().optional(), {
+  keepSessionsDays: option(v.optional(v.pipe(v.int(), v.gtValue(0))), {
     env: 'AFIELD_KEEP_SESSIONS_DAYS',
     flag: 'keep-sessions-days',
     about: 'Remove ended sessions that were not used for this many days; by default every session is kept.'
   }),
-  backupEvery: option(z.int().min(1).max(500).optional(), {
+  backupEvery: option(v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(500))), {
     env: 'AFIELD_BACKUP_EVERY',
     flag: 'backup-every',
     about: 'Take a backup every so many hours and verify each by restoring it beside the data; by default no backups are scheduled.'
   }),
-  backupKeep: option(z.int().min(1).max(10_000).default(7), {
+  backupKeep: option(v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(10_000)), 7), {
     env: 'AFIELD_BACKUP_KEEP',
     flag: 'backup-keep',
     about: 'How many scheduled backups are kept.'
   }),
-  backupTo: option(z.string().min(1).optional(), {
+  backupTo: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_BACKUP_TO',
     flag: 'backup-to',
     about: 'Directory for scheduled backups, ideally on another disk.',
     defaultInWords: 'backups in the data directory'
   }),
-  idleAfterMs: option(z.int().positive().default(30_000), {
+  idleAfterMs: option(v.optional(v.pipe(v.int(), v.gtValue(0)), 30_000), {
     env: 'AFIELD_IDLE_AFTER_MS',
     flag: 'idle-after-ms',
     about: 'How long a disconnected session may take to reconnect before it counts as inactive.'
   }),
-  logLevel: option(z.enum(logLevels).default('info'), {
+  logLevel: option(v.optional(v.picklist(logLevels), 'info'), {
     env: 'AFIELD_LOG_LEVEL',
     flag: 'log-level',
     about: 'How much is logged to standard error; debug logs every request.'
   }),
-  metricsToken: option(z.string().min(16).optional(), {
+  metricsToken: option(v.optional(v.pipe(v.string(), v.minLength(16))), {
     env: 'AFIELD_METRICS_TOKEN',
     flag: 'metrics-token',
     about: 'Serve Prometheus metrics at /metrics to callers with this bearer token (16 or more characters); by default there are none.'
   }),
-  expoUrl: option(pushAddress.default('https://exp.host'), {
+  expoUrl: option(v.optional(pushAddress, 'https://exp.host'), {
     env: 'AFIELD_EXPO_URL',
     flag: 'expo-url',
     about: "Where notifications for Happy's apps are sent; off sends none."
   }),
-  expoToken: option(z.string().min(1).max(200).optional(), {
+  expoToken: option(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))), {
     env: 'AFIELD_EXPO_TOKEN',
     flag: 'expo-token',
     about: "Access token for Expo's push service, for projects that require one."
   }),
-  pushContact: option(pushContact.optional(), {
+  pushContact: option(v.optional(pushContact), {
     env: 'AFIELD_PUSH_CONTACT',
     flag: 'push-contact',
     about: 'How browser push services can contact you: mailto:you@example.net or an https address.',
     defaultInWords: 'the public address of the server'
   }),
-  pushAllow: option(z.string().min(1).optional(), {
+  pushAllow: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_PUSH_ALLOW',
     flag: 'push-allow',
     about:
       'Networks besides the internet that notifications may go to, such as an ntfy server at home: loopback, addresses and blocks such as 192.168.1.0/24, separated by commas.'
   }),
-  pushTitles: option(z.boolean().default(false), {
+  pushTitles: option(v.optional(v.boolean(), false), {
     env: 'AFIELD_PUSH_TITLES',
     flag: 'push-titles',
     about: 'Let notifications carry the titles and texts that agents send; providers and phone makers can read them.'
   }),
-  dev: option(z.boolean().default(false), {
+  dev: option(v.optional(v.boolean(), false), {
     env: 'AFIELD_DEV',
     flag: 'dev',
     about: 'For app development: files are read again at every request, nothing is cached on devices, and no notifications are registered.'
   })
 }
 
-const table = z.strictObject(options).transform(given => ({
-  ...given,
-  store: given.store ?? 'sqlite:afield.db',
-  backupTo: given.backupTo ?? join(given.data, 'backups')
-}))
+const table = v.pipe(
+  v.strictObject(options),
+  v.transform(given => ({
+    ...given,
+    store: given.store ?? 'sqlite:afield.db',
+    backupTo: given.backupTo ?? join(given.data, 'backups')
+  }))
+)
 
 /** Fills in the defaults. Throws CannotStart, in one sentence, for a value or combination that cannot work. */
 export function completeOptions(given: GivenOptions): ServerOptions {
@@ -213,31 +216,31 @@ export function optionRows(): OptionRow[] {
     const row = manual.get(schema)
     if (!row) throw new Error(`The option ${name} is missing from the manual.`)
     const { defaultInWords, ...line } = row
-    const { type, enum: choices, default: value } = z.toJSONSchema(schema, { io: 'input' })
+    const { type, choices } = outlineOf(schema)
+    const value = v.getDefault(schema)
     const defaultHere = value === undefined || value === false ? defaultInWords : String(value)
     const shownDefault = defaultInWords ?? defaultHere
     return {
       name,
       ...line,
-      kind: type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string',
-      ...(choices && { choices: choices.map(String) }),
+      kind: type === 'boolean' || type === 'number' ? type : 'string',
+      ...(choices && { choices }),
       ...(shownDefault !== undefined && { shownDefault }),
       ...(defaultHere !== undefined && { defaultHere })
     }
   })
 }
 
-function option<S extends z.ZodType>(schema: S, row: Manual): S {
-  manual.add(schema, row)
+function option<S extends v.GenericSchema>(schema: S, row: Manual): S {
+  manual.set(schema, row)
   return schema
 }
 
 function checked(given: unknown, sourceOf: (name: string) => string): ServerOptions {
-  const result = table.safeParse(given)
+  const result = v.safeParse(table, given)
   if (!result.success) {
-    const issue = result.error.issues[0]
-    const name = String(issue?.path[0])
-    throw new CannotStart(optionRefusal(issue, Object.entries(options).find(([known]) => known === name)?.[1], sourceOf(name)))
+    const name = String(result.problem.path[0])
+    throw new CannotStart(optionRefusal(result.problem, Object.entries(options).find(([known]) => known === name)?.[1], sourceOf(name)))
   }
   refuseHalfCertificate(result.data)
   refuseOpenNetwork(result.data)

@@ -32,8 +32,6 @@ export function bundling(root, { isWhole = false } = {}) {
         if (neverAsked.test(source)) return { contents: text.replace(/^(export const \w+Routes) = \{.*?^\}/ms, '$1 = {}'), loader: 'ts' }
         return { contents: direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
-      // Of zod the app uses little, and has that little by itself.
-      build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, 'web/core/validator.ts'), sideEffects: false }))
       // Opening boxes takes a small part of the curves, and signing nearly all. Boxes have a copy of their own, of which only that part stays.
       build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
         importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined

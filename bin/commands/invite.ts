@@ -2,6 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { isLoopback } from '../../lib/options.ts'
 import { inviteId } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
@@ -69,7 +70,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
 
 async function revoke(options: Options, { what }: Asked, terminal: Terminal): Promise<void> {
   if (what === undefined) throw new CannotStart(`invite revoke needs the ID of an invitation. See the list with:\n  ${typed('invite')}`)
-  await pointingTo('invite', askServer(options, 'revokeInvite', { id: inviteId.parse(what) }))
+  await pointingTo('invite', askServer(options, 'revokeInvite', { id: v.parse(inviteId, what) }))
   tell(terminal, `The invitation ${what} can no longer be used.`)
 }
 

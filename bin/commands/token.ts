@@ -1,7 +1,8 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
-import { accountId, tokenId } from '../../lib/protocol/wire/ids.ts'
+import { type AccountId, accountId, tokenId } from '../../lib/protocol/wire/ids.ts'
 import { everyScope, type Scope, scope } from '../../lib/protocol/wire/scopes.ts'
+import * as v from '../../lib/schema.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
@@ -38,7 +39,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     {
       options: readDataOptions(args),
       what: typeof args['what'] === 'string' ? args['what'] : undefined,
-      account: typeof args['account'] === 'string' ? accountId.parse(args['account']) : undefined,
+      account: typeof args['account'] === 'string' ? v.parse(accountId, args['account']) : undefined,
       scopes: scopesIn(String(args['scope'])),
       days: typeof args['days'] === 'number' ? args['days'] : undefined
     },
@@ -47,7 +48,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 }
 
 function scopesIn(text: string): Scope[] {
-  const scopes = scope.array().safeParse(text.split(','))
+  const scopes = v.safeParse(v.array(scope), text.split(','))
   if (!scopes.success) throw new CannotStart(`--scope must be one or more of ${everyScope.join(', ')}, separated by commas.`)
   return scopes.data
 }
@@ -55,7 +56,7 @@ function scopesIn(text: string): Scope[] {
 interface Asked {
   options: ReturnType<typeof readDataOptions>
   what: string | undefined
-  account: ReturnType<typeof accountId.parse> | undefined
+  account: AccountId | undefined
   scopes: Scope[]
   days: number | undefined
 }
@@ -89,6 +90,6 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
 
 async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
   if (what === undefined) throw new CannotStart(`token revoke needs the ID of a token. See the list with:\n  ${typed('token')}`)
-  await pointingTo('token', askServer(options, 'revokeToken', { account, id: tokenId.parse(what) }))
+  await pointingTo('token', askServer(options, 'revokeToken', { account, id: v.parse(tokenId, what) }))
   terminal.write(`The token ${what} can no longer be used.\n`)
 }

@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
@@ -72,7 +73,7 @@ async function reject(options: Options, { who }: Asked, terminal: Terminal): Pro
 }
 
 async function remove(options: Options, { who, isSure }: Asked, terminal: Terminal): Promise<void> {
-  const id = accountId.parse(required(who, 'remove', 'the ID of an account'))
+  const id = v.parse(accountId, required(who, 'remove', 'the ID of an account'))
   const { users } = await askServer(options, 'listUsers', {})
   const user = users.find(row => row.id === id)
   if (!user) throw new CannotStart(`There is no account ${id}. See the list with:\n  ${typed('users')}`, 1)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { CannotStart } from '../exit.ts'
+import * as v from '../schema.ts'
 import { ageStart, opened, sealed } from './age.ts'
 import { exactly, type ReadBytes, readBytes, readLine } from './bytes.ts'
 import { sealingKey, unsealed } from './secretstream.ts'
@@ -12,29 +12,35 @@ const firstLine = 'afield-backup-1'
 const mostHeadBytes = 1024
 const mostManifestBytes = 64 * 1024
 
-const head = z.strictObject({
-  sealing: z
-    .strictObject({
-      cipher: z.literal('argon2id+xchacha20poly1305'),
-      salt: z.base64().max(64),
-      passes: z.int().min(1).max(16),
-      memoryKiB: z
-        .int()
-        .min(8)
-        .max(1024 * 1024)
+const head = v.strictObject({
+  sealing: v.nullable(
+    v.strictObject({
+      cipher: v.literal('argon2id+xchacha20poly1305'),
+      salt: v.pipe(v.string(), v.base64(), v.maxLength(64)),
+      passes: v.pipe(v.int(), v.minValue(1), v.maxValue(16)),
+      memoryKiB: v.pipe(v.int(), v.minValue(8), v.maxValue(1024 * 1024))
     })
-    .nullable()
+  )
 })
 
-const manifest = z.object({
-  version: z.string(),
-  madeAt: z.int(),
-  holds: z.object({ accounts: z.int(), sessions: z.int(), messages: z.int() }),
+const manifest = v.object({
+  version: v.string(),
+  madeAt: v.int(),
+  holds: v.object({ accounts: v.int(), sessions: v.int(), messages: v.int() }),
   // Names, never paths: a forged backup must not write elsewhere.
-  files: z.array(z.strictObject({ name: z.string().regex(/^[\w-][\w.-]{0,100}$/), bytes: z.int().min(0), sha256: z.string() })).max(100)
+  files: v.pipe(
+    v.array(
+      v.strictObject({
+        name: v.pipe(v.string(), v.regex(/^[\w-][\w.-]{0,100}$/)),
+        bytes: v.pipe(v.int(), v.minValue(0)),
+        sha256: v.string()
+      })
+    ),
+    v.maxLength(100)
+  )
 })
 /** The manifest of a backup, and access to its files. */
-export type Manifest = z.output<typeof manifest>
+export type Manifest = v.InferOutput<typeof manifest>
 type PackedFile = Manifest['files'][number]
 
 /** The name, size and digest of a file, as a manifest lists it. */
@@ -125,9 +131,9 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-function parseLine<Schema extends z.ZodType>(schema: Schema, line: string | undefined): z.output<Schema> {
+function parseLine<Schema extends v.GenericSchema>(schema: Schema, line: string | undefined): v.InferOutput<Schema> {
   try {
-    return schema.parse(JSON.parse(line ?? ''))
+    return v.parse(schema, JSON.parse(line ?? ''))
   } catch (error) {
     throw new CannotStart('The backup is damaged, or of a later version of Afield.', undefined, { cause: error })
   }

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import * as z from 'zod'
 import { CannotStart, exitCodes } from '../exit.ts'
+import * as v from '../schema.ts'
 import { hasLocalSockets, withAddress } from './address.ts'
 
 /** How far long work has come, in units of its own such as pages. */
@@ -36,10 +36,10 @@ export async function askLocal({ directory, file, name, question, tell }: AskOpt
   }
 }
 
-const line = z.union([
-  z.strictObject({ progress: z.object({ done: z.number(), total: z.number() }) }),
-  z.strictObject({ refused: z.object({ says: z.string(), exitCode: z.int() }) }),
-  z.strictObject({ reply: z.unknown() })
+const line = v.union([
+  v.strictObject({ progress: v.object({ done: v.number(), total: v.number() }) }),
+  v.strictObject({ refused: v.object({ says: v.string(), exitCode: v.int() }) }),
+  v.strictObject({ reply: v.unknown() })
 ])
 
 async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOptions['tell']): Promise<unknown> {
@@ -54,7 +54,7 @@ async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOp
   // One that ends meanwhile is told of below.
   answer.on('error', () => {})
   for await (const said of createInterface({ input: answer })) {
-    const told = line.parse(JSON.parse(said))
+    const told = v.parse(line, JSON.parse(said))
     if ('progress' in told) tell?.(told.progress)
     else if ('refused' in told) throw new CannotStart(told.refused.says, told.refused.exitCode)
     else return told.reply

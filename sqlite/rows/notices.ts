@@ -1,5 +1,6 @@
 import type { AccountId, DeviceId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { type ChannelKind, type NotificationSettings, notificationSettings } from '../../lib/protocol/wire/notifications.ts'
+import * as v from '../../lib/schema.ts'
 import type {
   ChannelRow,
   DeliveryDraft,
@@ -111,7 +112,7 @@ function openChannels(database: Deps['database']) {
 // defaults.
 function settingsOf(text: string | null): NotificationSettings | null {
   if (text === null) return null
-  const read = notificationSettings.safeParse(JSON.parse(text))
+  const read = v.safeParse(notificationSettings, JSON.parse(text))
   return read.success ? read.data : null
 }
 

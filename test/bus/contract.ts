@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { accountTopic, type Bus, type BusEvent, instanceTopic, revocationTopic } from '../../lib/bus/bus.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 
 /**
  * Opens one more instance's end of the same bus; it is closed with the test. What an end could not deliver to one of its
@@ -8,8 +9,8 @@ import * as ids from '../../lib/protocol/wire/ids.ts'
  */
 export type BusPlace = (t: Test) => (on?: { onError: (error: unknown) => void }) => Promise<Bus>
 
-const topic = accountTopic(ids.accountId.parse('ada'))
-const other = accountTopic(ids.accountId.parse('grace'))
+const topic = accountTopic(v.parse(ids.accountId, 'ada'))
+const other = accountTopic(v.parse(ids.accountId, 'grace'))
 
 /** An event that can be told from others by its number. */
 const event = (number: number): BusEvent => ({ type: 'call-dropped', id: String(number) })
@@ -173,9 +174,9 @@ async function fence(bus: Bus, topic: Parameters<Bus['subscribe']>[0]): Promise<
 }
 
 function everyKind(): BusEvent[] {
-  const session = ids.sessionId.parse('s')
-  const machine = ids.machineId.parse('m')
-  const sealed = ids.sealed.parse('ünïcödé \u0000 🔐')
+  const session = v.parse(ids.sessionId, 's')
+  const machine = v.parse(ids.machineId, 'm')
+  const sealed = v.parse(ids.sealed, 'ünïcödé \u0000 🔐')
   const cell = { version: 3, value: sealed }
   const times = { active: true, activeAt: 1, createdAt: 2, updatedAt: 3 }
   const reached = { lastSeq: 9, deliveredSeq: 4, readSeq: 2 }
@@ -183,7 +184,7 @@ function everyKind(): BusEvent[] {
   const machineRow = { id: machine, metadata: cell, daemonState: cell, dataKey: sealed, ...times }
   const message = { seq: 7, localId: null, sealed, createdAt: 5 }
   const change = { type: 'change', clock: 12, at: 13, skip: undefined } as const
-  const connection = ids.connectionId.parse('c')
+  const connection = v.parse(ids.connectionId, 'c')
   return [
     { ...change, audience: 'apps', change: { type: 'session-opened', session: sessionRow } },
     { ...change, audience: { of: 'machine', id: machine }, change: { type: 'machine-opened', machine: machineRow } },
@@ -202,7 +203,7 @@ function everyKind(): BusEvent[] {
       signal: { type: 'presence', row: { of: 'session', id: session }, active: true, at: 1, thinking: false }
     },
     { type: 'signal', audience: 'apps', skip: connection, signal: { type: 'partial', session, partial: sealed } },
-    { type: 'token-revoked', token: ids.tokenId.parse('t') },
+    { type: 'token-revoked', token: v.parse(ids.tokenId, 't') },
     { type: 'callee-here', method: 's:abort', connection, stamp: 7, heldForMs: 0.5 },
     { type: 'call', id: '1', replyTo: instanceTopic('i'), from: connection, method: 's:abort', params: sealed },
     { type: 'call-taken', id: '1' },

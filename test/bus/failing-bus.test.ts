@@ -1,6 +1,7 @@
 import t from 'tap'
 import { accountTopic, type BusEvent } from '../../lib/bus/bus.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { busContract } from './contract.ts'
 import { failingBus } from './failing-bus.ts'
 
@@ -18,7 +19,7 @@ busContract(
   { instances: 'many' }
 )
 
-const topic = accountTopic(ids.accountId.parse('ada'))
+const topic = accountTopic(v.parse(ids.accountId, 'ada'))
 const event: BusEvent = { type: 'call-dropped', id: '1' }
 
 t.test('a failed subscription gets nothing, and the next one gets everything', async t => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/async/clock.ts'
 import { pause } from '../../lib/async/pause.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { createServer } from '../../lib/server/create.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { seededRandom } from '../crash/random.ts'
@@ -50,7 +51,7 @@ export async function ringing(t: Keeper, { data, notices, seed }: { data: string
   )
   const usedBefore = process.cpuUsage()
   const told = await Promise.all(people.map(person => tellAll(person, Math.ceil(notices / people.length))))
-  const outcomesOf = (person: Person, notice: string) => store.findDeliveries(accountId.parse(person.id), notice)
+  const outcomesOf = (person: Person, notice: string) => store.findDeliveries(v.parse(accountId, person.id), notice)
   for (const [index, { ada }] of people.entries()) {
     for (const notice of told[index] ?? []) {
       const isWaiting = async () => (await outcomesOf(ada, notice)).some(({ outcome }) => outcome === 'waiting')

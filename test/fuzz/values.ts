@@ -1,14 +1,15 @@
-import * as z from 'zod'
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from '../../lib/schema.ts'
 import type { Random } from '../crash/random.ts'
 
-export type Json = z.core.JSONSchema.JSONSchema
+export type Json = JsonSchema
 
 /** Texts that a field of this name may well hold, such as ids of rows that are there. */
 export type Known = (field: string) => readonly string[]
 
 /** What a schema takes, as a JSON Schema; undefined for a schema that takes nothing. */
-export function jsonOf(schema: z.ZodType): Json | undefined {
-  return schema instanceof z.ZodUndefined ? undefined : z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+export function jsonOf(schema: v.GenericSchema): Json | undefined {
+  return schema.type === 'undefined' ? undefined : toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' })
 }
 
 /** A value that the schema takes, most of the time. */

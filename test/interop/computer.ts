@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../lib/schema.ts'
 import type { Stage } from './steps.ts'
 
 /** The computer of somebody who uses the published CLI: a home of its own, the server, and agents on its path. */
@@ -53,8 +53,8 @@ function endStragglers({ home }: Computer): void {
     const file = join(home, '.happy', name)
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   }
-  const sessions = z.object({ sessions: z.record(z.string(), z.object({ metadata: z.object({ hostPid: z.number() }) })).default({}) })
-  const pids = Object.values(sessions.parse(read('sessions.json')).sessions).map(({ metadata }) => metadata.hostPid)
+  const sessions = v.object({ sessions: v.optional(v.record(v.string(), v.object({ metadata: v.object({ hostPid: v.number() }) })), {}) })
+  const pids = Object.values(v.parse(sessions, read('sessions.json')).sessions).map(({ metadata }) => metadata.hostPid)
   for (const pid of [read('daemon.state.json').pid, ...pids]) {
     if (livesIn(home, pid)) process.kill(pid, 'SIGKILL')
   }

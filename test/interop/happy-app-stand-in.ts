@@ -1,24 +1,24 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import * as z from 'zod'
 import { cryptoReady, engine, formatBackupKey, readBackupKey } from '../../lib/crypto/index.ts'
+import * as v from '../../lib/schema.ts'
 import { type Phone, type PhoneSession, startPhone } from '../wrapper/kit/phone.ts'
 import type { Stage } from './steps.ts'
 
 type Teardown = Pick<Stage, 'teardown'>
 
 /** What the page asks for: the name of a call, with what it needs. */
-const asked = z.object({
-  call: z.string(),
-  server: z.string(),
-  key: z.string().optional(),
-  session: z.string().optional(),
-  text: z.string().optional(),
-  answer: z.unknown().optional(),
-  picture: z.string().optional()
+const asked = v.object({
+  call: v.string(),
+  server: v.string(),
+  key: v.optional(v.string()),
+  session: v.optional(v.string()),
+  text: v.optional(v.string()),
+  answer: v.optional(v.unknown()),
+  picture: v.optional(v.string())
 })
-type Asked = z.infer<typeof asked>
+type Asked = v.InferOutput<typeof asked>
 
 /**
  * A page with the routes, the words and the dialogs of Happy's app and nothing else of it, to try the walk on. Behind it works the client of
@@ -27,7 +27,7 @@ type Asked = z.infer<typeof asked>
 export async function serveStandIn({ teardown }: Teardown, spoilt?: string): Promise<string> {
   const accounts = new Map<string, ReturnType<typeof openAccount>>()
   const answer = async (request: IncomingMessage) => {
-    const asking = asked.parse(JSON.parse(await text(request)))
+    const asking = v.parse(asked, JSON.parse(await text(request)))
     if (asking.call === spoilt) return {}
     if (asking.call === 'create') return cryptoReady().then(() => ({ key: formatBackupKey(engine.randomBytes(32)) }))
     const key = asking.key ?? ''
@@ -72,7 +72,7 @@ async function answerFor(phone: Phone, sessionOf: (id: string) => Promise<PhoneS
   if (call === 'spawn') {
     const machine = await phone.machine()
     const directory = (await machine.metadata())?.homeDir ?? ''
-    const started = z.object({ sessionId: z.string() }).parse(await machine.call('spawn-happy-session', { directory, agent: 'claude' }))
+    const started = v.parse(v.object({ sessionId: v.string() }), await machine.call('spawn-happy-session', { directory, agent: 'claude' }))
     await (await sessionOf(started.sessionId)).say(text)
     return started
   }

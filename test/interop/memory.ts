@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { type Cipher, dataKeyCipher, deriveContentKeypair, fromBase64Exact, legacyCipher, unwrapDataKey } from '../../lib/crypto/index.ts'
 import { daemonState, machineMetadata } from '../../lib/protocol/sealed/machine.ts'
 import { messageBody } from '../../lib/protocol/sealed/messages.ts'
@@ -6,19 +5,20 @@ import { agentState, sessionMetadata } from '../../lib/protocol/sealed/session.t
 import { ephemeral } from '../../lib/protocol/wire/ephemerals.ts'
 import type { MachineRecord, MessageRecord, SessionRecord } from '../../lib/protocol/wire/records.ts'
 import { update } from '../../lib/protocol/wire/updates.ts'
+import * as v from '../../lib/schema.ts'
 
 /** A message as the phone shows it. */
 export interface Said {
   id: string
   seq: number
-  body: z.infer<typeof messageBody>
+  body: v.InferOutput<typeof messageBody>
 }
 
 export interface PhoneSession {
   id: string
   cipher: Cipher
-  metadata: z.infer<typeof sessionMetadata>
-  agentState: z.infer<typeof agentState> | undefined
+  metadata: v.InferOutput<typeof sessionMetadata>
+  agentState: v.InferOutput<typeof agentState> | undefined
   active: boolean
   thinking: boolean
   /** In the order in which they arrived live. */
@@ -28,8 +28,8 @@ export interface PhoneSession {
 export interface PhoneMachine {
   id: string
   cipher: Cipher
-  metadata: z.infer<typeof machineMetadata>
-  daemonState: z.infer<typeof daemonState> | undefined
+  metadata: v.InferOutput<typeof machineMetadata>
+  daemonState: v.InferOutput<typeof daemonState> | undefined
   active: boolean
 }
 
@@ -47,7 +47,7 @@ export class Memory {
 
   /** Takes in an `update`; throws when it does not fit the wire, cannot be opened, or comes out of its turn. */
   hearUpdate(frame: unknown): void {
-    const { body } = update.parse(frame)
+    const { body } = v.parse(update, frame)
     switch (body.t) {
       case 'new-session':
         this.keepSession(body)
@@ -86,7 +86,7 @@ export class Memory {
   }
 
   hearEphemeral(frame: unknown): void {
-    const news = ephemeral.parse(frame)
+    const news = v.parse(ephemeral, frame)
     switch (news.type) {
       case 'activity': {
         const session = this.sessions.get(news.id)
@@ -156,13 +156,17 @@ export class Memory {
 }
 
 /** What was sealed, as the schema wants it; throws when either fails. */
-export function open<Schema extends z.ZodType>(cipher: Cipher, sealed: string, schema: Schema): z.infer<Schema> {
+export function open<Schema extends v.GenericSchema>(cipher: Cipher, sealed: string, schema: Schema): v.InferOutput<Schema> {
   const opened = cipher.open(sealed)
   if (!opened.ok) throw new Error('The phone cannot open this.')
-  return schema.parse(opened.value)
+  return v.parse(schema, opened.value)
 }
 
-function openOptional<Schema extends z.ZodType>(cipher: Cipher, sealed: string | null, schema: Schema): z.infer<Schema> | undefined {
+function openOptional<Schema extends v.GenericSchema>(
+  cipher: Cipher,
+  sealed: string | null,
+  schema: Schema
+): v.InferOutput<Schema> | undefined {
   return sealed === null ? undefined : open(cipher, sealed, schema)
 }
 

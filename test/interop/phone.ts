@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
-import * as z from 'zod'
 import {
   type Cipher,
   cryptoReady,
@@ -12,10 +11,11 @@ import {
   toBase64
 } from '../../lib/crypto/index.ts'
 import { listedMachine, listedSession, messageRecord } from '../../lib/protocol/wire/records.ts'
+import * as v from '../../lib/schema.ts'
 import { call, signInBody } from '../kit/person.ts'
 import { Memory, open, type PhoneMachine, type PhoneSession, type Said } from './memory.ts'
 
-const callAck = z.union([z.object({ ok: z.literal(true), result: z.string() }), z.object({ ok: z.literal(false), error: z.string() })])
+const callAck = v.union([v.object({ ok: v.literal(true), result: v.string() }), v.object({ ok: v.literal(false), error: v.string() })])
 
 /**
  * An app reduced to the wire: it holds the account secret, hears everything and opens all of it. It shares the crypto and the
@@ -114,9 +114,9 @@ export class Phone {
 
   /** Reads the lists, as an app does when it opens. */
   async load(): Promise<void> {
-    const { sessions } = z.object({ sessions: z.array(listedSession) }).parse(await this.#ask('GET', '/v1/sessions'))
+    const { sessions } = v.parse(v.object({ sessions: v.array(listedSession) }), await this.#ask('GET', '/v1/sessions'))
     for (const session of sessions) this.#memory.keepSession(session)
-    const machines = z.array(listedMachine).parse(await this.#ask('GET', '/v1/machines'))
+    const machines = v.parse(v.array(listedMachine), await this.#ask('GET', '/v1/machines'))
     for (const machine of machines) this.#memory.keepMachine(machine)
   }
 
@@ -125,7 +125,7 @@ export class Phone {
     const said: Said[] = []
     for (;;) {
       const reply = await this.#ask('GET', `/v3/sessions/${id}/messages?after_seq=${said.at(-1)?.seq ?? 0}&limit=7`)
-      const { messages, hasMore } = z.object({ messages: z.array(messageRecord), hasMore: z.boolean() }).parse(reply)
+      const { messages, hasMore } = v.parse(v.object({ messages: v.array(messageRecord), hasMore: v.boolean() }), reply)
       said.push(...messages.map(message => this.#memory.openMessage(id, message)))
       if (!hasMore) return said
     }
@@ -140,9 +140,9 @@ export class Phone {
   /** Calls a method of a session or a machine; null when it answered with nothing. */
   async call(callee: { id: string; cipher: Cipher }, method: string, params: unknown): Promise<unknown> {
     const request = { method: `${callee.id}:${method}`, params: callee.cipher.seal(params) }
-    const answer = callAck.parse(await this.#socket?.emitWithAck('rpc-call', request))
+    const answer = v.parse(callAck, await this.#socket?.emitWithAck('rpc-call', request))
     if (!answer.ok) throw new Error(`${method}: ${answer.error}`)
-    return open(callee.cipher, answer.result, z.unknown())
+    return open(callee.cipher, answer.result, v.unknown())
   }
 
   get sessions(): PhoneSession[] {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { pause } from '../../lib/async/pause.ts'
 import { readPairingLink, toBase64 } from '../../lib/crypto/index.ts'
+import * as v from '../../lib/schema.ts'
 import { call } from '../kit/person.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { type Computer, furnishComputer } from './computer.ts'
@@ -108,7 +108,7 @@ async function askMachine({ steps, folder }: Stage, machine: PhoneMachine, phone
   })
   await steps.step('the app lists a directory of the machine', async () => {
     const answer = await phone.call(machine, 'listDirectory', { path: folder })
-    const { entries } = z.object({ success: z.literal(true), entries: z.array(z.object({ name: z.string() })) }).parse(answer)
+    const { entries } = v.parse(v.object({ success: v.literal(true), entries: v.array(v.object({ name: v.string() })) }), answer)
     assert.deepEqual(
       entries.map(({ name }) => name),
       ['agents', 'data', 'home']
@@ -125,7 +125,7 @@ async function spawnByDaemon({ steps, folder }: Stage, machine: PhoneMachine, ph
   })
   const session = await steps.step('the daemon spawns a session', async () => {
     const answer = await phone.call(machine, 'spawn-happy-session', { ...params, approvedNewDirectoryCreation: true })
-    const { sessionId } = z.object({ type: z.literal('success'), sessionId: z.string() }).parse(answer)
+    const { sessionId } = v.parse(v.object({ type: v.literal('success'), sessionId: v.string() }), answer)
     return phone.until(() => phone.sessions.find(({ id }) => id === sessionId))
   })
   await steps.step('the spawned session answers a prompt', async () => {

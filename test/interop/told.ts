@@ -1,4 +1,5 @@
 import { type Envelope, envelope, type MessageBody } from '../../lib/protocol/sealed/messages.ts'
+import * as v from '../../lib/schema.ts'
 import type { Said } from './memory.ts'
 
 /** Each message as one line that a test can compare. */
@@ -36,7 +37,7 @@ function tellEvent(ev: Envelope['ev']): string {
 
 function envelopeOf(body: MessageBody): Envelope | undefined {
   if (body.role !== 'session') return undefined
-  return envelope.parse('ev' in body.content ? body.content : body.content['data'])
+  return v.parse(envelope, 'ev' in body.content ? body.content : body.content['data'])
 }
 
 function timeOf({ body }: Said): number {

@@ -25,7 +25,7 @@ const drawing = ['preact', '@preact/signals']
 
 const inSession = ['web/session/composer', 'web/session/decide', 'web/session/work']
 
-const common = ['exit', 'options', 'assets', 'node-version', 'async', 'local-socket']
+const common = ['schema', 'exit', 'options', 'assets', 'node-version', 'async', 'local-socket']
 
 // A room may import what its rooms may import: the arrows are transitive.
 export const rooms: Record<string, Room> = {
@@ -62,39 +62,39 @@ export const rooms: Record<string, Room> = {
   // As the app, the wrapper looks down only: what starts a session knows it, and it knows its line to the server and its agent.
   'wrapper/run': { files: ['lib/wrapper/run/'], rooms: ['wrapper/account'], packages: ['node:'] },
   'wrapper/account': { files: ['lib/wrapper/account/'], rooms: ['wrapper/daemon'], packages: ['node:'] },
-  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'ws', 'zod'] },
+  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'ws'] },
   'wrapper/session': {
     files: ['lib/wrapper/session/'],
     rooms: ['wrapper/histories', 'wrapper/approvals', 'wrapper/uplink'],
-    packages: ['node:', 'zod']
+    packages: ['node:']
   },
-  'wrapper/histories': { files: ['lib/wrapper/histories/'], rooms: ['wrapper/agents'], packages: ['node:', 'zod'] },
-  'wrapper/approvals': { files: ['lib/wrapper/approvals/'], rooms: ['wrapper/agents'], packages: ['node:', 'zod'] },
+  'wrapper/histories': { files: ['lib/wrapper/histories/'], rooms: ['wrapper/agents'], packages: ['node:'] },
+  'wrapper/approvals': { files: ['lib/wrapper/approvals/'], rooms: ['wrapper/agents'], packages: ['node:'] },
   'wrapper/uplink': { files: ['lib/wrapper/uplink/'], rooms: ['wrapper/agents'], packages: ['node:', 'ws'] },
   'wrapper/agents': {
     files: ['lib/wrapper/agents/'],
     rooms: ['wrapper/terminal', 'wrapper/home'],
     // What an agent changed comes from some as a unified diff.
-    packages: ['node:', 'undici', 'zod', 'zigpty', 'diff', '@agentclientprotocol/sdk']
+    packages: ['node:', 'undici', 'zigpty', 'diff', '@agentclientprotocol/sdk']
   },
   'wrapper/terminal': { files: ['lib/wrapper/terminal/'], rooms: ['wrapper/home'], packages: ['node:', 'uqr'] },
-  'wrapper/home': { files: ['lib/wrapper/home/'], rooms: ['client', ...common], packages: ['node:', 'zod'] },
+  'wrapper/home': { files: ['lib/wrapper/home/'], rooms: ['client', ...common], packages: ['node:'] },
   client: {
     files: ['lib/client/'],
     rooms: ['client/sign-in', 'client/feed', 'client/outbox', 'client/calls', 'client/happy'],
     packages: []
   },
-  'client/calls': { files: ['lib/client/calls/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
+  'client/calls': { files: ['lib/client/calls/'], rooms: ['client/link', 'client/sealed'], packages: [] },
   // The one place that knows the older formats, modes and codes of Happy and of earlier wrappers of ours.
   'client/happy': { files: ['lib/client/happy/'], rooms: ['client/sealed'], packages: [] },
-  'client/outbox': { files: ['lib/client/outbox/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
-  'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: ['zod'] },
-  'client/sign-in': { files: ['lib/client/sign-in/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
-  'client/sealed': { files: ['lib/client/sealed/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['zod'] },
-  'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['zod'] },
+  'client/outbox': { files: ['lib/client/outbox/'], rooms: ['client/link', 'client/sealed'], packages: [] },
+  'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: [] },
+  'client/sign-in': { files: ['lib/client/sign-in/'], rooms: ['client/link', 'client/sealed'], packages: [] },
+  'client/sealed': { files: ['lib/client/sealed/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: [] },
+  'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: [] },
 
-  'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: ['zod'] },
-  'protocol/wire': { files: ['lib/protocol/wire/'], rooms: [], packages: ['zod'] },
+  'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: [] },
+  'protocol/wire': { files: ['lib/protocol/wire/'], rooms: ['schema'], packages: [] },
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['@noble/ciphers', '@noble/curves', '@noble/hashes'] },
   // The engine outside of browsers, under whose name that of browsers stands there.
   engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers', '@noble/hashes'] },
@@ -106,21 +106,21 @@ export const rooms: Record<string, Room> = {
     files: ['lib/server/edge/socket/'],
     rooms: ['edge/http', 'hub'],
     not: past,
-    packages: ['node:', 'uWebSockets.js', 'zod']
+    packages: ['node:', 'uWebSockets.js']
   },
   'edge/http': {
     files: ['lib/server/edge/http/'],
     rooms: ['edge/listen', 'actions'],
     not: past,
-    packages: ['node:', 'uWebSockets.js', 'zod']
+    packages: ['node:', 'uWebSockets.js']
   },
   'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], not: past, packages: ['node:', 'uWebSockets.js'] },
   // Commands of the owner come another way than requests: past the edge, to the same actions.
-  control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:', 'zod'] },
+  control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:'] },
   backup: {
     files: ['lib/backup/'],
     rooms: ['control', 'store/open', ...common],
-    packages: ['node:', 'zod', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
+    packages: ['node:', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
   },
   // What a caller can do may wake what happens by itself.
   actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
@@ -131,7 +131,7 @@ export const rooms: Record<string, Room> = {
     rooms: ['server'],
     packages: ['node:']
   },
-  push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod', 'web-push'] },
+  push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'web-push'] },
   server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:', 'ipaddr.js'] },
 
   'store/open': { files: ['lib/store/open.ts'], rooms: ['sqlite', 'postgres'], packages: ['node:'] },
@@ -146,9 +146,10 @@ export const rooms: Record<string, Room> = {
   bus: { files: ['lib/bus/'], rooms: ['protocol/wire', 'async', 'store'], packages: ['node:'] },
   redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', 'ioredis'] },
 
+  schema: { files: ['lib/schema.ts'], rooms: [], packages: ['valibot'] },
   exit: { files: ['lib/exit.ts'], rooms: [], packages: [] },
-  'local-socket': { files: ['lib/local-socket/'], rooms: ['exit'], packages: ['node:', 'zod'] },
-  options: { files: ['lib/options.ts', 'lib/option-refusal.ts'], rooms: ['exit'], packages: ['node:', 'zod'] },
+  'local-socket': { files: ['lib/local-socket/'], rooms: ['schema', 'exit'], packages: ['node:'] },
+  options: { files: ['lib/options.ts', 'lib/option-refusal.ts'], rooms: ['schema', 'exit'], packages: ['node:'] },
   assets: { files: ['lib/assets.ts'], rooms: [], packages: ['node:'] },
   'node-version': { files: ['lib/node-version.ts'], rooms: ['exit'], packages: ['node:'] },
 

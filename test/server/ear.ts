@@ -1,14 +1,15 @@
 import * as ids from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import type { CloseReason, Connection } from '../../lib/server/hub/connection.ts'
 import type { Untyped } from '../kit/person.ts'
 
-export const account = ids.accountId.parse('ada')
+export const account = v.parse(ids.accountId, 'ada')
 
 /** A connection as the hub sees one, which keeps what it was sent. */
 export class Ear implements Connection {
   readonly id: Connection['id']
   readonly account = account
-  readonly token = ids.tokenId.parse('t')
+  readonly token = v.parse(ids.tokenId, 't')
   readonly scope: Connection['scope'] = 'app'
   readonly isPresent = true
   knowsOurs = true
@@ -22,7 +23,7 @@ export class Ear implements Connection {
   #wake = () => {}
 
   constructor(id: string = crypto.randomUUID()) {
-    this.id = ids.connectionId.parse(id)
+    this.id = v.parse(ids.connectionId, id)
   }
 
   send(frame: string): void {

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { accountTopic } from '../../lib/bus/bus.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { type FailingBus, failingBus } from '../bus/failing-bus.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { signUp } from '../kit/person.ts'
@@ -38,7 +39,7 @@ t.test('when the bus fails one subscription, the connection is told to reconnect
   await ada.send(session, { localId: 'a' })
   await heard.settled()
   t.equal(heard.bodies('new-message').length, 1)
-  t.equal(bus.listeners(accountTopic(accountId.parse(ada.id))), 1, 'nothing of the failure is left')
+  t.equal(bus.listeners(accountTopic(v.parse(accountId, ada.id))), 1, 'nothing of the failure is left')
 })
 
 t.test('a bus that never confirms a subscription delays nobody for longer than one attempt [M2]', async t => {
@@ -53,7 +54,7 @@ t.test('a bus that never confirms a subscription delays nobody for longer than o
   t.equal(await closed, 1013)
   t.match(server.errors.splice(0), [{ name: 'DeadlineExceeded' }])
 
-  const topic = accountTopic(accountId.parse(ada.id))
+  const topic = accountTopic(v.parse(accountId, ada.id))
   await openAccepted(t, server, { token: ada.token })
   t.equal(bus.listeners(topic), 1)
   bus.endHanging()

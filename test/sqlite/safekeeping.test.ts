@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { artifactId, attachmentId, kvKey } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { RowDamaged, type Store } from '../../lib/store/store.ts'
@@ -212,9 +213,9 @@ async function placeWithEverything(t: Test) {
   const { ann, session } = place
   const store = await place.open()
   const laptop = machineId('laptop')
-  const document = artifactId.parse('0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a1')
-  const attachment = attachmentId.parse('0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a2.enc')
-  const change = (version: number) => ({ key: kvKey.parse('a'), value: sealed(`value ${version}`), version })
+  const document = v.parse(artifactId, '0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a1')
+  const attachment = v.parse(attachmentId, '0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a2.enc')
+  const change = (version: number) => ({ key: v.parse(kvKey, 'a'), value: sealed(`value ${version}`), version })
   await store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('busy'), 2)
   await newMachine(store, ann, laptop)
   await store.writeCell(ann, { of: 'machine', id: laptop, name: 'daemonState' }, 1, sealed('running'), 2)

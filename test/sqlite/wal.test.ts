@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { type AccountId, artifactId, type Sealed } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { openStore } from '../../lib/store/open.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { draft, newAccount, newSession, sealed } from '../store/contract/kit.ts'
@@ -26,7 +27,7 @@ t.test('the WAL stays far smaller than what was written through it [F7]', async 
 
 t.test('a large document, and large settings, are written to disk once, with their checksum', async t => {
   const large = sealed('x'.repeat(8 * mib))
-  const id = artifactId.parse('a')
+  const id = v.parse(artifactId, 'a')
   const inLog = async (
     write: (store: Store, ann: AccountId) => Promise<unknown>,
     prepare?: (store: Store, ann: AccountId) => Promise<unknown>

@@ -1,6 +1,7 @@
 import { type Cipher, type LiveSocket, Refused, type Rest } from '../../lib/client/index.ts'
 import { readMarks, readMarksKey } from '../../lib/protocol/sealed/read-marks.ts'
 import { kvKey, type Sealed, sealed } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 
 type Marks = ReadonlyMap<string, number>
 
@@ -34,7 +35,7 @@ const mostTries = 5
  * without keys has none: then each device goes by what was read on it.
  */
 export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after = timer }: ReadMarksSources): ReadMarks {
-  const key = kvKey.parse(readMarksKey)
+  const key = v.parse(kvKey, readMarksKey)
   const stopped = new AbortController()
   const { signal } = stopped
   let there = { version: -1, marks: new Map<string, number>() as Marks }
@@ -47,7 +48,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
   const take = (version: number, value: Sealed | null): boolean => {
     if (isRead && version <= there.version) return true
     const opened = value === null ? undefined : cipher.open(value)
-    const known = opened?.ok ? readMarks.safeParse(opened.value) : undefined
+    const known = opened?.ok ? v.safeParse(readMarks, opened.value) : undefined
     if (value !== null && !known?.success) return false
     const marks = new Map(Object.entries(known?.data?.read ?? {}))
     there = { version, marks }
@@ -72,7 +73,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
       if ((tries > 0 || !isRead) && !(await read())) return
       const marks = new Map([...there.marks, ...untold()].filter(([session]) => isKnown(session)))
       const { version } = there
-      const value = sealed.parse(cipher.seal({ read: Object.fromEntries(marks) }))
+      const value = v.parse(sealed, cipher.seal({ read: Object.fromEntries(marks) }))
       const body = { mutations: [{ key, value, version }] }
       const written = await rest.call('mutateKv', { body }, { signal }).catch((error: unknown) => {
         // Another device was faster: both of what is there and what is here count.

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import {
   callError,
@@ -12,6 +11,7 @@ import {
 import type { SealedFor } from '../../protocol/sealed/sealed-for.ts'
 import { callFailures } from '../../protocol/wire/failures.ts'
 import type { DeviceId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import { Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 import type { LiveSocket } from '../link/socket.ts'
@@ -66,8 +66,8 @@ export async function callSession<Name extends SessionCall>(
 }
 
 /** Rejects with `CallFailed` if the result does not fit. */
-export function readResult<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value)
+export function readResult<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value)
   if (result.success) return result.data
   throw new CallFailed('unreadable', 'The answer has an unknown shape.')
 }
@@ -121,7 +121,7 @@ function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof 
   const opened = openCallAnswer(cipher, sealed, name)
   if (opened.type === 'unreadable') throw new CallFailed('unreadable', 'The answer was sealed with another key.')
   if (opened.type === 'astray') throw new CallFailed('astray', 'This is not the answer to this call.')
-  const said = callError.safeParse(opened.result)
+  const said = v.safeParse(callError, opened.result)
   if (said.success) throw new CallFailed('failed', said.data.error)
   return opened.result
 }
@@ -205,9 +205,9 @@ export function serveSession({ session, handlers, ...options }: ServeOptions & {
 }
 
 /** Converts handlers from a table into ones for unchecked parameters. */
-export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
+export function checkParams<Table extends Record<string, { params: v.GenericSchema }>>(
   table: Table,
-  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, ...call: CallFacts) => unknown) | undefined }
+  handlers: { [Name in keyof Table]?: ((params: v.InferOutput<Table[Name]['params']>, ...call: CallFacts) => unknown) | undefined }
 ): Record<string, Handler> {
   const checked: Record<string, Handler> = {}
   for (const [name, { params: schema }] of Object.entries(table)) {
@@ -215,7 +215,7 @@ export function checkParams<Table extends Record<string, { params: z.ZodType }>>
     if (!handler) continue
     // Existing apps call some methods without any parameters. The table says which schema belongs to which
     // handler; iterating over it loses that.
-    checked[name] = (params, ...call) => handler(schema.parse(params ?? {}) as never, ...call)
+    checked[name] = (params, ...call) => handler(v.parse(schema, params ?? {}) as never, ...call)
     checked[name].mayBe = params => mayBeCall(schema, params)
   }
   return checked
@@ -225,10 +225,10 @@ export function checkParams<Table extends Record<string, { params: z.ZodType }>>
  * False for text that cannot have been sealed as a call of a method without parameters: any sealed
  * text would do as one, so a nameless one may contain nothing that the method does not know.
  */
-function mayBeCall(schema: z.ZodType, params: unknown): boolean {
-  const fields = 'shape' in schema && typeof schema.shape === 'object' && schema.shape
-  if (!fields || !schema.safeParse({}).success) return true
-  const { data } = z.record(z.string(), z.unknown()).safeParse(params ?? {})
+function mayBeCall(schema: v.GenericSchema, params: unknown): boolean {
+  const fields = 'entries' in schema && typeof schema.entries === 'object' && schema.entries
+  if (!fields || !v.safeParse(schema, {}).success) return true
+  const { data } = v.safeParse(v.record(v.string(), v.unknown()), params ?? {})
   return data !== undefined && Object.keys(data).every(key => Object.hasOwn(fields, key))
 }
 
@@ -291,7 +291,7 @@ function failure(why: string) {
 }
 
 function sayWhy(error: unknown): string {
-  if (error instanceof z.ZodError) return 'The parameters have an unknown shape'
+  if (error instanceof v.Misfit) return 'The parameters have an unknown shape'
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 import { rpcRegistered, rpcRequest } from '../../protocol/wire/events.ts'
 import type { DeviceId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 
 /**
  * Called with the sealed parameters of a call, and the calling device as identified by the server;
@@ -77,14 +78,14 @@ export function createAnswerDesk(
       cancelReminder()
     },
     heardRegistered(frame) {
-      const registered = rpcRegistered.safeParse(frame)
+      const registered = v.safeParse(rpcRegistered, frame)
       const entry = registered.success ? entryByMethod.get(registered.data.method) : undefined
       if (!entry) return
       entry.isConfirmed = true
       entry.confirm()
     },
     heardRequest(frame, acknowledge) {
-      const { method = '', params, by } = rpcRequest.safeParse(frame).data ?? {}
+      const { method = '', params, by } = v.safeParse(rpcRequest, frame).data ?? {}
       const entry = entryByMethod.get(method)
       // An answer that is not text ends the call at once; without one the caller would wait for the
       // timeout.

@@ -1,5 +1,6 @@
 import type { Handshake } from '../../protocol/wire/handshake.ts'
 import { machineId, sessionId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import type { TokenSource } from './rest.ts'
 
 /** What a connection sees and may answer: the whole account, one session or one machine. */
@@ -52,8 +53,8 @@ function scoped(scope: ConnectionScope) {
     case 'app':
       return { clientType: 'user-scoped' } as const
     case 'session':
-      return { clientType: 'session-scoped', sessionId: sessionId.parse(scope.id) } as const
+      return { clientType: 'session-scoped', sessionId: v.parse(sessionId, scope.id) } as const
     case 'machine':
-      return { clientType: 'machine-scoped', machineId: machineId.parse(scope.id) } as const
+      return { clientType: 'machine-scoped', machineId: v.parse(machineId, scope.id) } as const
   }
 }

@@ -1,6 +1,6 @@
-import * as z from 'zod'
 import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
 import { type JsonRouteName, type ReplyOf, type RouteName, routes } from '../../protocol/wire/routes.ts'
+import * as v from '../../schema.ts'
 import { Refused, Unreachable } from './refusals.ts'
 
 /** The part of `fetch` used here; the global one and undici's both fit. */
@@ -10,9 +10,9 @@ export type Fetch = (
 ) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>
 
 /** Parts that the route does not need may be omitted. Query values are written as text. */
-export type RequestOf<Name extends RouteName> = Part<'params', z.input<(typeof routes)[Name]['params']>> &
-  Part<'body', z.input<(typeof routes)[Name]['body']>> & {
-    query?: { [Field in keyof z.input<(typeof routes)[Name]['query']>]?: string | number }
+export type RequestOf<Name extends RouteName> = Part<'params', v.InferInput<(typeof routes)[Name]['params']>> &
+  Part<'body', v.InferInput<(typeof routes)[Name]['body']>> & {
+    query?: { [Field in keyof v.InferInput<(typeof routes)[Name]['query']>]?: string | number }
   }
 
 type Part<Key extends string, Value> = [Record<string, never>] extends [Value] ? { [K in Key]?: Value } : { [K in Key]: Value }
@@ -137,27 +137,28 @@ async function ask(fetch: Fetch, url: string, init: Parameters<Fetch>[1]): Promi
   }
 }
 
-function readReply(schema: z.ZodType, { status, text, retryAfterMs }: Answer): unknown {
+function readReply(schema: v.GenericSchema, { status, text, retryAfterMs }: Answer): unknown {
   const json = parseJson(text)
-  if (status >= 500) throw new Unreachable('server-error', { status, code: errorBody.safeParse(json).data?.error, retryAfterMs })
+  if (status >= 500) throw new Unreachable('server-error', { status, code: v.safeParse(errorBody, json).data?.error, retryAfterMs })
   if (status >= 400) throw refusalOf(status, json, retryAfterMs)
 
-  const reply = schema.safeParse(json)
-  if (status < 200 || status > 299 || !reply.success) throw new Unreachable('strange-answer', { cause: reply.error })
+  const reply = v.safeParse(schema, json)
+  if (status < 200 || status > 299 || !reply.success)
+    throw new Unreachable('strange-answer', { cause: reply.problem && new v.Misfit(reply.problem) })
   return reply.data
 }
 
 // A hotel's login page, or a proxy that lost its server, may answer instead. Only an error in our own
 // format is final; but a proxy that rejects a body of this size, or asks to wait, is taken at its word.
 function refusalOf(status: number, json: unknown, retryAfterMs: number | undefined): Refused | Unreachable {
-  const said = errorBody.safeParse(json)
+  const said = v.safeParse(errorBody, json)
   if (said.success) return new Refused(status, said.data.error, retryAfterMs)
   if (status === 413) return new Refused(status, 'Payload Too Large')
   if (status === 429) return new Refused(status, 'Too Many Requests', retryAfterMs)
   return new Unreachable('strange-answer', { status })
 }
 
-const errorBody = z.object({ error: z.string() })
+const errorBody = v.object({ error: v.string() })
 
 function parseJson(text: string): unknown {
   try {

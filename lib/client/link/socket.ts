@@ -1,10 +1,10 @@
-import type * as z from 'zod'
 import { createBackoff } from '../../async/backoff.ts'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { Ephemeral } from '../../protocol/wire/ephemerals.ts'
 import { type AckOf, type ClientEvent, events } from '../../protocol/wire/events.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Update } from '../../protocol/wire/updates.ts'
+import * as v from '../../schema.ts'
 import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
 import { createIntroduction, type Introduction, type IntroductionOptions } from './introduction.ts'
@@ -25,7 +25,7 @@ export type SocketState =
 export type { Answering, CallHandler } from './answers.ts'
 export type { ConnectionScope } from './introduction.ts'
 
-type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
+type PayloadFor<Name extends ClientEvent> = v.InferInput<(typeof events)[Name]['payload']>
 
 /**
  * One connection to the server that reconnects automatically. Listeners are called in the order of
@@ -148,8 +148,8 @@ class Connection implements LiveSocket {
     const answer: unknown = await line.request(event, payload, timeoutMs).catch(cause => {
       throw new Unreachable(line.isConnected ? 'timeout' : 'network', { cause })
     })
-    const acknowledgement = events[event].ack.safeParse(answer)
-    if (!acknowledgement.success) throw new Unreachable('strange-answer', { cause: acknowledgement.error })
+    const acknowledgement = v.safeParse(events[event].ack, answer)
+    if (!acknowledgement.success) throw new Unreachable('strange-answer', { cause: new v.Misfit(acknowledgement.problem) })
     // The table says which schema belongs to which event; a generic lookup loses that.
     return acknowledgement.data as AckOf<Name>
   }

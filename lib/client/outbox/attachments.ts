@@ -2,6 +2,7 @@ import { createBackoff } from '../../async/backoff.ts'
 import { pause } from '../../async/pause.ts'
 import { concatBytes, engine, toBase64Url } from '../../crypto/index.ts'
 import { type AttachmentId, attachmentId, type SessionId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import { mayRetry, Refused, Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 
@@ -223,7 +224,7 @@ export function isRefOf(session: string, ref: string): boolean {
 }
 
 function fileOf(ref: string): AttachmentId {
-  const { data } = attachmentId.safeParse(ref.split('/').at(-1))
+  const { data } = v.safeParse(attachmentId, ref.split('/').at(-1))
   if (data === undefined) throw new Unreachable('strange-answer')
   return data
 }

@@ -1,6 +1,6 @@
-import type * as z from 'zod'
 import type { Clock } from '../../async/clock.ts'
 import type { Cipher } from '../../crypto/envelopes.ts'
+import * as v from '../../schema.ts'
 import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { LiveSocket } from '../link/socket.ts'
@@ -31,7 +31,7 @@ export interface Cell<Value> {
 
 interface CellOptions<Value> {
   cipher: Cipher
-  schema: z.ZodType<Value>
+  schema: v.GenericSchema<unknown, Value>
   cell: SealedCell
   /** Represents a cell whose value is null. */
   empty: Value
@@ -108,7 +108,7 @@ class VersionedCell<Value> implements Cell<Value> {
   #read({ value }: SealedCell): Value {
     if (value === null) return this.#options.empty
     const opened = this.#options.cipher.open(value)
-    const parsed = opened.ok ? this.#options.schema.safeParse(opened.value) : undefined
+    const parsed = opened.ok ? v.safeParse(this.#options.schema, opened.value) : undefined
     if (!parsed?.success) throw new UnreadableCell('the value was sealed with another key or has an unknown shape')
     return parsed.data
   }

@@ -1,5 +1,6 @@
 import { sealed } from '../../protocol/wire/ids.ts'
 import type { MessageReceipt, MessageRecord } from '../../protocol/wire/records.ts'
+import * as v from '../../schema.ts'
 import { Refused, Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 import type { Draft } from '../sealed/messages.ts'
@@ -35,6 +36,6 @@ export function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly 
   const contentByLocalId = new Map<string, string>(drafts.map(({ localId, content }) => [localId, content]))
   return receipts.flatMap(receipt => {
     const content = receipt.localId === null ? undefined : contentByLocalId.get(receipt.localId)
-    return content === undefined ? [] : [{ ...receipt, content: { t: 'encrypted' as const, c: sealed.parse(content) } }]
+    return content === undefined ? [] : [{ ...receipt, content: { t: 'encrypted' as const, c: v.parse(sealed, content) } }]
   })
 }

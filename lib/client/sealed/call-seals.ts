@@ -1,6 +1,6 @@
-import * as z from 'zod'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import { type SealedFor, sealedAnswer, sealedFor } from '../../protocol/sealed/sealed-for.ts'
+import * as v from '../../schema.ts'
 
 /**
  * Whether the other holder of a key is known to name what it seals. Remembered permanently once it is:
@@ -31,16 +31,16 @@ export type OpenedCall =
   | { readonly type: 'astray'; readonly name: SealedFor | undefined }
   | { readonly type: 'unreadable' }
 
-const named = z.looseObject({ sealedFor: z.unknown() })
+const named = v.looseObject({ sealedFor: v.unknown() })
 
 /** A call of this method of this target. */
 export function openCall(cipher: Cipher, sealed: string, at: Pick<SealedFor, 'target' | 'method'>): OpenedCall {
   const opened = cipher.open(sealed)
   if (!opened.ok) return { type: 'unreadable' }
-  const read = named.safeParse(opened.value).data
+  const read = v.safeParse(named, opened.value).data
   if (read === undefined || !Object.hasOwn(read, 'sealedFor')) return { type: 'nameless', params: opened.value }
   const { sealedFor: about, ...params } = read
-  const name = sealedFor.safeParse(about).data
+  const name = v.safeParse(sealedFor, about).data
   const isHere = name?.type === 'call' && name.target === at.target && name.method === at.method
   return isHere ? { type: 'named', name, params } : { type: 'astray', name: name?.type === 'call' ? name : undefined }
 }
@@ -62,11 +62,11 @@ type OpenedAnswer =
 export function openCallAnswer(cipher: PeerCipher, sealed: string, call: Omit<SealedFor, 'type'>): OpenedAnswer {
   const opened = cipher.open(sealed)
   if (!opened.ok) return { type: 'unreadable' }
-  const bare = named.safeParse(opened.value).data
+  const bare = v.safeParse(named, opened.value).data
   if (bare === undefined || !Object.hasOwn(bare, 'sealedFor')) {
     return cipher.pin?.isSet ? { type: 'astray' } : { type: 'result', result: opened.value }
   }
-  const { data: answer } = sealedAnswer.safeParse(opened.value)
+  const { data: answer } = v.safeParse(sealedAnswer, opened.value)
   const name = answer?.sealedFor
   const isOurs = name?.type === 'answer' && name.target === call.target && name.method === call.method && name.call === call.call
   if (answer === undefined || !isOurs) return { type: 'astray' }

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { Cipher, Opened } from '../../crypto/envelopes.ts'
 import {
   type Envelope,
@@ -12,6 +11,7 @@ import {
 } from '../../protocol/sealed/messages.ts'
 import { type SealedBy, sealedBy } from '../../protocol/sealed/sealed-for.ts'
 import type { MessageRecord } from '../../protocol/wire/records.ts'
+import * as v from '../../schema.ts'
 
 /** One sealed message to be sent to the server. */
 export interface Draft {
@@ -44,14 +44,14 @@ export async function openMessageAside(cipher: Cipher, record: Pick<MessageRecor
 
 function readOpened(opened: Opened): OpenedMessage {
   if (!opened.ok) return { ok: false, reason: 'unreadable' }
-  const body = messageBody.safeParse(opened.value)
+  const body = v.safeParse(messageBody, opened.value)
   if (body.success) return { ok: true, body: body.data }
   // It still uses a number of its sender.
-  const { data } = numbered.safeParse(opened.value)
+  const { data } = v.safeParse(numbered, opened.value)
   return { ok: false, reason: 'unknown-shape', ...(data && { by: data.meta.sealedBy }) }
 }
 
-const numbered = z.looseObject({ meta: z.looseObject({ sealedBy }) })
+const numbered = v.looseObject({ meta: v.looseObject({ sealedBy }) })
 
 /**
  * Who wrote it, according to itself; undefined for messages from existing clients and earlier versions
@@ -135,7 +135,7 @@ export function sealPartial(cipher: Cipher, frame: PartialFrame): string {
 /** For `createPartialReader`. */
 export function openPartial(cipher: Cipher, sealed: string): PartialFrame | undefined {
   const opened = cipher.open(sealed)
-  return opened.ok ? partialFrame.safeParse(opened.value).data : undefined
+  return opened.ok ? v.safeParse(partialFrame, opened.value).data : undefined
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Cipher } from '../../crypto/envelopes.ts'
 import { type NoticePreview, noticePreview } from '../../protocol/sealed/preview.ts'
+import * as v from '../../schema.ts'
 import type { AccountVault, SealingKey } from './vault.ts'
 
 /** As the server accepts it, see the route `notify`. */
@@ -45,7 +46,7 @@ export function openPreview(
   const cipher = openKey(wrapped === '' ? null : wrapped)
   const opened = cipher?.open(text)
   if (cipher === undefined || !opened?.ok) return undefined
-  const { data: preview } = noticePreview.safeParse(opened.value)
+  const { data: preview } = v.safeParse(noticePreview, opened.value)
   const isHere = preview?.sealedFor.session === place.session && preview.sealedFor.notice === place.notice
   return preview && isHere ? { cipher, preview } : undefined
 }

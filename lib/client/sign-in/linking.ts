@@ -30,6 +30,7 @@ import {
 import { type AskerAbout, askerAbout } from '../../protocol/sealed/asker.ts'
 import { pairingId } from '../../protocol/wire/ids.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
+import * as v from '../../schema.ts'
 import { mayRetry, Refused } from '../link/refusals.ts'
 import { createRest, type Rest } from '../link/rest.ts'
 import type { AccountVault } from '../sealed/vault.ts'
@@ -166,7 +167,7 @@ export async function lookAtRequest(given: {
   link: RequestLink
 }): Promise<LinkingView> {
   const { rest, link } = given
-  const params = { id: pairingId.parse(link.id) }
+  const params = { id: v.parse(pairingId, link.id) }
   try {
     const row = await rest.call('readPairing', { params })
     const { name, from, endsInMs, isYours } = row
@@ -187,7 +188,7 @@ function openedAbout(sealed: string, linkSecret: Uint8Array): AskerAbout | undef
   const opened = openAbout(bytesOf(sealed), linkSecret)
   if (!opened) return undefined
   try {
-    return askerAbout.parse(JSON.parse(decodeUtf8(opened) ?? ''))
+    return v.parse(askerAbout, JSON.parse(decodeUtf8(opened) ?? ''))
   } catch {
     return undefined
   }
@@ -195,7 +196,7 @@ function openedAbout(sealed: string, linkSecret: Uint8Array): AskerAbout | undef
 
 function approvalOf(given: Parameters<typeof lookAtRequest>[0], asker: Asker): LinkingApproval {
   const { rest, vault, link } = given
-  const params = { id: pairingId.parse(link.id) }
+  const params = { id: v.parse(pairingId, link.id) }
   const reject = async () => void (await rest.call('rejectPairing', { params, body: {} }))
   let left = mostTries
   let approved: { response: string; signature: string; origin: string } | undefined

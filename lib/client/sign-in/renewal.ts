@@ -1,5 +1,6 @@
 import { fromBase64, signForServer, signingKeypair, toBase64 } from '../../crypto/index.ts'
 import { accountId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import { Unreachable } from '../link/refusals.ts'
 import { createRest, type Fetch } from '../link/rest.ts'
 
@@ -33,7 +34,10 @@ export async function renewToken({
   // The address may have changed hands: another server gets no signature, and cannot end the sign-in to
   // ours.
   if (asked.serverKeyId !== serverKeyId) throw new Unreachable('strange-answer')
-  const body = { account: accountId.parse(account), ...claimOf({ server, asked, deviceKey: keys.publicKey, by: keys.secretKey }, 'renew') }
+  const body = {
+    account: v.parse(accountId, account),
+    ...claimOf({ server, asked, deviceKey: keys.publicKey, by: keys.secretKey }, 'renew')
+  }
   const { token, expiresInMs } = await rest.call('freshSignIn', { body: { purpose: 'renew', ...body } })
   return { token, renewal: { ...renewal, expiresAt: now() + expiresInMs } }
 }

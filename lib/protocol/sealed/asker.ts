@@ -1,12 +1,12 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
 /** What a computer says of itself while it asks to be let in. Nobody has vouched for it: it stays the asker's own word. */
-export const askerAbout = z.looseObject({
-  os: z.string().max(100).optional(),
+export const askerAbout = v.looseObject({
+  os: v.optional(v.text(100)),
   /** The user its programs run as. */
-  user: z.string().max(100).optional(),
+  user: v.optional(v.text(100)),
   /** That user may change everything on the computer. */
-  isRoot: z.boolean().optional()
+  isRoot: v.optional(v.boolean())
 })
 
-export type AskerAbout = z.infer<typeof askerAbout>
+export type AskerAbout = v.InferOutput<typeof askerAbout>

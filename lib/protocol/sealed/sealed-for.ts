@@ -1,34 +1,31 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
-const id = z.string().min(1).max(200)
+const id = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /**
  * Ours: what the sealed text of a call or of its answer is for. It stands beside the parameters of a call, where existing clients do not
  * look; theirs has none. `target` is the session or machine, `call` the id that its caller made up. `by` says who called, and how often it
  * had; absent in calls of earlier versions, and in answers.
  */
-export const sealedFor = z.object({
-  type: z.enum(['call', 'answer']),
+export const sealedFor = v.object({
+  type: v.picklist(['call', 'answer']),
   target: id,
   method: id,
   call: id,
-  by: z.object({ sender: z.string().min(1).max(64), number: z.int().positive() }).optional()
+  by: v.optional(v.object({ sender: v.pipe(v.string(), v.minLength(1), v.maxLength(64)), number: v.pipe(v.int(), v.gtValue(0)) }))
 })
 
 /** The answer to a call that says what it is for. A failure is a result of its own, as without a name. */
-export const sealedAnswer = z.object({ sealedFor, result: z.unknown() })
+export const sealedAnswer = v.object({ sealedFor, result: v.unknown() })
 
 /** Ours: who wrote a message, and which of its messages in that session it is; the numbers of a sender rise by one. */
-export const sealedBy = z.object({
-  sender: z.string().min(1).max(64),
-  number: z.int().positive(),
+export const sealedBy = v.object({
+  sender: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
+  number: v.pipe(v.int(), v.gtValue(0)),
   /** As the server calls it; absent where the sender did not know that yet. */
-  session: z.string().max(64).optional(),
+  session: v.optional(v.text(64)),
   /** Numbers of the same session that never come: taken back, left out or refused. */
-  gone: z
-    .array(z.object({ sender: z.string().max(64), number: z.int().positive() }))
-    .max(1000)
-    .optional()
+  gone: v.optional(v.pipe(v.array(v.object({ sender: v.text(64), number: v.pipe(v.int(), v.gtValue(0)) })), v.maxLength(1000)))
 })
 
 /**
@@ -36,8 +33,8 @@ export const sealedBy = z.object({
  * same device had chosen otherwise since. `message-repeated`,
  * `-astray` and `-nameless`: a message was left out. `-late`: it was taken, and came after later ones. `-missing`: `count` did not come.
  */
-export const sealFault = z.looseObject({
-  type: z.enum([
+export const sealFault = v.looseObject({
+  type: v.picklist([
     'call-astray',
     'call-repeated',
     'call-nameless',
@@ -48,9 +45,9 @@ export const sealFault = z.looseObject({
     'message-late',
     'message-missing'
   ]),
-  count: z.int().positive()
+  count: v.pipe(v.int(), v.gtValue(0))
 })
 
-export type SealFault = z.infer<typeof sealFault>
-export type SealedFor = z.infer<typeof sealedFor>
-export type SealedBy = z.infer<typeof sealedBy>
+export type SealFault = v.InferOutput<typeof sealFault>
+export type SealedFor = v.InferOutput<typeof sealedFor>
+export type SealedBy = v.InferOutput<typeof sealedBy>

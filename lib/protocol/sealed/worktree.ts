@@ -1,12 +1,12 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
 /** A copy of a repository that was made for a session. */
-export const worktree = z.looseObject({
-  path: z.string(),
-  branch: z.string(),
+export const worktree = v.looseObject({
+  path: v.string(),
+  branch: v.string(),
   /** The repository it belongs to, and the commit it began at. */
-  repository: z.string(),
-  base: z.string()
+  repository: v.string(),
+  base: v.string()
 })
 
-export type Worktree = z.infer<typeof worktree>
+export type Worktree = v.InferOutput<typeof worktree>

@@ -1,18 +1,18 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { deviceId, machineId, sealed, sessionId, time } from './ids.ts'
 import { noticeKind, pushKind, ringKind } from './notifications.ts'
 import { amounts, tokenKind } from './records.ts'
 
 /** What is true now and not kept: presence, and text that still grows. The frame of the `ephemeral` event. */
-export const ephemeral = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('activity'), id: sessionId, active: z.boolean(), activeAt: time, thinking: z.boolean() }),
-  z.object({ type: z.literal('machine-activity'), id: machineId, active: z.boolean(), activeAt: time }),
-  z.object({ type: z.literal('usage'), id: sessionId, key: z.string(), timestamp: time, tokens: amounts, cost: amounts }),
-  z.object({ type: z.literal('session-event'), sessionId, kind: pushKind, title: z.string(), body: z.string(), timestamp: time }),
-  z.object({ type: z.literal('notice'), sessionId, noticeId: z.string(), kind: z.union([noticeKind, ringKind]), timestamp: time }),
-  z.object({ type: z.literal('partial'), sid: sessionId, partial: sealed }),
-  z.object({ type: z.literal('device-came'), id: deviceId, kind: tokenKind, name: z.string(), timestamp: time }),
-  z.object({ type: z.literal('pairing-fetched-twice'), timestamp: time })
+export const ephemeral = v.variant('type', [
+  v.object({ type: v.literal('activity'), id: sessionId, active: v.boolean(), activeAt: time, thinking: v.boolean() }),
+  v.object({ type: v.literal('machine-activity'), id: machineId, active: v.boolean(), activeAt: time }),
+  v.object({ type: v.literal('usage'), id: sessionId, key: v.string(), timestamp: time, tokens: amounts, cost: amounts }),
+  v.object({ type: v.literal('session-event'), sessionId, kind: pushKind, title: v.string(), body: v.string(), timestamp: time }),
+  v.object({ type: v.literal('notice'), sessionId, noticeId: v.string(), kind: v.union([noticeKind, ringKind]), timestamp: time }),
+  v.object({ type: v.literal('partial'), sid: sessionId, partial: sealed }),
+  v.object({ type: v.literal('device-came'), id: deviceId, kind: tokenKind, name: v.string(), timestamp: time }),
+  v.object({ type: v.literal('pairing-fetched-twice'), timestamp: time })
 ])
 
-export type Ephemeral = z.infer<typeof ephemeral>
+export type Ephemeral = v.InferOutput<typeof ephemeral>

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { watchedForMs } from './handshake.ts'
 import {
   artifactId,
@@ -18,162 +18,132 @@ import { artifactDraft } from './routes/artifacts.ts'
 import type { Need } from './scopes.ts'
 
 /** `status`: ours, the one that the same refusal has over HTTP. */
-const refused = z.object({ result: z.literal('error'), message: z.string().optional(), status: z.int().optional() })
-const artifactCell = z.object({ version, data: sealed })
-const artifactPart = z.object({ data: sealed, expectedVersion: version })
-const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
-export const rpcMethod = z.string().min(1).max(4096)
+const refused = v.object({ result: v.literal('error'), message: v.optional(v.string()), status: v.optional(v.int()) })
+const artifactCell = v.object({ version, data: sealed })
+const artifactPart = v.object({ data: sealed, expectedVersion: version })
+const total = v.pipe(
+  amounts,
+  v.check(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
+)
+export const rpcMethod = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
 /** Sealed text from every client we know of; whatever it is goes to the callee as it came. */
-export const rpcParams = z.unknown().optional()
-export type RpcParams = z.infer<typeof rpcParams>
+export const rpcParams = v.optional(v.unknown())
+export type RpcParams = v.InferOutput<typeof rpcParams>
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
 export const events = {
-  ping: event('any', z.unknown(), z.object({}), 'Answered once everything sent before it was taken in.'),
+  ping: event('any', v.unknown(), v.object({})),
   'update-metadata': event(
     'write',
-    z.object({ sid: sessionId, metadata: sealedMetadata, expectedVersion: version }),
-    cellAck('metadata', sealed),
-    'Replaces the metadata of a session over the expected version.'
+    v.object({ sid: sessionId, metadata: sealedMetadata, expectedVersion: version }),
+    cellAck('metadata', sealed)
   ),
   'update-state': event(
     'write',
-    z.object({ sid: sessionId, agentState: sealedState.nullable(), expectedVersion: version }),
-    cellAck('agentState', sealed.nullable()),
-    'Replaces the agent state of a session over the expected version.'
+    v.object({ sid: sessionId, agentState: v.nullable(sealedState), expectedVersion: version }),
+    cellAck('agentState', v.nullable(sealed))
   ),
   'session-alive': event(
     'write',
-    z.object({ sid: sessionId, time, thinking: z.boolean().nullish(), mode: z.string().max(64).nullish() }),
-    z.undefined(),
-    'The session lives, and whether its agent is at work.'
+    v.object({ sid: sessionId, time, thinking: v.nullish(v.boolean()), mode: v.nullish(v.text(64)) }),
+    v.undefined()
   ),
-  'session-end': event('write', z.object({ sid: sessionId, time }), z.undefined(), 'The session has ended.'),
-  message: event(
-    'write',
-    z.object({ sid: sessionId, message: sealed, localId: localId.nullish() }),
-    z.undefined(),
-    'Stores one message; everybody but the sender hears of it.'
-  ),
-  'machine-alive': event('write', z.object({ machineId, time }), z.undefined(), 'The machine lives.'),
+  'session-end': event('write', v.object({ sid: sessionId, time }), v.undefined()),
+  message: event('write', v.object({ sid: sessionId, message: sealed, localId: v.nullish(localId) }), v.undefined()),
+  'machine-alive': event('write', v.object({ machineId, time }), v.undefined()),
   'machine-update-metadata': event(
     'write',
-    z.object({ machineId, metadata: sealedMetadata, expectedVersion: version }),
-    cellAck('metadata', sealed),
-    'Replaces the metadata of a machine over the expected version.'
+    v.object({ machineId, metadata: sealedMetadata, expectedVersion: version }),
+    cellAck('metadata', sealed)
   ),
   'machine-update-state': event(
     'write',
-    z.object({ machineId, daemonState: sealedState.nullable(), expectedVersion: version }),
-    cellAck('daemonState', sealed.nullable()),
-    'Replaces the daemon state of a machine over the expected version.'
+    v.object({ machineId, daemonState: v.nullable(sealedState), expectedVersion: version }),
+    cellAck('daemonState', v.nullable(sealed))
   ),
-  'rpc-register': event(
-    'write',
-    z.object({ method: rpcMethod }),
-    z.undefined(),
-    'This connection answers calls of the method from now on.'
-  ),
-  'rpc-unregister': event(
-    'write',
-    z.object({ method: rpcMethod }),
-    z.undefined(),
-    'This connection no longer answers calls of the method.'
-  ),
+  'rpc-register': event('write', v.object({ method: rpcMethod }), v.undefined()),
+  'rpc-unregister': event('write', v.object({ method: rpcMethod }), v.undefined()),
   'rpc-call': event(
     'call',
-    z.object({ method: rpcMethod, params: rpcParams }),
-    z.union([z.object({ ok: z.literal(true), result: sealed }), z.object({ ok: z.literal(false), error: z.string() })]),
-    'Calls a method that another connection of the account answers.'
+    v.object({ method: rpcMethod, params: rpcParams }),
+    v.union([v.object({ ok: v.literal(true), result: sealed }), v.object({ ok: v.literal(false), error: v.string() })])
   ),
   'app-state': event(
     'any',
-    z.object({
-      state: z.string().max(64),
-      partials: z.boolean().optional().catch(undefined),
-      watchedForMs: watchedForMs.optional().catch(undefined)
+    v.object({
+      state: v.text(64),
+      partials: v.fallback(v.optional(v.boolean()), undefined),
+      watchedForMs: v.fallback(v.optional(watchedForMs), undefined)
     }),
-    z.undefined(),
-    'Whether a person looks at this app, and for how long that counts (ours; without it until the next); and whether text that still grows is sent to it, which stays as it was when it is left out.'
+    v.undefined()
   ),
   'usage-report': event(
     'write',
-    z.object({ key: plainText(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),
-    z.union([
-      z.object({ success: z.literal(true), reportId: z.string(), createdAt: time, updatedAt: time }),
-      z.object({ success: z.literal(false), error: z.string() })
-    ]),
-    'What an agent used so far; replaces the last report of the same session and key.'
+    v.object({ key: plainText(200), sessionId: v.nullish(sessionId), tokens: total, cost: total }),
+    v.union([
+      v.object({ success: v.literal(true), reportId: v.string(), createdAt: time, updatedAt: time }),
+      v.object({ success: v.literal(false), error: v.string() })
+    ])
   ),
   'artifact-read': event(
     'read',
-    z.object({ artifactId }),
-    z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
-    'One artifact with its body.'
+    v.object({ artifactId }),
+    v.union([v.object({ result: v.literal('success'), artifact: artifactRecord }), refused])
   ),
   'artifact-create': event(
     'write',
     artifactDraft,
-    z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
-    'Makes an artifact, or loads the one that has this id.'
+    v.union([v.object({ result: v.literal('success'), artifact: artifactRecord }), refused])
   ),
   'artifact-update': event(
     'write',
-    z
-      .object({ artifactId, header: artifactPart.optional(), body: artifactPart.optional() })
-      .refine(({ header, body }) => header !== undefined || body !== undefined, 'nothing to replace'),
-    z.union([
-      z.object({ result: z.enum(['success', 'version-mismatch']), header: artifactCell.optional(), body: artifactCell.optional() }),
+    v.pipe(
+      v.object({ artifactId, header: v.optional(artifactPart), body: v.optional(artifactPart) }),
+      v.check(({ header, body }) => header !== undefined || body !== undefined, 'nothing to replace')
+    ),
+    v.union([
+      v.object({ result: v.picklist(['success', 'version-mismatch']), header: v.optional(artifactCell), body: v.optional(artifactCell) }),
       refused
-    ]),
-    'Replaces header, body or both over the expected versions; a mismatch says what is there.'
+    ])
   ),
-  'artifact-delete': event(
-    'write',
-    z.object({ artifactId }),
-    z.union([z.object({ result: z.literal('success') }), refused]),
-    'Removes an artifact.'
-  ),
+  'artifact-delete': event('write', v.object({ artifactId }), v.union([v.object({ result: v.literal('success') }), refused])),
   'access-key-get': event(
     'read',
-    z.object({ sessionId, machineId }),
-    z.union([
-      z.object({ ok: z.literal(true), accessKey: accessKeyRecord.nullable() }),
-      z.object({ ok: z.literal(false), error: z.string() })
-    ]),
-    'The access key of a session on a machine, null when there is none.'
+    v.object({ sessionId, machineId }),
+    v.union([
+      v.object({ ok: v.literal(true), accessKey: v.nullable(accessKeyRecord) }),
+      v.object({ ok: v.literal(false), error: v.string() })
+    ])
   ),
-  partial: event(
-    'write',
-    z.object({ sid: sessionId, partial: sealed }),
-    z.undefined(),
-    'Text that is still growing, handed on to those who look and never stored.',
-    true
-  )
+  partial: event('write', v.object({ sid: sessionId, partial: sealed }), v.undefined(), true)
 } as const
 
 export type ClientEvent = keyof typeof events
-export type PayloadOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['payload']>
-export type AckOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['ack']>
+export type PayloadOf<Name extends ClientEvent> = v.InferOutput<(typeof events)[Name]['payload']>
+export type AckOf<Name extends ClientEvent> = v.InferOutput<(typeof events)[Name]['ack']>
 
 /**
  * What the handler of a call hears, with an acknowledgement that carries its sealed answer. `by`: ours, the device whose sign-in called, as
  * this server knows it; none for a token that is no device.
  */
-export const rpcRequest = z.object({ method: rpcMethod, params: rpcParams, by: deviceId.optional().catch(undefined) })
-export const rpcRegistered = z.object({ method: rpcMethod })
-export const rpcError = z.object({ type: z.enum(['register', 'unregister']), error: z.string() })
+export const rpcRequest = v.object({ method: rpcMethod, params: rpcParams, by: v.fallback(v.optional(deviceId), undefined) })
+export const rpcRegistered = v.object({ method: rpcMethod })
+export const rpcError = v.object({ type: v.picklist(['register', 'unregister']), error: v.string() })
 
-function event<Payload extends z.ZodType, Ack extends z.ZodType>(needs: Need, payload: Payload, ack: Ack, about: string, ours = false) {
-  return { needs, payload, ack, about, ours }
+function event<Payload extends v.GenericSchema, Ack extends v.GenericSchema>(needs: Need, payload: Payload, ack: Ack, ours = false) {
+  return { needs, payload, ack, ours }
 }
 
-function cellAck<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {
-  const current = z.object({ version, ...fieldOf(field, value) })
-  return z.union([current.extend({ result: z.literal('success') }), current.extend({ result: z.literal('version-mismatch') }), refused])
+function cellAck<Field extends string, Value extends v.GenericSchema>(field: Field, value: Value) {
+  const current = v.object({ version, ...fieldOf(field, value) })
+  return v.union([
+    v.object({ ...current.entries, result: v.literal('success') }),
+    v.object({ ...current.entries, result: v.literal('version-mismatch') }),
+    refused
+  ])
 }
 
-function fieldOf<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {
+function fieldOf<Field extends string, Value extends v.GenericSchema>(field: Field, value: Value) {
   // A computed key widens to `string`; this says again which key it is.
   return { [field]: value } as Record<Field, Value>
 }

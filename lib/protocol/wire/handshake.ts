@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { machineId, sessionId } from './ids.ts'
 
 /** Where Socket.IO is served. */
@@ -9,7 +9,7 @@ export const pingTimeoutMs = 45_000
 export const maxPacketBytes = 24 * 1024 * 1024
 
 /** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
-export const watchedForMs = z.number().min(0).max(300_000)
+export const watchedForMs = v.pipe(v.number(), v.minValue(0), v.maxValue(300_000))
 
 /**
  * The auth object of the CONNECT packet. A field of the wrong form counts as absent: after a refusal existing apps stay away.
@@ -17,16 +17,16 @@ export const watchedForMs = z.number().min(0).max(300_000)
  * one machine. Ours are `signals: true`: the connection knows the updates and signals that are ours, and is sent them; `echo: false`: its own
  * versioned updates do not come back to it; and `partials: false`: no text that still grows is sent to it, until its `app-state` says otherwise.
  */
-export const handshake = z.object({
-  token: z.string().max(4096).optional().catch(undefined),
-  clientType: z.string().max(64).optional().catch(undefined),
-  sessionId: sessionId.optional().catch(undefined),
-  machineId: machineId.optional().catch(undefined),
-  appState: z.string().max(64).optional().catch(undefined),
-  signals: z.boolean().optional().catch(undefined),
-  watchedForMs: watchedForMs.optional().catch(undefined),
-  echo: z.boolean().optional().catch(undefined),
-  partials: z.boolean().optional().catch(undefined)
+export const handshake = v.object({
+  token: v.fallback(v.optional(v.text(4096)), undefined),
+  clientType: v.fallback(v.optional(v.text(64)), undefined),
+  sessionId: v.fallback(v.optional(sessionId), undefined),
+  machineId: v.fallback(v.optional(machineId), undefined),
+  appState: v.fallback(v.optional(v.text(64)), undefined),
+  signals: v.fallback(v.optional(v.boolean()), undefined),
+  watchedForMs: v.fallback(v.optional(watchedForMs), undefined),
+  echo: v.fallback(v.optional(v.boolean()), undefined),
+  partials: v.fallback(v.optional(v.boolean()), undefined)
 })
 
-export type Handshake = z.infer<typeof handshake>
+export type Handshake = v.InferOutput<typeof handshake>

@@ -1,30 +1,29 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
 /** Text that is stored and compared. A lone surrogate would come back as another text, so that two of them collide. */
-export const plainText = (most: number) => z.string().min(1).max(most).refine(isWellFormed, 'not well-formed text')
-const id = plainText
+export const plainText = (most: number) =>
+  v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.check(isWellFormed, 'not well-formed text'))
 
-export const accountId = id(64).brand<'AccountId'>()
-export const sessionId = id(64).brand<'SessionId'>()
+export const accountId = id<'AccountId'>(64)
+export const sessionId = id<'SessionId'>(64)
 /** Chosen by the machine itself, unique within its account. */
-export const machineId = id(200).brand<'MachineId'>()
+export const machineId = id<'MachineId'>(200)
 /** Chosen by the sender of a message, unique within its session for ever. */
-export const localId = id(200).brand<'LocalId'>()
+export const localId = id<'LocalId'>(200)
 /** Chosen by the client that makes the artifact, unique within its account. */
-export const artifactId = id(64).brand<'ArtifactId'>()
+export const artifactId = id<'ArtifactId'>(64)
 /** Chosen by clients and readable by the server. */
-export const kvKey = id(1024).brand<'KvKey'>()
-export const tokenId = id(64).brand<'TokenId'>()
-export const inviteId = id(64).brand<'InviteId'>()
-export const pairingId = id(64).brand<'PairingId'>()
-export const deviceId = id(64).brand<'DeviceId'>()
+export const kvKey = id<'KvKey'>(1024)
+export const tokenId = id<'TokenId'>(64)
+export const inviteId = id<'InviteId'>(64)
+export const pairingId = id<'PairingId'>(64)
+export const deviceId = id<'DeviceId'>(64)
 /** The Socket.IO id of one live connection, given out when it is accepted. */
-export const connectionId = id(64).brand<'ConnectionId'>()
+export const connectionId = id<'ConnectionId'>(64)
 /** Chosen by the server: the random name of a file. */
-export const attachmentId = z
-  .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'not the name of an attachment')
-  .brand<'AttachmentId'>()
+export const attachmentId = branded<'AttachmentId'>(
+  v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'not the name of an attachment'))
+)
 
 /** Opaque text that only wrapper and app can open; kept and handed on as it came. */
 export const sealed = sealedUpTo(32 * 1024 * 1024)
@@ -34,28 +33,37 @@ export const sealedState = sealedUpTo(4 * 1024 * 1024)
 /** A key is short, however it is wrapped: at most 64 KiB. */
 export const sealedKey = sealedUpTo(64 * 1024)
 
-export const seq = z.int().min(0).max(2_147_483_646)
-export const version = z.int().min(0)
+export const seq = v.pipe(v.int(), v.minValue(0), v.maxValue(2_147_483_646))
+export const version = v.pipe(v.int(), v.minValue(0))
 /** Milliseconds since 1970. */
-export const time = z.number().min(0).max(8.64e15)
+export const time = v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15))
 
-export type AccountId = z.infer<typeof accountId>
-export type SessionId = z.infer<typeof sessionId>
-export type MachineId = z.infer<typeof machineId>
-export type LocalId = z.infer<typeof localId>
-export type ArtifactId = z.infer<typeof artifactId>
-export type KvKey = z.infer<typeof kvKey>
-export type TokenId = z.infer<typeof tokenId>
-export type InviteId = z.infer<typeof inviteId>
-export type PairingId = z.infer<typeof pairingId>
-export type DeviceId = z.infer<typeof deviceId>
-export type ConnectionId = z.infer<typeof connectionId>
-export type AttachmentId = z.infer<typeof attachmentId>
-export type Sealed = z.infer<typeof sealed>
+export type AccountId = v.InferOutput<typeof accountId>
+export type SessionId = v.InferOutput<typeof sessionId>
+export type MachineId = v.InferOutput<typeof machineId>
+export type LocalId = v.InferOutput<typeof localId>
+export type ArtifactId = v.InferOutput<typeof artifactId>
+export type KvKey = v.InferOutput<typeof kvKey>
+export type TokenId = v.InferOutput<typeof tokenId>
+export type InviteId = v.InferOutput<typeof inviteId>
+export type PairingId = v.InferOutput<typeof pairingId>
+export type DeviceId = v.InferOutput<typeof deviceId>
+export type ConnectionId = v.InferOutput<typeof connectionId>
+export type AttachmentId = v.InferOutput<typeof attachmentId>
+export type Sealed = v.InferOutput<typeof sealed>
 
 /** As `sealed`, of a length of its own. */
 export function sealedUpTo(most: number) {
-  return z.string().max(most).refine(isWellFormed, 'not well-formed text').brand<'Sealed'>()
+  return branded<'Sealed'>(v.pipe(v.string(), v.maxLength(most), v.check(isWellFormed, 'not well-formed text')))
+}
+
+function id<Name extends string>(most: number) {
+  return branded<Name>(plainText(most))
+}
+
+/** Brands are for the compiler alone. */
+function branded<Name extends string>(schema: v.GenericSchema<string>) {
+  return schema as v.GenericSchema<string, string & v.Brand<Name>>
 }
 
 function isWellFormed(text: string): boolean {

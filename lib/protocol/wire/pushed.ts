@@ -1,20 +1,20 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
 /** A push as our server writes it to browsers, in the form of Declarative Web Push; `data` is for the worker of the app. */
-export const pushed = z.looseObject({
-  title: z.string().min(1),
-  body: z.string(),
-  navigate: z.string().optional().catch(undefined),
-  tag: z.string().optional().catch(undefined),
-  lang: z.string().optional().catch(undefined),
-  silent: z.boolean().optional().catch(undefined),
-  data: z.looseObject({
-    notice: z.string(),
-    kind: z.string(),
-    session: z.string().optional(),
-    receipt: z.string(),
-    preview: z.string().optional().catch(undefined)
+export const pushed = v.looseObject({
+  title: v.pipe(v.string(), v.minLength(1)),
+  body: v.string(),
+  navigate: v.fallback(v.optional(v.string()), undefined),
+  tag: v.fallback(v.optional(v.string()), undefined),
+  lang: v.fallback(v.optional(v.string()), undefined),
+  silent: v.fallback(v.optional(v.boolean()), undefined),
+  data: v.looseObject({
+    notice: v.string(),
+    kind: v.string(),
+    session: v.optional(v.string()),
+    receipt: v.string(),
+    preview: v.fallback(v.optional(v.string()), undefined)
   })
 })
 
-export type Pushed = z.infer<typeof pushed>
+export type Pushed = v.InferOutput<typeof pushed>

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { accountId, artifactId, deviceId, kvKey, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
 import { scope } from './scopes.ts'
 
@@ -6,131 +6,132 @@ import { scope } from './scopes.ts'
  * A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption.
  * Ours: the messages up to `deliveredSeq` came to the machine, those up to `readSeq` to the agent.
  */
-export const sessionRecord = z.object({
+export const sessionRecord = v.object({
   id: sessionId,
-  seq: z.int(),
-  deliveredSeq: z.int().optional(),
-  readSeq: z.int().optional(),
+  seq: v.int(),
+  deliveredSeq: v.optional(v.int()),
+  readSeq: v.optional(v.int()),
   metadata: sealed,
   metadataVersion: version,
-  agentState: sealed.nullable(),
+  agentState: v.nullable(sealed),
   agentStateVersion: version,
-  dataEncryptionKey: sealed.nullable(),
-  active: z.boolean(),
+  dataEncryptionKey: v.nullable(sealed),
+  active: v.boolean(),
   activeAt: time,
   createdAt: time,
   updatedAt: time
 })
 
-export const listedSession = sessionRecord.extend({ lastMessage: z.null() })
+export const listedSession = v.object({ ...sessionRecord.entries, lastMessage: v.null() })
 
-export const machineRecord = z.object({
+export const machineRecord = v.object({
   id: machineId,
   metadata: sealed,
   metadataVersion: version,
-  daemonState: sealed.nullable(),
+  daemonState: v.nullable(sealed),
   daemonStateVersion: version,
-  dataEncryptionKey: sealed.nullable(),
-  active: z.boolean(),
+  dataEncryptionKey: v.nullable(sealed),
+  active: v.boolean(),
   activeAt: time,
   createdAt: time,
   updatedAt: time
 })
 
 /** `seq` is always 0; existing clients want the field. */
-export const listedMachine = machineRecord.extend({ seq: z.int() })
+export const listedMachine = v.object({ ...machineRecord.entries, seq: v.int() })
 
-export const encryptedContent = z.object({ t: z.literal('encrypted'), c: sealed })
+export const encryptedContent = v.object({ t: v.literal('encrypted'), c: sealed })
 
 /** What the server tells the sender of a message: everything but the content. */
-export const messageReceipt = z.object({
-  id: z.string(),
-  seq: z.int(),
-  localId: localId.nullable(),
+export const messageReceipt = v.object({
+  id: v.string(),
+  seq: v.int(),
+  localId: v.nullable(localId),
   createdAt: time,
   updatedAt: time
 })
 
-export const messageRecord = messageReceipt.extend({ content: encryptedContent })
+export const messageRecord = v.object({ ...messageReceipt.entries, content: encryptedContent })
 
-export const accountProfile = z.object({
+export const accountProfile = v.object({
   id: accountId,
   timestamp: time,
-  firstName: z.string().nullable(),
-  lastName: z.string().nullable(),
-  username: z.string().nullable(),
-  avatar: z.null(),
-  github: z.null(),
-  connectedServices: z.array(z.string())
+  firstName: v.nullable(v.string()),
+  lastName: v.nullable(v.string()),
+  username: v.nullable(v.string()),
+  avatar: v.null(),
+  github: v.null(),
+  connectedServices: v.array(v.string())
 })
 
-export const pushTokenRecord = z.object({ id: z.string(), token: z.string(), createdAt: time, updatedAt: time })
+export const pushTokenRecord = v.object({ id: v.string(), token: v.string(), createdAt: time, updatedAt: time })
 
+const deviceKind = v.picklist(['account', 'terminal', 'device'])
 /** Who a token is for: an app that signed in, a terminal or a device that was paired, or a program that was given it. */
-export const tokenKind = z.enum(['account', 'terminal', 'device', 'named'])
+export const tokenKind = v.picklist([...deviceKind.options, 'named'])
 
 /** One device that is signed in. `renews` is false for those that keep one token, as existing clients do. */
-export const deviceRecord = z.object({
+export const deviceRecord = v.object({
   id: deviceId,
-  kind: tokenKind.exclude(['named']),
-  name: z.string(),
-  renews: z.boolean(),
+  kind: deviceKind,
+  name: v.string(),
+  renews: v.boolean(),
   createdAt: time,
   lastUsedAt: time,
   /** The network it was last seen in. */
-  lastUsedFrom: z.string(),
-  current: z.boolean()
+  lastUsedFrom: v.string(),
+  current: v.boolean()
 })
 
 /** A named token. The token itself is shown once, when it is made. */
-export const tokenRecord = z.object({
+export const tokenRecord = v.object({
   id: tokenId,
-  name: z.string(),
-  scopes: z.array(scope),
+  name: v.string(),
+  scopes: v.array(scope),
   createdAt: time,
   lastUsedAt: time,
-  lastUsedFrom: z.string(),
-  expiresAt: time.nullable()
+  lastUsedFrom: v.string(),
+  expiresAt: v.nullable(time)
 })
 
 /** An artifact as lists show it: without its body. `seq` counts how often it was written. */
-export const artifactHead = z.object({
+export const artifactHead = v.object({
   id: artifactId,
   header: sealed,
   headerVersion: version,
   dataEncryptionKey: sealed,
-  seq: z.int(),
+  seq: v.int(),
   createdAt: time,
   updatedAt: time
 })
 
-export const artifactRecord = artifactHead.extend({ body: sealed, bodyVersion: version })
+export const artifactRecord = v.object({ ...artifactHead.entries, body: sealed, bodyVersion: version })
 
 /** What one session on one machine keeps for the apps. */
-export const accessKeyRecord = z.object({ data: sealed, dataVersion: version, createdAt: time, updatedAt: time })
+export const accessKeyRecord = v.object({ data: sealed, dataVersion: version, createdAt: time, updatedAt: time })
 
-export const kvRecord = z.object({ key: kvKey, value: sealed, version })
+export const kvRecord = v.object({ key: kvKey, value: sealed, version })
 
 /** A value of null: the key is removed. */
-export const kvChange = z.object({ key: kvKey, value: sealed.nullable(), version })
+export const kvChange = v.object({ key: kvKey, value: v.nullable(sealed), version })
 
 /** Why a change of keys was refused: what is there instead, version -1 for a key nobody has written. */
-export const kvConflict = z.object({
+export const kvConflict = v.object({
   key: kvKey,
-  error: z.literal('version-mismatch'),
-  version: z.int().min(-1),
-  value: sealed.nullable()
+  error: v.literal('version-mismatch'),
+  version: v.pipe(v.int(), v.minValue(-1)),
+  value: v.nullable(sealed)
 })
 
 /** What an agent used, by name. Existing apps know tokens `total`, `input`, `output`, `cache_creation`, `cache_read` and cost `total`, `input`, `output`. */
-export const amounts = z.record(z.string().max(100), z.number().min(0).max(1e15))
+export const amounts = v.record(v.text(100), v.pipe(v.number(), v.minValue(0), v.maxValue(1e15)))
 
-export type SessionRecord = z.infer<typeof sessionRecord>
-export type MachineRecord = z.infer<typeof machineRecord>
-export type MessageReceipt = z.infer<typeof messageReceipt>
-export type MessageRecord = z.infer<typeof messageRecord>
-export type AccountProfile = z.infer<typeof accountProfile>
-export type ArtifactHead = z.infer<typeof artifactHead>
-export type ArtifactRecord = z.infer<typeof artifactRecord>
-export type PushTokenRecord = z.infer<typeof pushTokenRecord>
-export type TokenRecord = z.infer<typeof tokenRecord>
+export type SessionRecord = v.InferOutput<typeof sessionRecord>
+export type MachineRecord = v.InferOutput<typeof machineRecord>
+export type MessageReceipt = v.InferOutput<typeof messageReceipt>
+export type MessageRecord = v.InferOutput<typeof messageRecord>
+export type AccountProfile = v.InferOutput<typeof accountProfile>
+export type ArtifactHead = v.InferOutput<typeof artifactHead>
+export type ArtifactRecord = v.InferOutput<typeof artifactRecord>
+export type PushTokenRecord = v.InferOutput<typeof pushTokenRecord>
+export type TokenRecord = v.InferOutput<typeof tokenRecord>

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as v from '../../schema.ts'
 import { accessKeyRoutes } from './routes/access-keys.ts'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
@@ -48,9 +48,9 @@ export type JsonRouteName = {
       ? never
       : Name
 }[RouteName]
-export type ParamsOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['params']>
-export type QueryOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['query']>
-export type BodyOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['body']>
+export type ParamsOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['params']>
+export type QueryOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['query']>
+export type BodyOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['body']>
 /** Routes that ask for no token. */
 export type OpenRouteName = { [Name in RouteName]: (typeof routes)[Name]['auth'] extends 'none' ? Name : never }[RouteName]
-export type ReplyOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['reply']>
+export type ReplyOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['reply']>

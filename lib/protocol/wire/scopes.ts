@@ -1,11 +1,11 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 
 /**
  * What a token may do. `read` what the account has; `write` messages, sessions, machines and what else the account keeps; `call`
  * the methods of sessions and machines; `manage` who gets in: sign-ins, pairing, access keys, the account itself.
  */
-export const scope = z.enum(['read', 'write', 'call', 'manage'])
-export type Scope = z.infer<typeof scope>
+export const scope = v.picklist(['read', 'write', 'call', 'manage'])
+export type Scope = v.InferOutput<typeof scope>
 
 export const everyScope: readonly Scope[] = scope.options
 

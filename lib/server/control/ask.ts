@@ -4,6 +4,7 @@ import { openLocalBus } from '../../bus/local.ts'
 import { CannotStart } from '../../exit.ts'
 import { askLocal, type Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
+import * as v from '../../schema.ts'
 import { openStore } from '../../store/open.ts'
 import { newId } from '../ids.ts'
 import type { ControlDeps } from './command.ts'
@@ -38,7 +39,7 @@ export async function askRunningServer<Name extends CommandName>(
 }
 
 function checked<Name extends CommandName>(name: Name, reply: unknown): ReplyOf<Name> {
-  const parsed = commands[name].reply.safeParse(reply)
+  const parsed = v.safeParse(commands[name].reply, reply)
   if (!parsed.success) throw new CannotStart('The server sent an unexpected answer; use the same version of both.')
   // The row of this name made it.
   return parsed.data as ReplyOf<Name>

@@ -1,11 +1,11 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { copyStore } from '../actions/operator.ts'
 import { command } from './command.ts'
 
 export const backupCommands = {
   copyStore: command({
-    ask: z.strictObject({}),
-    reply: z.object({ directory: z.string() }),
+    ask: v.strictObject({}),
+    reply: v.object({ directory: v.string() }),
     run: (deps, _ask, tell) => copyStore(deps, tell)
   })
 }

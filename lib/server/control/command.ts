@@ -1,6 +1,6 @@
-import type * as z from 'zod'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
+import type * as v from '../../schema.ts'
 import type { Backups } from '../chores/backups.ts'
 import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
 import type { Deps } from '../deps.ts'
@@ -16,13 +16,13 @@ export interface ControlDeps extends Omit<Deps, 'quotas'> {
 }
 
 /** One command that the owner of the data directory can send to a server. Question and reply cross a socket as JSON. */
-export interface Command<Ask extends z.ZodType, Reply extends z.ZodType> {
+export interface Command<Ask extends v.GenericSchema, Reply extends v.GenericSchema> {
   ask: Ask
   reply: Reply
   /** Throws `Failure` or `CannotStart` with the one sentence the user sees. */
-  run(deps: ControlDeps, ask: z.output<Ask>, tell: (progress: Progress) => void): Promise<z.output<Reply>>
+  run(deps: ControlDeps, ask: v.InferOutput<Ask>, tell: (progress: Progress) => void): Promise<v.InferOutput<Reply>>
 }
 
-export function command<Ask extends z.ZodType, Reply extends z.ZodType>(row: Command<Ask, Reply>): Command<Ask, Reply> {
+export function command<Ask extends v.GenericSchema, Reply extends v.GenericSchema>(row: Command<Ask, Reply>): Command<Ask, Reply> {
   return row
 }

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as v from '../../schema.ts'
 import { backupCommands } from './backup.ts'
 import { serverCommands } from './server.ts'
 import { tokenCommands } from './tokens.ts'
@@ -17,8 +17,8 @@ export const commands = {
 
 export type CommandName = keyof typeof commands
 /** As written by the caller. */
-export type AskOf<Name extends CommandName> = z.input<(typeof commands)[Name]['ask']>
-export type ReplyOf<Name extends CommandName> = z.output<(typeof commands)[Name]['reply']>
+export type AskOf<Name extends CommandName> = v.InferInput<(typeof commands)[Name]['ask']>
+export type ReplyOf<Name extends CommandName> = v.InferOutput<(typeof commands)[Name]['reply']>
 
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commands, name)

@@ -1,7 +1,7 @@
-import type * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { FailureCode } from '../../protocol/wire/failures.ts'
+import * as v from '../../schema.ts'
 import { failureOf } from '../refusals.ts'
 import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
@@ -9,11 +9,11 @@ import { type CommandName, commands } from './commands.ts'
 /** Parses a request and runs the command. Throws what the command throws; `CannotStart` for an invalid request. */
 export async function runCommand(deps: ControlDeps, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
   // One table, one entry point: the rows guarantee that request and command match.
-  const command = commands[name] as unknown as Command<z.ZodType, z.ZodType>
-  const parsed = command.ask.safeParse(ask)
+  const command = commands[name] as unknown as Command<v.GenericSchema, v.GenericSchema>
+  const parsed = v.safeParse(command.ask, ask)
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw new CannotStart(`Invalid input for ${name}: ${[...(issue?.path ?? []), issue?.message].join(' ')}.`)
+    const { path, message } = parsed.problem
+    throw new CannotStart(`Invalid input for ${name}: ${[...path, message].join(' ')}.`)
   }
   return command.run(deps, parsed.data, tell)
 }

@@ -1,33 +1,33 @@
-import * as z from 'zod'
 import { version } from '../../assets.ts'
+import * as v from '../../schema.ts'
 import { readStoreStatus } from '../actions/operator.ts'
 import { command } from './command.ts'
 
-const soundness = z.object({
-  scrubbed: z.int(),
-  rounds: z.int(),
-  damaged: z.int(),
-  isFull: z.boolean(),
-  logBytes: z.int(),
-  logMovedAt: z.int()
+const soundness = v.object({
+  scrubbed: v.int(),
+  rounds: v.int(),
+  damaged: v.int(),
+  isFull: v.boolean(),
+  logBytes: v.int(),
+  logMovedAt: v.int()
 })
-const backupState = z.object({
-  last: z.enum(['ok', 'failed', 'none']),
-  goodAt: z.number().optional(),
-  taken: z.object({ ok: z.int(), failed: z.int() })
+const backupState = v.object({
+  last: v.picklist(['ok', 'failed', 'none']),
+  goodAt: v.optional(v.number()),
+  taken: v.object({ ok: v.int(), failed: v.int() })
 })
 
 /** The server itself. */
 export const serverCommands = {
   readStatus: command({
-    ask: z.strictObject({}),
-    reply: z.object({
-      version: z.string(),
-      pid: z.int(),
-      hasAccounts: z.boolean(),
-      soundness: soundness.optional(),
-      backups: backupState.optional(),
-      serving: z.object({ url: z.string().optional(), signup: z.string() }).optional()
+    ask: v.strictObject({}),
+    reply: v.object({
+      version: v.string(),
+      pid: v.int(),
+      hasAccounts: v.boolean(),
+      soundness: v.optional(soundness),
+      backups: v.optional(backupState),
+      serving: v.optional(v.object({ url: v.optional(v.string()), signup: v.string() }))
     }),
     run: async deps => ({
       version: version(),

@@ -3,6 +3,7 @@ import type { Deadlines } from '../../async/deadlines.ts'
 import type { Bus, BusEvent, Topic } from '../../bus/bus.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import { sealed } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame } from './frames.ts'
 
@@ -145,7 +146,7 @@ function isAbove(one: CalleeHere, { stamp, connection }: Callee): boolean {
 }
 
 function resultOf(reply: unknown): Result {
-  const value = sealed.safeParse(reply)
+  const value = v.safeParse(sealed, reply)
   return value.success ? { ok: true, value: value.data } : failed('internal')
 }
 

@@ -1,14 +1,14 @@
 import { type Dispatcher, request } from 'undici'
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOutcome } from '../push.ts'
 import { outcomeOf } from './answers.ts'
 
 const mostAnswerBytes = 256 * 1024
 
-const error = z.object({ error: z.string().max(64).optional() }).nullish()
-const ticket = z.object({ status: z.enum(['ok', 'error']), id: z.string().max(100).optional(), details: error })
-const tickets = z.object({ data: z.array(ticket) })
-const receipts = z.object({ data: z.record(z.string(), z.object({ status: z.enum(['ok', 'error']), details: error })) })
+const error = v.nullish(v.object({ error: v.optional(v.text(64)) }))
+const ticket = v.object({ status: v.picklist(['ok', 'error']), id: v.optional(v.text(100)), details: error })
+const tickets = v.object({ data: v.array(ticket) })
+const receipts = v.object({ data: v.record(v.string(), v.object({ status: v.picklist(['ok', 'error']), details: error })) })
 
 /** What an app opens when its notification is tapped, by the names existing apps look for. */
 const types: Record<Outgoing['kind'], string> = {
@@ -52,7 +52,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
       try {
         const answer = await ask('/--/api/v2/push/send', outgoing.map(messageTo), signal)
         if (answer.status !== 200) return all(outcomeOf(answer))
-        const read = tickets.safeParse(parsed(answer.text))
+        const read = v.safeParse(tickets, parsed(answer.text))
         // Someone else may answer in its place, such as a captive portal: that is not a rejection.
         if (!read.success) return all({ outcome: 'busy', reason: 'unreadable answer' })
         return outgoing.map((_, index) => ofTicket(read.data.data[index]))
@@ -63,7 +63,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
     async look(ids, signal) {
       try {
         const answer = await ask('/--/api/v2/push/getReceipts', { ids }, signal)
-        const read = receipts.safeParse(parsed(answer.text))
+        const read = v.safeParse(receipts, parsed(answer.text))
         if (answer.status !== 200 || !read.success) return ids.map(() => ({ outcome: 'busy', retryAfterMs: answer.retryAfterMs }))
         return ids.map(id => ofReceipt(read.data.data[id]))
       } catch {
@@ -78,13 +78,13 @@ function messageTo({ token, kind, session, title, body, isSilent, lastsMs }: Out
   return { to: token, title, body, data, sound: isSilent ? null : 'default', channelId: 'messages', ttl: Math.floor(lastsMs / 1000) }
 }
 
-function ofTicket(given: z.infer<typeof ticket> | undefined): SendOutcome {
+function ofTicket(given: v.InferOutput<typeof ticket> | undefined): SendOutcome {
   if (given === undefined) return { outcome: 'busy', reason: 'no ticket' }
   if (given.status === 'ok') return { outcome: 'accepted', ...(given.id !== undefined && { ticket: given.id }) }
   return ofError(given.details?.error)
 }
 
-function ofReceipt(given: z.infer<typeof receipts>['data'][string] | undefined): SendOutcome {
+function ofReceipt(given: v.InferOutput<typeof receipts>['data'][string] | undefined): SendOutcome {
   return given?.status === 'error' ? ofError(given.details?.error) : { outcome: 'accepted' }
 }
 

@@ -1,18 +1,18 @@
-import * as z from 'zod'
 import type { ChannelKind } from '../../protocol/wire/notifications.ts'
+import * as v from '../../schema.ts'
 import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOutcome } from '../push.ts'
 import { fieldsOf, outcomeOf } from './answers.ts'
 import { type Ask, NotAllowed, type Outbound, readTarget } from './outbound.ts'
 
 /** An address that a person chose; whether it may be reached is checked on each request. */
-export const webAddress = z.string().max(2048).refine(isTarget, { error: 'no web address' })
+export const webAddress = v.pipe(v.string(), v.maxLength(2048), v.check(isTarget, 'is no web address'))
 /** The app's address, as its owner opens it; notifications link there. */
-export const appAddress = webAddress.max(300).optional()
+export const appAddress = v.optional(v.pipe(webAddress, v.maxLength(300)))
 
 interface HttpChannel<Fields> {
   kind: ChannelKind
   prefix: string
-  fields: z.ZodType<Fields>
+  fields: v.GenericSchema<unknown, Fields>
   acknowledges?: boolean
   clears?: boolean
   /** Undefined: there is no request to make, as for a `clear` that the service does not support. */
@@ -24,7 +24,7 @@ export function httpChannel<Fields>(outbound: Outbound, channel: HttpChannel<Fie
   const { kind, prefix, fields, acknowledges = false, clears = false } = channel
 
   async function sendOne(outgoing: Outgoing, signal: AbortSignal): Promise<SendOutcome> {
-    const read = fields.safeParse(fieldsOf(outgoing.token, prefix))
+    const read = v.safeParse(fields, fieldsOf(outgoing.token, prefix))
     if (!read.success) return { outcome: 'refused', reason: 'unreadable token' }
     try {
       const ask = await channel.ask(read.data, outgoing)
@@ -43,10 +43,10 @@ export function httpChannel<Fields>(outbound: Outbound, channel: HttpChannel<Fie
     clears,
     knows: token => token.startsWith(`${prefix}[`),
     flawOf(token) {
-      const read = fields.safeParse(fieldsOf(token, prefix))
+      const read = v.safeParse(fields, fieldsOf(token, prefix))
       if (read.success) return undefined
-      const [issue] = read.error.issues
-      return `${prefix}: ${issue?.path.join('.') || 'token'} is ${issue?.message ?? 'unreadable'}`
+      const { path, message } = read.problem
+      return `${prefix}: ${path.join('.') || 'token'} ${message}`
     },
     send: (all, signal) => Promise.all(all.map(outgoing => sendOne(outgoing, signal)))
   }

@@ -1,17 +1,13 @@
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import type { Outgoing, PushProvider } from '../push.ts'
 import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
 import type { Outbound } from './outbound.ts'
 
-const fields = z.strictObject({
+const fields = v.strictObject({
   /** The address of the topic, such as https://ntfy.sh/mine. */
   url: webAddress,
   /** An access token of the ntfy server. */
-  token: z
-    .string()
-    .max(200)
-    .regex(/^[\x21-\x7e]+$/, 'no access token')
-    .optional(),
+  token: v.optional(v.pipe(v.string(), v.maxLength(200), v.regex(/^[\x21-\x7e]+$/, 'is no access token'))),
   app: appAddress
 })
 

@@ -1,5 +1,5 @@
 import { createECDH, createHash } from 'node:crypto'
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import type { Outgoing, PushProvider } from '../push.ts'
 import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
 import type { Ask, Outbound } from './outbound.ts'
@@ -9,9 +9,9 @@ const mostPayloadBytes = 3_993
 
 const subscription = {
   endpoint: webAddress,
-  keys: z.strictObject({
-    p256dh: z.string().regex(/^[A-Za-z0-9_-]{87}=?$/, 'no P-256 key'),
-    auth: z.string().regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'not a secret of 16 bytes')
+  keys: v.strictObject({
+    p256dh: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{87}=?$/, 'is no P-256 key')),
+    auth: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'is not a secret of 16 bytes'))
   }),
   app: appAddress
 }
@@ -33,7 +33,7 @@ export function webPush(outbound: Outbound, signer: Signer): PushProvider {
   return httpChannel(outbound, {
     kind: 'web-push',
     prefix: 'WebPush',
-    fields: z.strictObject(subscription),
+    fields: v.strictObject(subscription),
     acknowledges: true,
     ask: (to, outgoing) => (outgoing.what === 'show' ? sealedFor(to, signer, outgoing) : undefined)
   })
@@ -44,7 +44,7 @@ export function unifiedPush(outbound: Outbound, signer: Signer): PushProvider {
   return httpChannel(outbound, {
     kind: 'unified-push',
     prefix: 'UnifiedPush',
-    fields: z.strictObject(subscription),
+    fields: v.strictObject(subscription),
     acknowledges: true,
     clears: true,
     ask: (to, outgoing) => sealedFor(to, signer, outgoing)

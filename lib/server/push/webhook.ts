@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import type { PushProvider } from '../push.ts'
 import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
 import type { Outbound } from './outbound.ts'
 
-const fields = z.strictObject({
+const fields = v.strictObject({
   url: webAddress,
   /** `whsec_` and base64 of 24 to 64 bytes. */
-  secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'not a secret that begins with whsec_'),
+  secret: v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'is not a secret that begins with whsec_')),
   app: appAddress
 })
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import {
   type ApprovalRule,
@@ -13,11 +12,12 @@ import {
   type RuleTrial,
   type ruleCalls
 } from '../../protocol/sealed/decisions/rules.ts'
+import * as v from '../../schema.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from '../home/private-files.ts'
 import { allowing, faultOf } from './patterns.ts'
 import type { Request } from './request.ts'
 
-const kept = z.looseObject({ isPaused: z.boolean().optional(), rules: z.array(approvalRule) })
+const kept = v.looseObject({ isPaused: v.optional(v.boolean()), rules: v.array(approvalRule) })
 
 interface Rules {
   readonly isPaused: boolean
@@ -53,7 +53,7 @@ export function openRules(home: string, now: () => number = Date.now): RuleBook 
   const read = (): Rules => {
     const text = readPrivateFile(path)
     if (text === undefined) return { isPaused: false, rules: [] }
-    const { data } = kept.safeParse(parse(text))
+    const { data } = v.safeParse(kept, parse(text))
     if (!data) throw new Error('The rules of this computer cannot be read, so none of them applies.')
     return { isPaused: data.isPaused ?? false, rules: data.rules.filter(({ endsAt }) => endsAt === undefined || endsAt > now()) }
   }
@@ -211,7 +211,7 @@ export function openDecisionLog(home: string, most = mostBytes): DecisionLog {
 
 function readLine(line: string): DecisionEntry[] {
   try {
-    const { data } = decisionEntry.safeParse(JSON.parse(line))
+    const { data } = v.safeParse(decisionEntry, JSON.parse(line))
     return data ? [data] : []
   } catch {
     return []

@@ -1,20 +1,20 @@
 import { join } from 'node:path'
-import * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import { hasLocalSockets } from '../../local-socket/address.ts'
 import { askLocal } from '../../local-socket/ask.ts'
 import { type LocalSocket, openLocalSocket } from '../../local-socket/open.ts'
+import * as v from '../../schema.ts'
 import { daemonNotes } from './place.ts'
 
 /** Commands that the owner of this computer can send to its daemon. */
 const replies = {
   status: daemonNotes,
   /** The running sessions; `id` is the server's, once it knows the session. */
-  list: z.array(z.object({ id: z.string().optional(), pid: z.int(), folder: z.string() })),
-  stop: z.object({})
+  list: v.array(v.object({ id: v.optional(v.string()), pid: v.int(), folder: v.string() })),
+  stop: v.object({})
 } as const
 
-type Replies = { [Name in keyof typeof replies]: z.output<(typeof replies)[Name]> }
+type Replies = { [Name in keyof typeof replies]: v.InferOutput<(typeof replies)[Name]> }
 /** `answered` resolves once the reply was sent. */
 type DaemonAnswers = { [Name in keyof Replies]: (answered: Promise<void>) => Replies[Name] }
 
@@ -50,7 +50,7 @@ export async function openDaemonControl(
 export async function askDaemon<Name extends keyof Replies>(home: string, name: Name): Promise<Replies[Name] | undefined> {
   const asked = await askLocal({ ...placeIn(home), name, question: {} })
   if (!asked) return undefined
-  const reply = replies[name].safeParse(asked.reply)
+  const reply = v.safeParse(replies[name], asked.reply)
   if (!reply.success) throw new CannotStart('The version of the daemon differs from this program; stop it and start it again.')
   // The row of this name made it.
   return reply.data as Replies[Name]

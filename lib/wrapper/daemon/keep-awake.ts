@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import * as z from 'zod'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
+import * as v from '../../schema.ts'
 import { findProgram } from '../agents/programs.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
@@ -73,11 +73,11 @@ export function setAwake(home: string, on: boolean): void {
   writePrivateFile(fileIn(home), JSON.stringify({ on }))
 }
 
-const setting = z.object({ on: z.boolean() })
+const setting = v.object({ on: v.boolean() })
 
 function wantsAwake(home: string): boolean {
   try {
-    return setting.parse(JSON.parse(readPrivateFile(fileIn(home)) ?? '{}')).on
+    return v.parse(setting, JSON.parse(readPrivateFile(fileIn(home)) ?? '{}')).on
   } catch {
     return false
   }

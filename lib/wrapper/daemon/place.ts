@@ -1,21 +1,21 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { CannotStart } from '../../exit.ts'
+import * as v from '../../schema.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 import { ownerOf, ownName } from '../home/processes.ts'
 
-export const daemonNotes = z.object({
-  pid: z.number(),
-  server: z.string(),
-  version: z.string(),
-  startedAt: z.number(),
+export const daemonNotes = v.object({
+  pid: v.number(),
+  server: v.string(),
+  version: v.string(),
+  startedAt: v.number(),
   /** The state of the link to the server, in words. */
-  link: z.string()
+  link: v.string()
 })
 
 /** What the daemon records about itself in the wrapper's home. */
-export type DaemonNotes = z.infer<typeof daemonNotes>
+export type DaemonNotes = v.InferOutput<typeof daemonNotes>
 
 interface DaemonPlace {
   readonly notes: DaemonNotes
@@ -53,7 +53,7 @@ export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
 /** The running daemon; undefined if there is none. */
 export function findDaemon(home: string): DaemonNotes | undefined {
   for (const name of places(home)) {
-    const { data } = daemonNotes.safeParse(JSON.parse(readPrivateFile(join(folderOf(home), name)) ?? 'null'))
+    const { data } = v.safeParse(daemonNotes, JSON.parse(readPrivateFile(join(folderOf(home), name)) ?? 'null'))
     if (data) return data
   }
   return undefined

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
 import type { RewindPoint } from '../../protocol/sealed/calls/machine-work.ts'
+import * as v from '../../schema.ts'
 import { readRow } from '../agents/claude/transcript/rows.ts'
 import { configFolder } from '../agents/claude/transcript/transcript.ts'
 import { writePrivateFile } from '../home/private-files.ts'
@@ -27,14 +27,14 @@ export function claudeHistories(env: Env): FiledHistory[] {
   })
 }
 
-const placed = z.looseObject({ cwd: z.string() })
+const placed = v.looseObject({ cwd: v.string() })
 
 /** Undefined for a conversation without messages. */
 export function claudeBeginning(file: string): Beginning | undefined {
   let folder: string | undefined
   let title: string | undefined
   for (const line of headOf(file)) {
-    folder ??= placed.safeParse(parse(line)).data?.cwd
+    folder ??= v.safeParse(placed, parse(line)).data?.cwd
     title ??= claudeSayings(line).find(({ by }) => by === 'person')?.text
     if (folder !== undefined && title !== undefined) return { title, folder }
   }
@@ -48,7 +48,7 @@ export function claudeSayings(line: string): Saying[] {
   })
 }
 
-const live = z.looseObject({ pid: z.int(), sessionId: z.string() })
+const live = v.looseObject({ pid: v.int(), sessionId: v.string() })
 
 /** Those that Claude Code has open at a terminal, with its process. */
 export function openInClaude(env: Env): Map<string, number> {
@@ -56,7 +56,7 @@ export function openInClaude(env: Env): Map<string, number> {
   if (!existsSync(folder)) return new Map()
   const open = readdirSync(folder).flatMap(name => {
     const file = join(folder, name)
-    const { data } = live.safeParse(parse(readFileSync(file, 'utf8')))
+    const { data } = v.safeParse(live, parse(readFileSync(file, 'utf8')))
     return data && isWriter(data.pid, file) ? [[data.sessionId, data.pid] as const] : []
   })
   return new Map(open)
@@ -79,13 +79,13 @@ export function findClaudeHistory(env: Env, id: string): FiledHistory {
   return found
 }
 
-const row = z.looseObject({ type: z.string().optional(), uuid: z.string().optional(), timestamp: z.string().optional() })
+const row = v.looseObject({ type: v.optional(v.string()), uuid: v.optional(v.string()), timestamp: v.optional(v.string()) })
 
 /** The person's messages, in order: a fork keeps the turn that starts with one of these. */
 export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
   return linesOf(file).flatMap(line => {
     const text = promptIn(line)
-    const { uuid, timestamp } = row.safeParse(parse(line)).data ?? {}
+    const { uuid, timestamp } = v.safeParse(row, parse(line)).data ?? {}
     return text === undefined || uuid === undefined ? [] : [{ uuid, text, timestamp: Date.parse(timestamp ?? '') || 0 }]
   })
 }
@@ -104,7 +104,7 @@ export function forkClaude({ file }: FiledHistory, at?: string): string {
 }
 
 function endOfTurn(lines: readonly string[], at: string): number {
-  const begin = lines.findIndex(line => row.safeParse(parse(line)).data?.uuid === at)
+  const begin = lines.findIndex(line => v.safeParse(row, parse(line)).data?.uuid === at)
   if (begin < 0) throw new Error('This message is not in the conversation any more.')
   const next = lines.findIndex((line, index) => index > begin && promptIn(line) !== undefined)
   return next < 0 ? lines.length : next
@@ -112,7 +112,7 @@ function endOfTurn(lines: readonly string[], at: string): number {
 
 function promptIn(line: string): string | undefined {
   // Messages during a turn belong to that turn.
-  if (row.safeParse(parse(line)).data?.type !== 'user') return undefined
+  if (v.safeParse(row, parse(line)).data?.type !== 'user') return undefined
   for (const said of readRow(line, 0)) if (said.type === 'block' && said.by === 'user' && said.block.type === 'text') return said.block.text
   return undefined
 }

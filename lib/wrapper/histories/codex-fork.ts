@@ -1,5 +1,6 @@
 import { withDeadline } from '../../async/deadline.ts'
 import type { CodexRewindPoint } from '../../protocol/sealed/calls/machine-work.ts'
+import * as v from '../../schema.ts'
 import { turnsAfter } from '../agents/codex/history.ts'
 import { greet, type Line, startCodexServer } from '../agents/codex/server.ts'
 import { openedThread, type Turn } from '../agents/codex/shapes.ts'
@@ -39,7 +40,7 @@ export function codexForking({ home, env }: { home: string; env: Env }): CodexFo
       asking({ home, env }, async line => {
         const lastTurnId = at === undefined ? undefined : await turnOf(line, thread, at)
         const how = { threadId: thread, excludeTurns: true, ...(lastTurnId !== undefined && { lastTurnId }) }
-        return openedThread.parse(await line.request('thread/fork', how)).thread.id
+        return v.parse(openedThread, await line.request('thread/fork', how)).thread.id
       })
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -22,21 +22,21 @@ function rollouts(sessions: string): { id: string; file: string }[] {
   })
 }
 
-const base = z.looseObject({ thread_id: z.string(), end_byte_offset: z.int().nonnegative() })
-const meta = z.looseObject({
-  type: z.literal('session_meta'),
-  payload: z.looseObject({ cwd: z.string(), history_base: base.nullish().catch(undefined) })
+const base = v.looseObject({ thread_id: v.string(), end_byte_offset: v.pipe(v.int(), v.minValue(0)) })
+const meta = v.looseObject({
+  type: v.literal('session_meta'),
+  payload: v.looseObject({ cwd: v.string(), history_base: v.fallback(v.nullish(base), undefined) })
 })
 // Versions before 0.169, and since.
-const message = z.looseObject({ type: z.enum(['user_message', 'agent_message']), message: z.string() })
-const item = z.looseObject({
-  type: z.literal('item_completed'),
-  item: z.looseObject({
-    type: z.enum(['UserMessage', 'AgentMessage']),
-    content: z.array(z.looseObject({ text: z.string().optional().catch(undefined) }))
+const message = v.looseObject({ type: v.picklist(['user_message', 'agent_message']), message: v.string() })
+const item = v.looseObject({
+  type: v.literal('item_completed'),
+  item: v.looseObject({
+    type: v.picklist(['UserMessage', 'AgentMessage']),
+    content: v.array(v.looseObject({ text: v.fallback(v.optional(v.string()), undefined) }))
   })
 })
-const said = z.looseObject({ type: z.literal('event_msg'), payload: z.discriminatedUnion('type', [message, item]) })
+const said = v.looseObject({ type: v.literal('event_msg'), payload: v.variant('type', [message, item]) })
 
 /** Undefined for a thread without messages. */
 export function codexBeginning(file: string): Beginning | undefined {
@@ -71,11 +71,11 @@ function lineage(file: string, end?: number, forks = 0): Part[] {
 }
 
 function metaOf(head: readonly string[]) {
-  return head.map(line => meta.safeParse(parse(line)).data?.payload).find(payload => payload !== undefined)
+  return head.map(line => v.safeParse(meta, parse(line)).data?.payload).find(payload => payload !== undefined)
 }
 
 export function codexSayings(line: string): Saying[] {
-  const { data } = said.safeParse(parse(line))
+  const { data } = v.safeParse(said, parse(line))
   if (!data) return []
   const { payload } = data
   if (payload.type !== 'item_completed') return [{ by: payload.type === 'user_message' ? 'person' : 'agent', text: payload.message }]

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../schema.ts'
 import { findOpencode } from '../agents/programs.ts'
 import { type History, parse, type Saying, type ToldHistory } from './history.ts'
 
@@ -36,10 +36,11 @@ export function openOpencodeHistories(env: Env): OpencodeHistories {
   }
 }
 
-const conversation = z.object({ id: z.string(), at: z.number(), title: z.string(), folder: z.string() })
-const saying = z
-  .object({ id: z.string(), role: z.string(), text: z.string() })
-  .transform(({ id, role, text }) => ({ id, by: role === 'user' ? ('person' as const) : ('agent' as const), text }))
+const conversation = v.object({ id: v.string(), at: v.number(), title: v.string(), folder: v.string() })
+const saying = v.pipe(
+  v.object({ id: v.string(), role: v.string(), text: v.string() }),
+  v.transform(({ id, role, text }) => ({ id, by: role === 'user' ? ('person' as const) : ('agent' as const), text }))
+)
 
 const mostListed = 3_000
 const mostFound = 500
@@ -68,14 +69,14 @@ function stateOfDatabase(env: Env): string {
 const answerWithinMs = 10_000
 const mostBytes = 64 * 1024 * 1024
 
-function ask<Row>(env: Env, query: string, row: z.ZodType<Row>): Promise<Row[]> {
+function ask<Row>(env: Env, query: string, row: v.GenericSchema<unknown, Row>): Promise<Row[]> {
   const program = findOpencode(env)
   const args = ['db', '--format', 'json', query]
   return new Promise((resolve, reject) => {
     execFile(program, args, { env, timeout: answerWithinMs, maxBuffer: mostBytes }, (error, output) => {
-      const rows = z.array(row).safeParse(parse(output))
+      const rows = v.safeParse(v.array(row), parse(output))
       if (rows.success) resolve(rows.data)
-      else reject(error ?? rows.error)
+      else reject(error ?? new v.Misfit(rows.problem))
     })
   })
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import * as z from 'zod'
 import type { Fetch, TokenSource } from '../../client/link/rest.ts'
 import type { TerminalKeys } from '../../client/sealed/vault.ts'
 import type { Renewal } from '../../client/sign-in/renewal.ts'
 import { keepToken, type SignedIn } from '../../client/sign-in/token-keeper.ts'
 import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import { CannotStart } from '../../exit.ts'
+import * as v from '../../schema.ts'
 import { homePath, leanNames, typed } from './own-process.ts'
 import { makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from './private-files.ts'
 
@@ -123,17 +123,25 @@ function serverAddress(text: string): string {
   return url.origin
 }
 
-const settingsShape = z.looseObject({ machineId: z.string().min(1), server: z.string().optional() })
-const key = z.string().refine(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
-const renewal: z.ZodType<Renewal> = z.object({ deviceSeed: key, account: z.string(), serverKeyId: z.string(), expiresAt: z.number() })
-const signedIn = { token: z.string(), renewal: renewal.optional() }
-const keptCredentials = z.discriminatedUnion('version', [
-  z.object({ version: z.literal(2), ...signedIn, contentPublicKey: key, machineKey: key }),
-  z.object({ version: z.literal(1), ...signedIn, secret: key })
+const settingsShape = v.looseObject({ machineId: v.pipe(v.string(), v.minLength(1)), server: v.optional(v.string()) })
+const key = v.pipe(
+  v.string(),
+  v.check(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
+)
+const renewal: v.GenericSchema<unknown, Renewal> = v.object({
+  deviceSeed: key,
+  account: v.string(),
+  serverKeyId: v.string(),
+  expiresAt: v.number()
+})
+const signedIn = { token: v.string(), renewal: v.optional(renewal) }
+const keptCredentials = v.variant('version', [
+  v.object({ version: v.literal(2), ...signedIn, contentPublicKey: key, machineKey: key }),
+  v.object({ version: v.literal(1), ...signedIn, secret: key })
 ])
-const credentialsShape = z.record(z.string(), keptCredentials)
+const credentialsShape = v.record(v.string(), keptCredentials)
 
-function keysOf(kept: z.infer<typeof keptCredentials>): TerminalKeys {
+function keysOf(kept: v.InferOutput<typeof keptCredentials>): TerminalKeys {
   if (kept.version === 1) return { version: 1, secret: readKey(kept.secret) }
   return { version: 2, contentPublicKey: readKey(kept.contentPublicKey), machineKey: readKey(kept.machineKey) }
 }
@@ -149,11 +157,11 @@ function writtenKeys(keys: TerminalKeys) {
   return { version: 2 as const, contentPublicKey: toBase64(keys.contentPublicKey), machineKey: toBase64(keys.machineKey) }
 }
 
-function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z.output<Shape>): z.output<Shape> {
+function readJson<Shape extends v.GenericSchema>(file: string, shape: Shape, absent: v.InferOutput<Shape>): v.InferOutput<Shape> {
   const text = readPrivateFile(file)
   if (text === undefined) return absent
   try {
-    return shape.parse(JSON.parse(text))
+    return v.parse(shape, JSON.parse(text))
   } catch {
     // Not the text itself: it contains keys.
     throw new CannotStart(`${file} cannot be read. Move it away and run: ${typed('login')}`)

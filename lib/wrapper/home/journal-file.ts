@@ -2,9 +2,9 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readFileSync,
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
-import * as z from 'zod'
 import { draftKey, type Journal } from '../../client/outbox/journal.ts'
 import type { Draft } from '../../client/sealed/messages.ts'
+import * as v from '../../schema.ts'
 import { makePrivateFolder, syncFolder } from './private-files.ts'
 
 /**
@@ -145,15 +145,15 @@ class JournalFile implements Journal {
 
 const sync = promisify(fdatasync)
 
-const draft = z.object({
-  session: z.string(),
-  localId: z.string(),
-  content: z.string(),
-  createdAt: z.number(),
-  isPassing: z.boolean().optional()
+const draft = v.object({
+  session: v.string(),
+  localId: v.string(),
+  content: v.string(),
+  createdAt: v.number(),
+  isPassing: v.optional(v.boolean())
 })
-const journalRecord = z.union([z.object({ put: z.array(draft) }), z.object({ gone: z.array(z.tuple([z.string(), z.string()])) })])
-type JournalRecord = z.infer<typeof journalRecord>
+const journalRecord = v.union([v.object({ put: v.array(draft) }), v.object({ gone: v.array(v.tuple([v.string(), v.string()])) })])
+type JournalRecord = v.InferOutput<typeof journalRecord>
 
 function encode(record: JournalRecord): Buffer {
   const json = Buffer.from(JSON.stringify(record))
@@ -189,5 +189,5 @@ function readRecord(bytes: Buffer, at: number): { record: JournalRecord; end: nu
   if (end > bytes.length) return undefined
   const json = bytes.subarray(start, end)
   if (crc32(json) !== bytes.readUInt32LE(at + mark.length + 4)) return undefined
-  return { record: journalRecord.parse(JSON.parse(json.toString())), end }
+  return { record: v.parse(journalRecord, JSON.parse(json.toString())), end }
 }

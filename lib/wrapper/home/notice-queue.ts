@@ -1,26 +1,26 @@
-import * as z from 'zod'
 import { Refused } from '../../client/link/refusals.ts'
 import { newId } from '../../client/sealed/messages.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
+import * as v from '../../schema.ts'
 
 export type Notice = BodyOf<'notify'>
 
 /** One that is not on the server yet, or is and still open. */
-export const keptNotice = z.object({
+export const keptNotice = v.object({
   /** The same for every attempt: the server delivers it once. */
-  id: z.string(),
-  kind: z.enum(['done', 'permission', 'question', 'error', 'failed', 'silent']),
+  id: v.string(),
+  kind: v.picklist(['done', 'permission', 'question', 'error', 'failed', 'silent']),
   /** The request it is about; null for news, which needs no answer. */
-  ask: z.string().nullable(),
-  turnMs: z.number().optional(),
-  startedFrom: z.enum(['phone', 'terminal']).optional(),
+  ask: v.nullable(v.string()),
+  turnMs: v.optional(v.number()),
+  startedFrom: v.optional(v.picklist(['phone', 'terminal'])),
   /** Recorded before the first attempt: a process that dies in it may have sent it. */
-  isTried: z.boolean(),
-  isSent: z.boolean(),
+  isTried: v.boolean(),
+  isSent: v.boolean(),
   /** It needs nobody any more, and the server has to be told. */
-  isOver: z.boolean()
+  isOver: v.boolean()
 })
-export type KeptNotice = z.infer<typeof keptNotice>
+export type KeptNotice = v.InferOutput<typeof keptNotice>
 
 /** The part of a session's folder needed here. */
 interface NoticeFolder {

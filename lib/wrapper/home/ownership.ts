@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import { linkSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import { CannotStart } from '../../exit.ts'
+import * as v from '../../schema.ts'
 import { untilFound, type WatchOptions, watchFolders } from './folder-watch.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 import { nameOf, ownerOf, ownName, signalGroup } from './processes.ts'
@@ -67,15 +67,15 @@ function refuseHeld(claims: readonly Claim[]): void {
   if (held) throw new CannotStart(`A session goes on with this conversation right now, as process ${held.owner}.`)
 }
 
-const leaseNotes = z.object({
+const leaseNotes = v.object({
   /** An agent ends with the session that started it; a session outlives the daemon that started it. */
-  of: z.enum(['agent', 'session']),
-  title: z.string(),
-  folder: z.string(),
-  at: z.number()
+  of: v.picklist(['agent', 'session']),
+  title: v.string(),
+  folder: v.string(),
+  at: v.number()
 })
 
-export type LeaseNotes = z.infer<typeof leaseNotes>
+export type LeaseNotes = v.InferOutput<typeof leaseNotes>
 
 /** A running process that was started by Afield: this very one, never another that reuses its id. */
 export interface Lease extends LeaseNotes {
@@ -113,7 +113,7 @@ export function listLeases(home: string): Lease[] {
       rmSync(join(folder, file), { force: true })
       return []
     }
-    const { data } = leaseNotes.safeParse(JSON.parse(readPrivateFile(join(folder, file)) ?? 'null'))
+    const { data } = v.safeParse(leaseNotes, JSON.parse(readPrivateFile(join(folder, file)) ?? 'null'))
     return data ? [{ ...data, name, pid, owner: ownerOf(file) }] : []
   })
 }

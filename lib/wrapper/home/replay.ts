@@ -3,7 +3,6 @@
 import { closeSync, fdatasync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import * as z from 'zod'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import { createLatest } from '../../client/calls/latest.ts'
 import { type Numbers, newId } from '../../client/sealed/messages.ts'
@@ -11,6 +10,7 @@ import { nonceOf } from '../../client/sealed/nonces.ts'
 import { createGone } from '../../client/sealed/numbers.ts'
 import { createOrder } from '../../client/sealed/order.ts'
 import { type SealedBy, type SealFault, sealedBy } from '../../protocol/sealed/sealed-for.ts'
+import * as v from '../../schema.ts'
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /**
@@ -48,8 +48,8 @@ export interface HeardOptions {
 const graceMs = 30_000
 const mostMessages = 20_000
 
-const line = z.object({ session: z.string(), seq: z.number(), nonce: z.string(), by: sealedBy.optional() })
-type Line = z.infer<typeof line>
+const line = v.object({ session: v.string(), seq: v.number(), nonce: v.string(), by: v.optional(sealedBy) })
+type Line = v.InferOutput<typeof line>
 
 export function openHeardMessages(options: HeardOptions): HeardMessages {
   const { path, session, onFault, clock = systemClock } = options
@@ -127,7 +127,7 @@ export function openHeardMessages(options: HeardOptions): HeardMessages {
 function readLines(path: string): Line[] {
   return (readPrivateFile(path) ?? '').split('\n').flatMap(text => {
     try {
-      return line.safeParse(JSON.parse(text)).data ?? []
+      return v.safeParse(line, JSON.parse(text)).data ?? []
     } catch {
       // A torn line belongs to a message that was not executed.
       return []

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Journal } from '../../client/outbox/journal.ts'
 import type { Draft } from '../../client/sealed/messages.ts'
+import * as v from '../../schema.ts'
 import { openJournalFile } from './journal-file.ts'
 import { isWanted, wantNoMore } from './ownership.ts'
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
@@ -260,7 +261,7 @@ function sizeOf(file: string): number {
 /** Without claiming it; undefined if it cannot be read. */
 export function readNotes(path: string): SessionNotes | undefined {
   try {
-    return sessionNotes.parse(JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
+    return v.parse(sessionNotes, JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
   } catch {
     return undefined
   }

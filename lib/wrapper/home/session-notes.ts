@@ -1,112 +1,112 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { sessionMetadata, unanswered } from '../../protocol/sealed/session.ts'
 import { worktree } from '../../protocol/sealed/worktree.ts'
+import * as v from '../../schema.ts'
 import { keptNotice } from './notice-queue.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /** How an agent is started, stored with its session so that another process can start it again. */
-const agentProgram = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('claude') }),
-  z.object({ kind: z.literal('codex') }),
-  z.object({ kind: z.literal('demo') }),
-  z.object({ kind: z.literal('opencode') }),
-  z.object({ kind: z.literal('acp'), command: z.string(), args: z.array(z.string()) })
+const agentProgram = v.variant('kind', [
+  v.object({ kind: v.literal('claude') }),
+  v.object({ kind: v.literal('codex') }),
+  v.object({ kind: v.literal('demo') }),
+  v.object({ kind: v.literal('opencode') }),
+  v.object({ kind: v.literal('acp'), command: v.string(), args: v.array(v.string()) })
 ])
 
-export type AgentProgram = z.infer<typeof agentProgram>
+export type AgentProgram = v.InferOutput<typeof agentProgram>
 
-export const sessionNotes = z.object({
+export const sessionNotes = v.object({
   /** Identifies the session on the server, even before it was opened there. */
-  tag: z.string().regex(/^[\w-]{1,64}$/),
+  tag: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)),
   /** The server knows it by a forgotten tag: it is found there by its id. */
-  isUntagged: z.boolean().optional(),
+  isUntagged: v.optional(v.boolean()),
   /** The server's id of the session, once it was opened there. */
-  id: z.string().optional(),
-  server: z.string(),
+  id: v.optional(v.string()),
+  server: v.string(),
   /** Absent in the notes of earlier versions: such a session is delivered, and cannot be resumed. */
-  program: agentProgram.optional(),
+  program: v.optional(agentProgram),
   /** The raw data key in base64; null for a session sealed with the account secret. */
-  key: z.string().nullable(),
+  key: v.nullable(v.string()),
   metadata: sessionMetadata,
   /** The seq of the last message whose prompt the agent has; 0 before the first. */
-  cursor: z.number(),
+  cursor: v.number(),
   /** Higher ones that the agent already has, or never will. */
-  settled: z.array(z.number()).optional(),
+  settled: v.optional(v.array(v.number())),
   /** Whether a turn started and has not ended. */
-  turn: z.string().nullable(),
+  turn: v.nullable(v.string()),
   /** How far the agent's own recording was sent; null while output is sent in another way. */
-  toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
+  toldUpTo: v.nullish(v.object({ file: v.string(), offset: v.number() })),
   /** Where the agent's recording of the turn starts, while output is sent live. */
-  turnAt: z.object({ file: z.string(), offset: z.number() }).nullish(),
+  turnAt: v.nullish(v.object({ file: v.string(), offset: v.number() })),
   /**
    * A prompt being handed to the agent, which may have it or not. `seq` is null for one from this terminal;
    * `isAhead`: others with lower ones wait; `edits`: the seqs of its edits.
    */
-  handing: z
-    .object({
-      seq: z.number().nullable(),
-      localId: z.string().nullish(),
-      text: z.string(),
-      isAhead: z.boolean().optional(),
-      edits: z.array(z.number()).optional()
+  handing: v.nullish(
+    v.object({
+      seq: v.nullable(v.number()),
+      localId: v.nullish(v.string()),
+      text: v.string(),
+      isAhead: v.optional(v.boolean()),
+      edits: v.optional(v.array(v.number()))
     })
-    .nullish(),
+  ),
   /**
    * A person's reasons for a no or a stop that the agent has not received: it gets them first, the oldest
    * first.
    */
-  reasons: z.array(z.object({ localId: z.string(), text: z.string() })).optional(),
+  reasons: v.optional(v.array(v.object({ localId: v.string(), text: v.string() }))),
   /** The beginning of the first message; the title of a session that has none. */
-  firstPrompt: z.string().optional(),
+  firstPrompt: v.optional(v.string()),
   /** Its process is ending it. */
-  isEnding: z.boolean().optional(),
+  isEnding: v.optional(v.boolean()),
   /** It was resumed, and its agent does not run yet. */
-  isStarting: z.boolean().optional(),
+  isStarting: v.optional(v.boolean()),
   /** Every file that the agent changed in it is recorded: it started here, and none of its processes was killed. */
-  knowsEdits: z.boolean().optional(),
+  knowsEdits: v.optional(v.boolean()),
   /** Who ended it; absent while it runs, and if its process was killed. */
-  endedBy: z.enum(['itself', 'person']).optional(),
+  endedBy: v.optional(v.picklist(['itself', 'person'])),
   /**
    * It started with a version of ours that names what it seals: nameless text on the server was never
    * sealed by ours.
    */
-  isNamed: z.boolean().optional(),
+  isNamed: v.optional(v.boolean()),
   /** An app of ours has written to it, and named what it sealed. */
-  hearsNames: z.boolean().optional(),
-  unanswered: unanswered.optional(),
+  hearsNames: v.optional(v.boolean()),
+  unanswered: v.optional(unanswered),
   /** Notices for phones that are not sent, or sent and still open. */
-  notices: z.array(keptNotice).optional(),
+  notices: v.optional(v.array(keptNotice)),
   /** The seq of the last message when it ended, read or not. */
-  heardUpTo: z.number().optional()
+  heardUpTo: v.optional(v.number())
 })
 
 /** What another process needs to finish a session. Only its owner can read it: it contains a key. */
-export type SessionNotes = z.infer<typeof sessionNotes>
+export type SessionNotes = v.InferOutput<typeof sessionNotes>
 
-const startNotes = z.object({
-  mode: z.string().optional(),
-  model: z.string().optional(),
-  effort: z.string().optional(),
+const startNotes = v.object({
+  mode: v.optional(v.string()),
+  model: v.optional(v.string()),
+  effort: v.optional(v.string()),
   /** The agent's first prompt. */
-  prompt: z.string().optional(),
+  prompt: v.optional(v.string()),
   /** A conversation of the agent to resume, in a new session. */
-  resume: z.string().optional(),
+  resume: v.optional(v.string()),
   /** The session's description of itself. */
-  about: z
-    .object({
-      parentSessionId: z.string().optional(),
-      forkedFromMessageId: z.string().optional(),
-      isSideChat: z.boolean().optional(),
-      gitBranch: z.string().optional(),
-      worktree: worktree.optional()
+  about: v.optional(
+    v.object({
+      parentSessionId: v.optional(v.string()),
+      forkedFromMessageId: v.optional(v.string()),
+      isSideChat: v.optional(v.boolean()),
+      gitBranch: v.optional(v.string()),
+      worktree: v.optional(worktree)
     })
-    .optional()
+  )
 })
 
 /** Data for a session that the daemon starts. */
-export type StartNotes = z.infer<typeof startNotes>
+export type StartNotes = v.InferOutput<typeof startNotes>
 
 /** Only its owner can read them [W6]. Returns how to remove what was not claimed. */
 export function writeStart(home: string, tag: string, notes: StartNotes): () => void {
@@ -121,7 +121,7 @@ export function takeStart(home: string, tag: string | undefined): StartNotes {
   const file = fileOf(home, tag)
   const text = readPrivateFile(file)
   rmSync(file, { force: true })
-  return text === undefined ? {} : startNotes.parse(JSON.parse(text))
+  return text === undefined ? {} : v.parse(startNotes, JSON.parse(text))
 }
 
 function fileOf(home: string, tag: string): string {

@@ -4,6 +4,7 @@ import { downloadAttachment, isRefOf, uploadAttachment } from '../../client/outb
 import type { SealingKey } from '../../client/sealed/vault.ts'
 import { legacyBlobKey, openBlob, sealBlob, sealOfBlob, sessionBlobKey } from '../../crypto/index.ts'
 import { sessionId } from '../../protocol/wire/ids.ts'
+import * as v from '../../schema.ts'
 import type { Announced } from '../agents/attachments.ts'
 import { fetch } from './network.ts'
 
@@ -38,7 +39,7 @@ export function attachmentsOf(link: {
     async send(bytes, signal) {
       if (session === undefined) throw new Error('the server does not know this session yet')
       const sealed = new Uint8Array(sealBlob(bytes, blobKey()))
-      const ref = await uploadAttachment(await withToken(), sessionId.parse(session), sealed, { signal }).catch(error => {
+      const ref = await uploadAttachment(await withToken(), v.parse(sessionId, session), sealed, { signal }).catch(error => {
         throw new Error(reasonOf(error, 'sent'), { cause: error })
       })
       return { ref, seal: sealOfBlob(sealed) }

@@ -7,6 +7,7 @@ import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../protocol/sealed/session.ts'
 import type { SessionRecord } from '../../protocol/wire/records.ts'
+import * as v from '../../schema.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import { registerMachine } from '../home/machine.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
@@ -133,12 +134,12 @@ const mostInPage = 200
 /** What it tells of itself; undefined when it was sealed with another key, which must not be mixed with what this one seals. */
 export function readSession({ metadata, agentState: state }: SessionRecord, cipher: Cipher): SessionMetadata | undefined {
   const opened = cipher.open(metadata)
-  const { data } = sessionMetadata.safeParse(opened.ok ? opened.value : undefined)
+  const { data } = v.safeParse(sessionMetadata, opened.ok ? opened.value : undefined)
   return state === null || isState(cipher.open(state)) ? data : undefined
 }
 
 function isState(opened: ReturnType<Cipher['open']>): boolean {
-  return opened.ok && agentState.safeParse(opened.value).success
+  return opened.ok && v.safeParse(agentState, opened.value).success
 }
 
 /** A refusal to open the session is no verdict on the messages that wait for it, unless the token is no longer good. */

@@ -4,6 +4,7 @@ import type { Rest } from '../../../lib/client/link/rest.ts'
 import { machineId, sealed, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../../../lib/protocol/wire/records.ts'
 import type { ChangesReply } from '../../../lib/protocol/wire/routes/changes.ts'
+import * as v from '../../../lib/schema.ts'
 import { FakeLink, turn } from '../link/fake-link.ts'
 import { startWorld } from '../world.ts'
 
@@ -50,9 +51,9 @@ t.test('after a disconnect one request returns everything missed: rows, removals
 t.test('receipts are shown and never go backwards', async t => {
   const server = new Server([row('a', { seq: 9 })])
   const { feed, link } = await server.open(t)
-  link.update({ t: 'session-receipts', sid: sessionId.parse('a'), deliveredSeq: 5, readSeq: 2 })
-  link.update({ t: 'session-receipts', sid: sessionId.parse('a'), deliveredSeq: 4, readSeq: 3 })
-  t.match(feed.sessions.get(sessionId.parse('a')), { deliveredSeq: 5, readSeq: 3 })
+  link.update({ t: 'session-receipts', sid: v.parse(sessionId, 'a'), deliveredSeq: 5, readSeq: 2 })
+  link.update({ t: 'session-receipts', sid: v.parse(sessionId, 'a'), deliveredSeq: 4, readSeq: 3 })
+  t.match(feed.sessions.get(v.parse(sessionId, 'a')), { deliveredSeq: 5, readSeq: 3 })
 })
 
 t.test('after a server restore everything is read again, and older versions are accepted [O6]', async t => {
@@ -95,7 +96,7 @@ t.test('a machine removed and created again starts fresh; one announced meanwhil
   const server = new Server([])
   server.machines = [machine('m', 9)]
   const { feed, link, read } = await server.open(t)
-  const gone = { of: 'machine' as const, id: machineId.parse('m') }
+  const gone = { of: 'machine' as const, id: v.parse(machineId, 'm') }
   server.pages = [{ ...server.page(), removed: [gone], machines: [machine('m', 1)] }]
   await read()
   t.match(feed.machines.get(gone.id), { metadataVersion: 1 })
@@ -113,7 +114,7 @@ t.test('a row removed while changes are read does not reappear with them', async
   const { feed, link, read } = await server.open(t)
   server.pages = [{ ...server.page(), sessions: [row('a')] }]
   const reading = read()
-  link.update({ t: 'delete-session', sid: sessionId.parse('a') })
+  link.update({ t: 'delete-session', sid: v.parse(sessionId, 'a') })
   await reading
   t.equal(feed.sessions.size, 0)
 })
@@ -123,9 +124,9 @@ t.test('presence received while changes are read is not overwritten by them', as
   const { feed, link, read } = await server.open(t)
   server.pages = [{ ...server.page(), active: { sessions: [], machines: [] } }]
   const reading = read()
-  link.ephemeral({ type: 'activity', id: sessionId.parse('a'), active: true, activeAt: 50, thinking: true })
+  link.ephemeral({ type: 'activity', id: v.parse(sessionId, 'a'), active: true, activeAt: 50, thinking: true })
   await reading
-  t.match(feed.sessions.get(sessionId.parse('a')), { active: true, activeAt: 50, thinking: true })
+  t.match(feed.sessions.get(v.parse(sessionId, 'a')), { active: true, activeAt: 50, thinking: true })
 })
 
 /** A server as its answers, which a test sets. */
@@ -192,9 +193,9 @@ function openFeed(t: Test, line: Pick<Parameters<typeof openAccountFeed>[0], 're
 
 function row(id: string, fields: Partial<SessionRecord> = {}): SessionRecord {
   return {
-    id: sessionId.parse(id),
+    id: v.parse(sessionId, id),
     seq: 0,
-    metadata: sealed.parse('m'),
+    metadata: v.parse(sealed, 'm'),
     metadataVersion: 0,
     agentState: null,
     agentStateVersion: 0,
@@ -208,5 +209,5 @@ function row(id: string, fields: Partial<SessionRecord> = {}): SessionRecord {
 }
 
 function machine(id: string, metadataVersion: number): MachineRecord {
-  return { ...row(id), id: machineId.parse(id), metadataVersion, daemonState: null, daemonStateVersion: 0 }
+  return { ...row(id), id: v.parse(machineId, id), metadataVersion, daemonState: null, daemonStateVersion: 0 }
 }

@@ -6,6 +6,7 @@ import type { Rest } from '../../../lib/client/link/rest.ts'
 import { accountId, machineId, sealed, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../../../lib/protocol/wire/records.ts'
 import type { UpdateBody } from '../../../lib/protocol/wire/updates.ts'
+import * as v from '../../../lib/schema.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { FakeLink, messageAt, turn } from '../link/fake-link.ts'
 import { startWorld } from '../world.ts'
@@ -202,9 +203,9 @@ class World {
 
 function sessionRow(id: string, fields: Partial<SessionRecord> = {}): SessionRecord {
   return {
-    id: sessionId.parse(id),
+    id: v.parse(sessionId, id),
     seq: 0,
-    metadata: sealed.parse('m0'),
+    metadata: v.parse(sealed, 'm0'),
     metadataVersion: 0,
     agentState: null,
     agentStateVersion: 0,
@@ -269,7 +270,7 @@ function writeMetadata(world: World, name: string): void {
   const row = [...world.sessions.values()].find(({ id }) => id.startsWith(name))
   if (!row) return
   const version = row.metadataVersion + 1
-  const value = sealed.parse(`m${version}`)
+  const value = v.parse(sealed, `m${version}`)
   world.sessions.set(row.id, { ...row, metadata: value, metadataVersion: version })
   world.tell({ t: 'update-session', id: row.id, metadata: { value, version } })
 }
@@ -305,7 +306,7 @@ t.test('a session removed while lists are read does not reappear with them', asy
 t.test('a change received before the list with its row is not lost', async t => {
   const row = sessionRow('a')
   const world = new World([row])
-  world.link.update({ t: 'update-session', id: row.id, agentState: { value: sealed.parse('s1'), version: 1 } })
+  world.link.update({ t: 'update-session', id: row.id, agentState: { value: v.parse(sealed, 's1'), version: 1 } })
   world.link.message(messageAt(1), 'a')
   await world.settle()
   t.match(world.feed.sessions.get(row.id), { agentState: 's1', agentStateVersion: 1, seq: 1 })
@@ -314,12 +315,12 @@ t.test('a change received before the list with its row is not lost', async t => 
 t.test('a change of an unknown session reloads the lists once, not forever', async t => {
   const world = new World()
   await world.settle()
-  const stranger = sessionId.parse('old')
-  world.link.update({ t: 'update-session', id: stranger, metadata: { value: sealed.parse('m'), version: 4 } })
+  const stranger = v.parse(sessionId, 'old')
+  world.link.update({ t: 'update-session', id: stranger, metadata: { value: v.parse(sealed, 'm'), version: 4 } })
   await turn()
   t.equal(world.lists.length, 2)
   await world.settle()
-  world.link.update({ t: 'update-session', id: stranger, metadata: { value: sealed.parse('m'), version: 5 } })
+  world.link.update({ t: 'update-session', id: stranger, metadata: { value: v.parse(sealed, 'm'), version: 5 } })
   await turn()
   t.equal(world.lists.length, 0)
 })
@@ -339,7 +340,7 @@ t.test('sessions beyond the end of a full list do not count as removed', async t
   world.sessions.delete('s3')
   world.feed.refresh()
   await world.settle()
-  t.notOk(world.feed.sessions.has(sessionId.parse('s3')), 'here the list is not full any more, so all of it counts')
+  t.notOk(world.feed.sessions.has(v.parse(sessionId, 's3')), 'here the list is not full any more, so all of it counts')
 })
 
 t.test('presence follows the latest signal, never an older one', async t => {
@@ -348,8 +349,8 @@ t.test('presence follows the latest signal, never an older one', async t => {
   world.sessions.set('a', row)
   world.machines.set('m', {
     ...row,
-    id: machineId.parse('m'),
-    metadata: sealed.parse('m'),
+    id: v.parse(machineId, 'm'),
+    metadata: v.parse(sealed, 'm'),
     daemonState: null,
     daemonStateVersion: 0
   })
@@ -358,17 +359,17 @@ t.test('presence follows the latest signal, never an older one', async t => {
   world.link.ephemeral({ type: 'activity', id: row.id, active: true, activeAt: 20, thinking: true })
   world.link.ephemeral({ type: 'activity', id: row.id, active: false, activeAt: 15, thinking: false })
   t.match(world.feed.sessions.get(row.id), { active: true, activeAt: 20, thinking: true })
-  world.link.ephemeral({ type: 'machine-activity', id: machineId.parse('m'), active: false, activeAt: 30 })
-  t.match(world.feed.machines.get(machineId.parse('m')), { active: false, activeAt: 30 })
+  world.link.ephemeral({ type: 'machine-activity', id: v.parse(machineId, 'm'), active: false, activeAt: 30 })
+  t.match(world.feed.machines.get(v.parse(machineId, 'm')), { active: false, activeAt: 30 })
 })
 
 t.test('a value this client wrote is accepted, an older version is not', async t => {
   const world = new World()
   await world.settle()
-  world.feed.take({ settings: { value: sealed.parse('two'), version: 2 } })
-  world.feed.take({ settings: { value: sealed.parse('one'), version: 1 } })
+  world.feed.take({ settings: { value: v.parse(sealed, 'two'), version: 2 } })
+  world.feed.take({ settings: { value: v.parse(sealed, 'one'), version: 1 } })
   t.strictSame(world.feed.settings, { value: 'two', version: 2 })
-  world.link.update({ t: 'update-account', id: accountId.parse('me'), settings: { value: sealed.parse('three'), version: 3 } })
+  world.link.update({ t: 'update-account', id: v.parse(accountId, 'me'), settings: { value: v.parse(sealed, 'three'), version: 3 } })
   t.equal(world.feed.settings?.version, 3)
 })
 

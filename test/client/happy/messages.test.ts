@@ -1,9 +1,10 @@
 import t from 'tap'
 import { eventsOf } from '../../../lib/client/happy/messages.ts'
 import { agentMessage } from '../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../lib/schema.ts'
 
 const events = (content: object) =>
-  eventsOf(agentMessage.parse({ role: 'agent', content })).map(({ role, turn, ev }) => ({
+  eventsOf(v.parse(agentMessage, { role: 'agent', content })).map(({ role, turn, ev }) => ({
     role,
     ...(turn !== undefined && { turn }),
     ...ev

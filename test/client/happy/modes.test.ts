@@ -1,8 +1,9 @@
 import t from 'tap'
 import { happyModeOf, hasFullAuto, modesOfHappy, saidMode } from '../../../lib/client/happy/modes.ts'
 import { sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import * as v from '../../../lib/schema.ts'
 
-const metadata = (more: object = {}) => sessionMetadata.parse({ path: '/a', host: 'a', ...more })
+const metadata = (more: object = {}) => v.parse(sessionMetadata, { path: '/a', host: 'a', ...more })
 const codes = (more: object) => modesOfHappy(metadata(more))?.codes
 
 t.test('an agent driven by Happy has the modes that its wrapper obeys; modes reported by an agent win', t => {

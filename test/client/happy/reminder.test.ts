@@ -5,6 +5,7 @@ import { cryptoReady, engine, fromBase64 } from '../../../lib/crypto/index.ts'
 import { machineCalls } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { sessionReminder } from '../../../lib/protocol/sealed/session-reminder.ts'
+import * as v from '../../../lib/schema.ts'
 
 await cryptoReady()
 const vault = accountVault(engine.randomBytes(32))
@@ -12,7 +13,7 @@ const about = { path: '/orchard', host: 'studio', machineId: 'm1', flavor: 'clau
 
 /** What is told to a helper of a session whose row is this. */
 function reminder({ of = {}, wrapped = vault.newKey().wrapped }: { of?: object; wrapped?: string | null } = {}) {
-  const metadata = sessionMetadata.parse({ ...about, ...of })
+  const metadata = v.parse(sessionMetadata, { ...about, ...of })
   return reminderFor(vault, { seq: 12, metadataVersion: 3, agentStateVersion: 4, dataEncryptionKey: wrapped, metadata }, 'm1')
 }
 
@@ -23,8 +24,8 @@ t.test("a daemon of Happy's or ours gets everything about a session that it may 
   t.same(told.fallback?.metadata, about, 'with what newer wrappers wrote into it')
   t.same(fromBase64(told.fallback?.encryptionKey ?? ''), raw)
   const { params } = machineCalls['resume-happy-session']
-  t.same(params.parse({ sessionId: 's1', ...told }), { sessionId: 's1', ...told })
-  t.same(sessionReminder.parse(told.fallback), told.fallback)
+  t.same(v.parse(params, { sessionId: 's1', ...told }), { sessionId: 's1', ...told })
+  t.same(v.parse(sessionReminder, told.fallback), told.fallback)
 })
 
 t.test('the session key goes to no other machine and is never the account key', async t => {

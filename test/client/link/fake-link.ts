@@ -4,6 +4,7 @@ import type { Ephemeral } from '../../../lib/protocol/wire/ephemerals.ts'
 import { localId, sealed, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
 import type { Update, UpdateBody } from '../../../lib/protocol/wire/updates.ts'
+import * as v from '../../../lib/schema.ts'
 
 /** A connection that a test puts up and takes down, and whose frames it sends by hand. */
 export class FakeLink implements Pick<LiveSocket, 'state' | 'onState' | 'onUpdate' | 'onEphemeral'> {
@@ -34,7 +35,7 @@ export class FakeLink implements Pick<LiveSocket, 'state' | 'onState' | 'onUpdat
     this.#updates.tell({ id: 'u', seq: 1, body, createdAt: 1 })
   }
   message(message: MessageRecord, session = 's1'): void {
-    this.update({ t: 'new-message', sid: sessionId.parse(session), message })
+    this.update({ t: 'new-message', sid: v.parse(sessionId, session), message })
   }
   ephemeral(ephemeral: Ephemeral): void {
     this.#ephemerals.tell(ephemeral)
@@ -45,8 +46,8 @@ export function messageAt(seq: number): MessageRecord {
   return {
     id: `m${seq}`,
     seq,
-    localId: localId.parse(`l${seq}`),
-    content: { t: 'encrypted', c: sealed.parse('aGk=') },
+    localId: v.parse(localId, `l${seq}`),
+    content: { t: 'encrypted', c: v.parse(sealed, 'aGk=') },
     createdAt: seq,
     updatedAt: seq
   }

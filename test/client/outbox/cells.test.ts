@@ -1,5 +1,4 @@
 import t from 'tap'
-import * as z from 'zod'
 import {
   type Cell,
   cryptoReady,
@@ -16,14 +15,15 @@ import {
 } from '../../../lib/client/index.ts'
 import { type Cipher, dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { agentState } from '../../../lib/protocol/sealed/session.ts'
+import * as v from '../../../lib/schema.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { FakeLink, turn } from '../link/fake-link.ts'
 import { startWorld } from '../world.ts'
 
 t.before(() => cryptoReady())
 
-const counts = z.record(z.string(), z.number())
-type Counts = z.infer<typeof counts>
+const counts = v.record(v.string(), v.number())
+type Counts = v.InferOutput<typeof counts>
 const increment = (name: string) => (value: Counts) => ({ ...value, [name]: (value[name] ?? 0) + 1 })
 
 /** A server of one cell, over a line that loses answers when told to. */
@@ -183,7 +183,7 @@ t.test('on the real server, wrapper and app write state, metadata and settings o
   const wrapper = await world.client({ as: 'session', id: session.id })
   const app = await world.client()
 
-  const anything = z.looseObject({})
+  const anything = v.looseObject({})
   const open = (socket: typeof app.socket) =>
     openCell({
       cipher: key.cipher,

@@ -7,6 +7,7 @@ import { type Outbox, OutboxFull, openOutbox } from '../../../lib/client/outbox/
 import type { Draft } from '../../../lib/client/sealed/messages.ts'
 import { localId } from '../../../lib/protocol/wire/ids.ts'
 import type { MessageReceipt, MessageRecord } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { FakeLink, messageAt, turn } from '../link/fake-link.ts'
 import { draft } from './journal-contract.ts'
@@ -512,7 +513,7 @@ t.test('a draft added just as the last batch ends is sent too', async t => {
       onSetAside() {},
       async send(_session, drafts) {
         sent.push(...drafts.map(({ localId }) => localId))
-        return drafts.map(({ localId: named }, index) => ({ ...messageAt(sent.length + index), localId: localId.parse(named) }))
+        return drafts.map(({ localId: named }, index) => ({ ...messageAt(sent.length + index), localId: v.parse(localId, named) }))
       },
       onStored: () => void (sent.length === 1 && putAfter(ticks))
     })

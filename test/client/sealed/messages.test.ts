@@ -14,10 +14,11 @@ import {
 } from '../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 
 t.before(() => cryptoReady())
 
-const record = (text: string) => ({ content: { t: 'encrypted' as const, c: sealed.parse(text) } })
+const record = (text: string) => ({ content: { t: 'encrypted' as const, c: v.parse(sealed, text) } })
 
 t.test('messages made here are parsed back unchanged', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { accountTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
 import { accountId, machineId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { Presence } from '../../../lib/server/chores/presence.ts'
 import type { Caller } from '../../../lib/server/deps.ts'
 import type { Push } from '../../../lib/server/push.ts'
@@ -187,13 +188,13 @@ t.test('a machine that reconnects before its disconnect was stored stays active'
     }
   } as unknown as Store
   const bus = openLocalBus({ onError: error => t.error(error) })
-  const account = accountId.parse('ada')
+  const account = v.parse(accountId, 'ada')
   await bus.subscribe(accountTopic(account), event => {
     if (event.type === 'signal' && event.signal.type === 'presence') told.push(event.signal.active)
   })
   const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1 })
   t.teardown(() => presence.close())
-  const row: RowRef = { of: 'machine', id: machineId.parse('laptop') }
+  const row: RowRef = { of: 'machine', id: v.parse(machineId, 'laptop') }
   const left = presence.machineLeft(account, row)
   await leaving.begun.promise
   clock.advance(1000)
@@ -375,8 +376,8 @@ t.test('the most recent ones are remembered, up to the limit', async t => {
   const bus = openLocalBus({ onError: error => t.error(error) })
   const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
   t.teardown(() => presence.close())
-  const caller = { account: accountId.parse('ada') } as unknown as Caller
-  const beat = (id: string) => presence.alive(caller, { of: 'session', id: sessionId.parse(id) }, { time: 0, thinking: false })
+  const caller = { account: v.parse(accountId, 'ada') } as unknown as Caller
+  const beat = (id: string) => presence.alive(caller, { of: 'session', id: v.parse(sessionId, id) }, { time: 0, thinking: false })
   for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await beat(id)
   t.same(asked, ['a', 'b', 'c', 'b'])
 })

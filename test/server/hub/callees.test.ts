@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { accountTopic, type BusEvent, instanceTopic } from '../../../lib/bus/bus.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { Hub } from '../../../lib/server/hub/hub.ts'
 import { failingBus } from '../../bus/failing-bus.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
@@ -41,7 +42,7 @@ async function register({ hub }: Instance, id: string): Promise<Ear> {
 /** Which of them a call reaches now. */
 function reached({ end }: Instance, ...ears: Ear[]): string[] {
   const before = ears.map(ear => ear.asked.length)
-  end.publish(topic, { type: 'call', id: crypto.randomUUID(), replyTo, from: undefined, method, params: ids.sealed.parse('x') })
+  end.publish(topic, { type: 'call', id: crypto.randomUUID(), replyTo, from: undefined, method, params: v.parse(ids.sealed, 'x') })
   return ears.filter((ear, at) => ear.asked.length > (before[at] ?? 0)).map(({ id }) => id)
 }
 
@@ -105,7 +106,7 @@ t.test('a call requested again after it ended does not run again [R5]', async t 
   const [only] = instances
   if (!only) throw new Error('one was opened')
   const callee = await register(only, 'a')
-  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method, params: ids.sealed.parse('x') }
+  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method, params: v.parse(ids.sealed, 'x') }
   only.end.publish(topic, call)
   callee.answer('done')
   only.end.publish(topic, call)

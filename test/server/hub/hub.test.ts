@@ -2,17 +2,18 @@ import t, { type Test } from 'tap'
 import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { Hub } from '../../../lib/server/hub/hub.ts'
 import type { Message, Page } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { account, Ear } from '../ear.ts'
 
-const session = ids.sessionId.parse('s')
+const session = v.parse(ids.sessionId, 's')
 const topic = accountTopic(account)
 const apps = 'apps' as const
 
-const message = (seq: number): Message => ({ seq, localId: null, sealed: ids.sealed.parse(`${seq}`), createdAt: seq })
+const message = (seq: number): Message => ({ seq, localId: null, sealed: v.parse(ids.sealed, `${seq}`), createdAt: seq })
 
 interface World {
   hub: Hub
@@ -163,7 +164,7 @@ t.test('when too much waits behind a gap, connections are closed to reconnect, a
   world.stored.slow = true
   world.stored.upTo = 3
   world.messages(3)
-  const sealed = ids.sealed.parse('x'.repeat(30 * 1024 * 1024))
+  const sealed = v.parse(ids.sealed, 'x'.repeat(30 * 1024 * 1024))
   const wait = (seq: number) => world.publish({ type: 'messages-added', session, messages: [{ ...message(seq), sealed }] })
   wait(4)
   wait(5)
@@ -178,14 +179,14 @@ t.test('a cell version not above the last announced one is dropped', async t => 
   const world = await openWorld(t)
   const ear = await attach(world)
   const write = (version: number, name: 'metadata' | 'agentState' = 'metadata', id = session) =>
-    world.publish({ type: 'cell-written', cell: { of: 'session', id, name }, now: { version, value: ids.sealed.parse('x') } })
+    world.publish({ type: 'cell-written', cell: { of: 'session', id, name }, now: { version, value: v.parse(ids.sealed, 'x') } })
   write(1)
   write(3)
   write(2)
   write(3)
   write(4)
   write(1, 'agentState')
-  write(1, 'metadata', ids.sessionId.parse('other'))
+  write(1, 'metadata', v.parse(ids.sessionId, 'other'))
   t.same(
     ear.frames.map(({ body }) => [body.id, body.metadata?.version ?? 'state']),
     [
@@ -214,7 +215,7 @@ t.test('a call delivered twice while in progress runs once [R5]', async t => {
   const replies: BusEvent[] = []
   const replyTo = instanceTopic('caller')
   await world.bus.subscribe(replyTo, event => replies.push(event))
-  const params = ids.sealed.parse('x')
+  const params = v.parse(ids.sealed, 'x')
   const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method: 's:abort', params }
   world.hub.register(callee, 's:abort')
   world.bus.publish(topic, call)
@@ -231,10 +232,10 @@ t.test('a method registered elsewhere later is not answered here [R2]', async t 
   const world = await openWorld(t)
   const callee = await attach(world)
   world.hub.register(callee, 's:abort')
-  const elsewhere = ids.connectionId.parse('elsewhere')
+  const elsewhere = v.parse(ids.connectionId, 'elsewhere')
   world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: elsewhere, stamp: 2, heldForMs: 0 })
   const call = { type: 'call', id: '1', replyTo: instanceTopic('caller'), from: undefined, method: 's:abort' } as const
-  world.bus.publish(topic, { ...call, params: ids.sealed.parse('x') })
+  world.bus.publish(topic, { ...call, params: v.parse(ids.sealed, 'x') })
   t.same(callee.asked, [])
 })
 
@@ -262,10 +263,10 @@ t.test('keys and artifact parts never go back, and a partly outdated change is a
   const keys = (...changes: [key: string, version: number][]) =>
     world.publish({
       type: 'kv-written',
-      changes: changes.map(([key, version]) => ({ key: ids.kvKey.parse(key), value: null, version }))
+      changes: changes.map(([key, version]) => ({ key: v.parse(ids.kvKey, key), value: null, version }))
     })
-  const cell = (version: number) => ({ version, value: ids.sealed.parse(`${version}`) })
-  const id = ids.artifactId.parse('a')
+  const cell = (version: number) => ({ version, value: v.parse(ids.sealed, `${version}`) })
+  const id = v.parse(ids.artifactId, 'a')
   keys(['one', 1])
   keys(['one', 0], ['two', 0])
   keys(['one', 1])
@@ -286,12 +287,12 @@ t.test('keys and artifact parts never go back, and a partly outdated change is a
 t.test('a row recreated under its old id is announced from its first versions', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
-  const id = ids.machineId.parse('laptop')
+  const id = v.parse(ids.machineId, 'laptop')
   for (let life = 0; life < 2; life += 1) {
     world.publish({
       type: 'cell-written',
       cell: { of: 'machine', id, name: 'metadata' },
-      now: { version: 2, value: ids.sealed.parse('x') }
+      now: { version: 2, value: v.parse(ids.sealed, 'x') }
     })
     world.publish({ type: 'row-removed', row: { of: 'machine', id } })
   }

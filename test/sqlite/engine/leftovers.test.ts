@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { AccountId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import type { Store } from '../../../lib/store/store.ts'
@@ -35,7 +36,7 @@ async function fullSession(store: Store, account: AccountId, tag: string): Promi
   return session
 }
 
-const attachmentOf = (number: number) => ids.attachmentId.parse(`00000000-0000-4000-8000-${String(number).padStart(12, '0')}.enc`)
+const attachmentOf = (number: number) => v.parse(ids.attachmentId, `00000000-0000-4000-8000-${String(number).padStart(12, '0')}.enc`)
 
 function noticeOf(session: SessionId, id: string): Parameters<Store['addNotice']>[1] {
   const delivery = { channel: 'p', channelKind: 'expo' as const, isSilent: false, isCollected: false, unlessWatched: false, dueAt: 1 }
@@ -153,13 +154,13 @@ t.test('a huge account is deleted in pieces, and belongs to no one meanwhile [I1
   for (const account of [ann, bob]) {
     const name = (number: number) => `${account} ${number}`
     const own = account === bob ? await fullSession(store, bob, 'one') : session
-    await store.mutateKv(account, [{ key: ids.kvKey.parse('one'), value: sealed('v'), version: -1 }], 1)
+    await store.mutateKv(account, [{ key: v.parse(ids.kvKey, 'one'), value: sealed('v'), version: -1 }], 1)
     await newMachine(store, account, machineId('m'))
     await store.addAccessKey(account, { session: own, machine: machineId('m') }, sealed('secret'), 1)
     await store.appendPiece(account, own, attachmentOf(0), { attempt: 0, at: 0, bytes: Buffer.from('p'), now: 2, endsAt: 9 })
     await store.markActive([{ account, row: { of: 'machine', id: machineId('m') }, active: true, at: 1 }])
     const draft = { header: sealed('h'), body: sealed('b'), dataKey: sealed('k'), now: 1 }
-    await all(account === bob ? many : 1, number => store.openArtifact(account, { id: ids.artifactId.parse(name(number)), ...draft }))
+    await all(account === bob ? many : 1, number => store.openArtifact(account, { id: v.parse(ids.artifactId, name(number)), ...draft }))
   }
   const before = await store.readStorage(ann)
   await store.removeAccount(bob)
@@ -178,10 +179,10 @@ t.test('a huge account is deleted in pieces, and belongs to no one meanwhile [I1
     [ann, ann],
     'only who is there falls asleep'
   )
-  const again = await store.signIn(signInAs('bob', { newAccount: ids.accountId.parse('bob again') }))
+  const again = await store.signIn(signInAs('bob', { newAccount: v.parse(ids.accountId, 'bob again') }))
   t.match(again, { result: 'signed-in', created: true })
-  const bobs = await newSession(store, ids.accountId.parse('bob again'), 'one')
-  t.same(await store.readMessages(ids.accountId.parse('bob again'), bobs, { after: 0, limit: 9 }), { messages: [], more: false })
+  const bobs = await newSession(store, v.parse(ids.accountId, 'bob again'), 'one')
+  t.same(await store.readMessages(v.parse(ids.accountId, 'bob again'), bobs, { after: 0, limit: 9 }), { messages: [], more: false })
 
   await sweep(store)
   t.same(rowsIn(data), {
@@ -201,7 +202,7 @@ t.test('the only account can be removed and created again while it is still bein
   await fullSession(store, ann, 'one')
   t.match(await store.removeAccount(ann), { tokens: [/./] })
   t.notOk(await store.hasAccounts())
-  const again = ids.accountId.parse('ann again')
+  const again = v.parse(ids.accountId, 'ann again')
   t.match(await store.signIn(signInAs('ann', { newAccount: again, create: 'if-first' })), { result: 'signed-in', created: true })
   t.equal(await store.readRole(again), 'owner')
   await sweep(store)

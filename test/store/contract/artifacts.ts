@@ -1,9 +1,10 @@
 import type { Test } from 'tap'
 import type { ArtifactId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { found, newAccount, openFor, type StorePlace, sealed } from './kit.ts'
 
-const artifactId = (text: string) => ids.artifactId.parse(text)
+const artifactId = (text: string) => v.parse(ids.artifactId, text)
 const draft = (id: ArtifactId, more: object = {}) => ({
   id,
   header: sealed('header'),

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { AccountId, AttachmentId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { found, newAccount, newSession, openFor, type StorePlace, sha256 } from './kit.ts'
 
-const newName = () => ids.attachmentId.parse(`${randomUUID()}.enc`)
+const newName = () => v.parse(ids.attachmentId, `${randomUUID()}.enc`)
 const text = (bytes: Uint8Array | 'missing') => Buffer.from(found(bytes)).toString()
 
 interface Place {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { AccountId, MachineId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Message, MessageDraft, TokenDraft, TokenKind } from '../../../lib/store/rows.ts'
 import type { SignIn } from '../../../lib/store/sign-in.ts'
 import type { Store } from '../../../lib/store/store.ts'
@@ -9,12 +10,12 @@ import type { Store } from '../../../lib/store/store.ts'
 /** Makes an empty place and returns the way to open it, which a test may do again after closing. */
 export type StorePlace = (t: Test) => () => Promise<Store>
 
-export const sealed = (text: string) => ids.sealed.parse(text)
-export const localId = (text: string) => ids.localId.parse(text)
-export const sessionId = (text: string) => ids.sessionId.parse(text)
-export const machineId = (text: string) => ids.machineId.parse(text)
-export const deviceId = (text: string) => ids.deviceId.parse(text)
-export const tokenId = (text: string) => ids.tokenId.parse(text)
+export const sealed = (text: string) => v.parse(ids.sealed, text)
+export const localId = (text: string) => v.parse(ids.localId, text)
+export const sessionId = (text: string) => v.parse(ids.sessionId, text)
+export const machineId = (text: string) => v.parse(ids.machineId, text)
+export const deviceId = (text: string) => v.parse(ids.deviceId, text)
+export const tokenId = (text: string) => v.parse(ids.tokenId, text)
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
 /** Opens a store in a new place and closes it after the test. */
@@ -53,7 +54,7 @@ export function signInAs(name: string, more: Partial<SignIn> = {}): SignIn {
     publicKey: sha256(`key of ${name}`),
     challengeHash: sha256(randomUUID()),
     create: 'always',
-    newAccount: ids.accountId.parse(`account-${name}`),
+    newAccount: v.parse(ids.accountId, `account-${name}`),
     token: () => tokenDraft(),
     now: 1,
     ...more

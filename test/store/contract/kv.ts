@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { KvChange } from '../../../lib/store/kv.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { newAccount, openFor, type StorePlace, sealed } from './kit.ts'
 
-const kvKey = (text: string) => ids.kvKey.parse(text)
+const kvKey = (text: string) => v.parse(ids.kvKey, text)
 const change = (key: string, value: string | null, version = -1): KvChange => ({
   key: kvKey(key),
   value: value === null ? null : sealed(value),

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
@@ -68,7 +69,7 @@ export function lifeContract(t: Test, place: StorePlace): void {
     const session = await newSession(store, ann)
     const machine = machineId('laptop')
     await newMachine(store, ann, machine)
-    const key = ids.kvKey.parse('name')
+    const key = v.parse(ids.kvKey, 'name')
     await store.mutateKv(ann, [{ key, value: sealed('x'), version: -1 }], 1)
     await store.writeCell(ann, { of: 'account', name: 'settings' }, 0, sealed('dark'), 1)
     await safekeepingOf(store).becomeRestored(restored)

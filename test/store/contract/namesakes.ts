@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { mostRemovalsKept } from '../../../lib/store/changes.ts'
 import type { PairingPoll } from '../../../lib/store/pairings.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
@@ -26,10 +27,10 @@ import {
 /** Both accounts call everything that clients name by the same names. */
 const session = sessionId('s')
 const machine = machineId('m')
-const artifact = ids.artifactId.parse('a')
-const key = ids.kvKey.parse('k')
+const artifact = v.parse(ids.artifactId, 'a')
+const key = v.parse(ids.kvKey, 'k')
 const small = sealed('x')
-const attachment = ids.attachmentId.parse('00000000-0000-4000-8000-000000000000.enc')
+const attachment = v.parse(ids.attachmentId, '00000000-0000-4000-8000-000000000000.enc')
 
 /** What the server names has a name of its own in each. */
 const phoneOf = (account: AccountId) => deviceId(`phone of ${account}`)
@@ -69,8 +70,8 @@ export function namesakeContract(t: Test, place: StorePlace): void {
   t.test('the clock and keys of an account are its own [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
-    await store.mutateKv(first, [{ key: ids.kvKey.parse('of the first'), value: small, version: -1 }], 1)
-    await store.mutateKv(second, [{ key: ids.kvKey.parse('of the second'), value: small, version: -1 }], 1)
+    await store.mutateKv(first, [{ key: v.parse(ids.kvKey, 'of the first'), value: small, version: -1 }], 1)
+    await store.mutateKv(second, [{ key: v.parse(ids.kvKey, 'of the second'), value: small, version: -1 }], 1)
     const page = await store.changesSince(second, { epoch: undefined, since: 0, began: undefined, limit: 1 })
     t.match(page, { clock: 1, kv: [{ key: 'of the second' }] })
     await store.openSession(second, { id: session, tag: 'tag', metadata: small, agentState: null, dataKey: null, now: 1 })
@@ -81,7 +82,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
   t.test('a missing account has nothing, and nothing can be written to it [I1]', async t => {
     const store = await openFor(t, place)
     await newAccount(store, 'ann')
-    const nobody = ids.accountId.parse('nobody')
+    const nobody = v.parse(ids.accountId, 'nobody')
     t.equal(await store.accountCreatedAt(nobody), 'missing')
     t.equal(await store.readLegacyLogin(nobody), 'missing')
     t.equal(await store.readAccountKey(nobody), 'missing')
@@ -109,7 +110,7 @@ const pairingOf = (account: AccountId): PairingPoll => ({
 })
 
 const requestOf = (account: AccountId) => ({
-  id: ids.pairingId.parse(`request-${account}`),
+  id: v.parse(ids.pairingId, `request-${account}`),
   pollHash: sha256('poll'),
   now: 50,
   token: () => ({ draft: { ...tokenDraft('terminal', `requested by ${account}`), expiresAt: 1_000 }, sealed: 'sealed' })
@@ -137,7 +138,7 @@ async function fill(store: Store, account: AccountId, at: number): Promise<void>
   await store.openArtifact(account, { id: artifact, header: mine, body: mine, dataKey: mine, now: at })
   // As many updates more as `at` says, so that no two accounts have the same clock.
   for (let count = 0; count < at; count += 1) await store.appendMessages(account, session, [draft(mine)], at)
-  const gone = ids.artifactId.parse('gone')
+  const gone = v.parse(ids.artifactId, 'gone')
   await store.openArtifact(account, { id: gone, header: mine, body: mine, dataKey: mine, now: at })
   await store.remove(account, { of: 'artifact', id: gone })
   await store.addAccessKey(account, { session, machine }, mine, at)
@@ -207,7 +208,7 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
     await store.addPushToken(account, { id: 'newer', token: 'tablet', now: 1 }, { ...noQuotas, pushTokens: 1 })
   },
   async 'so many removals that the first are forgotten'(store, account) {
-    const names = Array.from({ length: mostRemovalsKept + 2 }, (_, index) => ids.artifactId.parse(`a ${index}`))
+    const names = Array.from({ length: mostRemovalsKept + 2 }, (_, index) => v.parse(ids.artifactId, `a ${index}`))
     await Promise.all(names.map(id => store.openArtifact(account, { id, header: small, body: small, dataKey: small, now: 9 })))
     await Promise.all(names.map(id => store.remove(account, { of: 'artifact', id })))
   },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import { notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../lib/schema.ts'
 import type { DeliveryDraft, DueDelivery, NoticeDraft } from '../../../lib/store/notices.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, newSession, openFor, type StorePlace, sessionId, signInAs, tokenDraft } from './kit.ts'
@@ -191,7 +192,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     const store = await openFor(t, place)
     const { account, device } = await accountWithPhone(store, 'ann')
     const eve = await accountWithPhone(store, 'eve')
-    const settings = notificationSettings.parse({ language: 'zh', decision: 'silent' })
+    const settings = v.parse(notificationSettings, { language: 'zh', decision: 'silent' })
     t.equal(await store.readNotificationSettings(account, device), null)
     t.equal(await store.writeNotificationSettings(eve.account, device, settings), 'missing')
     t.equal(await store.writeNotificationSettings(account, device, settings), 'written')
@@ -207,7 +208,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
   t.test('of two accounts with the same names each has its own channels, settings and notices [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'eve', 'WebPush[y]')]
-    const settings = notificationSettings.parse({ language: 'zh' })
+    const settings = v.parse(notificationSettings, { language: 'zh' })
     for (const { account } of [ann, eve])
       t.equal(await store.addNotice(account, notice('n', [delivery({ receipt: `R of ${account}` }), delivery({ dueAt: 500 })])), 'added')
     await store.writeNotificationSettings(ann.account, ann.device, settings)
@@ -215,7 +216,7 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.match(before, { channels: [{ token: 'WebPush[x]' }], settings, listed: [{}, {}], found: [{}, {}] })
 
     t.equal(await store.readNotificationSettings(eve.account, ann.device), null)
-    t.equal(await store.writeNotificationSettings(eve.account, ann.device, notificationSettings.parse({})), 'missing')
+    t.equal(await store.writeNotificationSettings(eve.account, ann.device, v.parse(notificationSettings, {})), 'missing')
     t.equal(await store.acknowledgeDelivery(eve.account, ann.device, `R of ${ann.account}`, 15), 'missing')
     t.equal(await store.acknowledgeDelivery(eve.account, eve.device, `R of ${ann.account}`, 15), 'missing')
     t.equal(await store.acknowledgeDelivery(eve.account, ann.device, `R of ${eve.account}`, 15), 'missing')

@@ -1,13 +1,14 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { mostRemovalsKept } from '../../../lib/store/changes.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { draft, newAccount, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 
 const small = sealed('x')
-const key = (name: string) => ids.kvKey.parse(name)
+const key = (name: string) => v.parse(ids.kvKey, name)
 const written = (name: string) => [{ key: key(name), value: small, version: -1 }]
 
 /** What is counted for one account is not counted for another. */
@@ -39,7 +40,7 @@ export function ownCountContract(t: Test, place: StorePlace): void {
   t.test('a removed artifact returns its own storage, and not that of one with the same name [I1]', async t => {
     const store = await openFor(t, place)
     const accounts = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
-    const id = ids.artifactId.parse('a')
+    const id = v.parse(ids.artifactId, 'a')
     for (const [index, account] of accounts.entries())
       await store.openArtifact(account, { id, header: small, body: sealed('x'.repeat(9 ** index)), dataKey: small, now: 1 })
     for (const account of accounts) await store.remove(account, { of: 'artifact', id })
@@ -57,7 +58,7 @@ export function ownCountContract(t: Test, place: StorePlace): void {
 }
 
 async function removeArtifacts(store: Store, account: AccountId, count: number): Promise<void> {
-  const names = Array.from({ length: count }, (_, index) => ids.artifactId.parse(`a ${index}`))
+  const names = Array.from({ length: count }, (_, index) => v.parse(ids.artifactId, `a ${index}`))
   await Promise.all(names.map(id => store.openArtifact(account, { id, header: small, body: small, dataKey: small, now: 9 })))
   await Promise.all(names.map(id => store.remove(account, { of: 'artifact', id })))
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { PairingRequestDraft } from '../../../lib/store/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
@@ -66,32 +67,32 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
 
   t.test("an asker's description is stored unchanged and is optional", async t => {
     const store = await openFor(t, place)
-    await store.addPairingRequest({ ...draft(pairingId.parse('a'), 0), about: 'sealed' })
-    await store.addPairingRequest(draft(pairingId.parse('b'), 0))
-    t.match(await store.readPairingRequest(pairingId.parse('a'), 0), { about: 'sealed' })
-    t.match(await store.readPairingRequest(pairingId.parse('b'), 0), { about: null })
+    await store.addPairingRequest({ ...draft(v.parse(pairingId, 'a'), 0), about: 'sealed' })
+    await store.addPairingRequest(draft(v.parse(pairingId, 'b'), 0))
+    t.match(await store.readPairingRequest(v.parse(pairingId, 'a'), 0), { about: 'sealed' })
+    t.match(await store.readPairingRequest(v.parse(pairingId, 'b'), 0), { about: null })
   })
 
   t.test('a flood from an IPv6 network of any width makes room within itself, and requests from elsewhere stay [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 2 }
-    const ask = (id: string, from: string, now: number) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
+    const ask = (id: string, from: string, now: number) => store.addPairingRequest({ ...draft(v.parse(pairingId, id), now), from, most })
     await ask('ann', '192.0.2', 0)
     for (let number = 1; number <= 9; number += 1) t.equal(await ask(`eve ${number}`, `2001:0db8:000${number}:00`, number), 'added')
-    t.match(await store.readPairingRequest(pairingId.parse('ann'), 9), { state: 'waiting' })
-    t.equal(await store.readPairingRequest(pairingId.parse('eve 8'), 9), 'unknown')
+    t.match(await store.readPairingRequest(v.parse(pairingId, 'ann'), 9), { state: 'waiting' })
+    t.equal(await store.readPairingRequest(v.parse(pairingId, 'eve 8'), 9), 'unknown')
   })
 
   t.test('waiting requests are limited per network and in total, where the fullest network makes room [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }
-    const ask = (id: string, from: string, now = 0) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
+    const ask = (id: string, from: string, now = 0) => store.addPairingRequest({ ...draft(v.parse(pairingId, id), now), from, most })
     t.same([await ask('a', '10.0.0'), await ask('b', '10.0.0'), await ask('c', '10.0.0')], ['added', 'added', 'too-many'])
     t.equal(await ask('d', '10.0.1'), 'added')
     const states = async (...names: string[]) =>
       Promise.all(
         names.map(async name => {
-          const row = await store.readPairingRequest(pairingId.parse(name), 1)
+          const row = await store.readPairingRequest(v.parse(pairingId, name), 1)
           return row === 'unknown' ? row : row.state
         })
       )
@@ -100,7 +101,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.equal(await ask('f', '10.0.2', 1), 'too-many', 'not for who has as many as the fullest')
     t.equal(await ask('g', '10.0.3', 1), 'added')
     t.same(await states('b', 'd', 'e', 'g'), ['unknown', 'waiting', 'waiting', 'waiting'], 'of equals the oldest')
-    await store.rejectPairingRequest(pairingId.parse('d'), 1)
+    await store.rejectPairingRequest(v.parse(pairingId, 'd'), 1)
     t.equal(await ask('h', '10.0.3', 1), 'added', 'one that was refused waits no more')
     t.equal(await ask('i', '10.0.3', ttlMs + 1), 'added', 'nor does one whose time is up')
   })
@@ -115,15 +116,15 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
         for (const isTogether of [true, false]) {
           const store = await openFor(t, place)
           const ask = ({ from, isPoll }: (typeof asks)[number], number: number) => {
-            const id = pairingId.parse(`request ${number}`)
+            const id = v.parse(pairingId, `request ${number}`)
             // A member of another kind in between.
-            const before = isPoll ? store.rejectPairingRequest(pairingId.parse(`request ${number - 2}`), number) : undefined
+            const before = isPoll ? store.rejectPairingRequest(v.parse(pairingId, `request ${number - 2}`), number) : undefined
             const added = store.addPairingRequest({ ...draft(id, number), from, most })
             return Promise.all([before, added])
           }
           const outcomes = isTogether ? await Promise.all(asks.map(ask)) : []
           if (!isTogether) for (const [number, each] of asks.entries()) outcomes.push(await ask(each, number))
-          const rows = asks.map((_, number) => store.readPairingRequest(pairingId.parse(`request ${number}`), asks.length))
+          const rows = asks.map((_, number) => store.readPairingRequest(v.parse(pairingId, `request ${number}`), asks.length))
           results.push({ outcomes, states: (await Promise.all(rows)).map(row => (row === 'unknown' ? row : row.state)) })
           await store.close()
         }
@@ -136,7 +137,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
 
 /** What lets `device of laptop` into the account, once it asks. */
 async function approvedRequest(store: Store, account: AccountId) {
-  const id = pairingId.parse('a')
+  const id = v.parse(pairingId, 'a')
   await store.addPairingRequest(draft(id, 0))
   await store.approvePairingRequest({ id, account, device: null, response: 'one', now: 0 })
   const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: tokenEndsAt }, sealed: 'sealed' })
@@ -157,7 +158,7 @@ const commands = [
   fc.constantFrom(60_000, ttlMs).map(waitCommand)
 ]
 
-const idOf = ({ round }: Real, name: string) => pairingId.parse(`${round}-${name}`)
+const idOf = ({ round }: Real, name: string) => v.parse(pairingId, `${round}-${name}`)
 
 function stateOf(request: Request | undefined, now: number): Request['state'] | 'unknown' | 'over' {
   if (!request) return 'unknown'

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import { artifactId, attachmentId, kvKey } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { noQuotas, type Quotas } from '../../../lib/store/quotas.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import {
@@ -96,7 +97,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
   t.test('keys are limited in number and bytes, and an existing one may change [Q2]', async t => {
     const { store, ann } = await twoAccounts(t, place)
     const quotas = only({ kvKeys: 2, kvValueBytes: 3 })
-    const change = (key: string, value: string, version = -1) => ({ key: kvKey.parse(key), value: sealed(value), version })
+    const change = (key: string, value: string, version = -1) => ({ key: v.parse(kvKey, key), value: sealed(value), version })
     await t.rejects(store.mutateKv(ann, [change('a', '1234')], 1, quotas), over('kvValueBytes'))
     await t.rejects(store.mutateKv(ann, [change('a', '1'), change('b', '1'), change('c', '1')], 1, quotas), over('kvKeys'))
     await store.mutateKv(ann, [change('a', '123'), change('b', '1')], 1, quotas)
@@ -125,7 +126,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
         'agent state': quotas => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, large, 1, quotas),
         'daemon state': quotas => store.writeCell(ann, { of: 'machine', id: machine, name: 'daemonState' }, 1, large, 1, quotas),
         settings: quotas => store.writeCell(ann, { of: 'account', name: 'settings' }, 0, large, 1, quotas),
-        value: quotas => store.mutateKv(ann, [{ key: kvKey.parse('k'), value: large, version: -1 }], 1, quotas),
+        value: quotas => store.mutateKv(ann, [{ key: v.parse(kvKey, 'k'), value: large, version: -1 }], 1, quotas),
         'access key': quotas => store.addAccessKey(ann, { session, machine }, sealed('x'), 1, quotas),
         'larger access key': quotas => store.writeAccessKey(ann, { session, machine }, 1, large, 1, quotas),
         'usage report': quotas => store.putUsageReport(ann, { id: 'u', key: 'x'.repeat(100), session, ...used, now: 1 }, quotas),
@@ -151,7 +152,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
 
       for (const id of [session, sessionId('another')]) await store.remove(ann, { of: 'session', id })
       for (const id of [machine, machineId('other')]) await store.remove(ann, { of: 'machine', id })
-      await store.mutateKv(ann, [{ key: kvKey.parse('k'), value: null, version: 0 }], 3)
+      await store.mutateKv(ann, [{ key: v.parse(kvKey, 'k'), value: null, version: 0 }], 3)
       await store.writeCell(ann, { of: 'account', name: 'settings' }, 2, null, 3)
       for (const { id } of await store.listTokens(ann)) await store.revokeToken(ann, id)
       while ((await store.sweepLeftovers(1)) === 'more');
@@ -176,7 +177,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     const quotas = only({ bytes: 10 })
     const session = await newSession(store, ann)
     const file = (name: string, size: number) => ({
-      id: attachmentId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${name}.enc`),
+      id: v.parse(attachmentId, `0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${name}.enc`),
       size,
       now: 1,
       endsAt: 100
@@ -194,7 +195,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     await t.rejects(store.appendMessages(ann, session, [draft('123')], 1, quotas), over('bytes'))
 
     const artifact = {
-      id: artifactId.parse('0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a2'),
+      id: v.parse(artifactId, '0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a2'),
       header: sealed('h'),
       body: sealed('b'),
       dataKey: sealed('k'),
@@ -220,7 +221,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     const quotas = only({ machines: 1, artifacts: 1 })
     const machine = (id: string) => ({ id: machineId(id), metadata: sealed('m'), daemonState: null, dataKey: null, now: 1 })
     const artifact = (end: string) => ({
-      id: artifactId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${end}`),
+      id: v.parse(artifactId, `0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${end}`),
       header: sealed('h'),
       body: sealed('b'),
       dataKey: sealed('k'),

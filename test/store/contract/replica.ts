@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Changes } from '../../../lib/store/changes.ts'
 import type { RemovableRef } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { draft, machineId, newMachine, sealed, sessionId } from './kit.ts'
 
-const kvKey = (text: string) => ids.kvKey.parse(text)
-const artifactId = (text: string) => ids.artifactId.parse(text)
+const kvKey = (text: string) => v.parse(ids.kvKey, text)
+const artifactId = (text: string) => v.parse(ids.artifactId, text)
 
 /** A client that knows the account by its changes alone. */
 export class Replica {

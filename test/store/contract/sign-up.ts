@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { inviteId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import {
   draft,
   machineId,
@@ -25,7 +26,7 @@ const asks = (name: string, more: object = {}) => ({
   ...more
 })
 const invite = (name: string, more: object = {}) => ({
-  id: inviteId.parse(name),
+  id: v.parse(inviteId, name),
   hash: sha256(name),
   label: `for ${name}`,
   createdAt: 10,
@@ -117,8 +118,8 @@ export function signUpContract(t: Test, place: StorePlace): void {
       { id: 'two', usedAt: 14 },
       { id: 'one', usedAt: 12 }
     ])
-    t.equal(await store.removeInvite(inviteId.parse('two')), 'removed')
-    t.equal(await store.removeInvite(inviteId.parse('two')), 'missing')
+    t.equal(await store.removeInvite(v.parse(inviteId, 'two')), 'removed')
+    t.equal(await store.removeInvite(v.parse(inviteId, 'two')), 'missing')
   })
 
   t.test('the first account belongs to the owner, also when several sign up at once', async t => {

@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
 import { artifactId, attachmentId, kvKey } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 const nothing = { sessions: 0, messages: 0, bytes: { messages: 0, attachments: 0, artifacts: 0, state: 0 } }
-const artifact = { id: artifactId.parse('a'), header: sealed('ab'), body: sealed('cd'), dataKey: sealed('e'), now: 1 }
+const artifact = { id: v.parse(artifactId, 'a'), header: sealed('ab'), body: sealed('cd'), dataKey: sealed('e'), now: 1 }
 
 export function storageContract(t: Test, place: StorePlace): void {
   t.test('storage is counted as messages, bytes and state, and decreases with removals [I1]', async t => {
@@ -14,13 +15,13 @@ export function storageContract(t: Test, place: StorePlace): void {
     t.same(await store.readStorage(ann), nothing)
 
     const session = await newSession(store, ann, 'one')
-    const file = { id: attachmentId.parse('0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1aa.enc'), size: 5, now: 1, endsAt: 100 }
+    const file = { id: v.parse(attachmentId, '0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1aa.enc'), size: 5, now: 1, endsAt: 100 }
     await store.openUpload(ann, session, file, noQuotas)
     await store.appendPiece(ann, session, file.id, { attempt: 0, at: 0, bytes: Buffer.from('123'), now: 1, endsAt: 100 }, noQuotas)
     await store.appendMessages(ann, session, [draft('12345'), draft('6')], 1)
     await store.openArtifact(ann, artifact)
     await newMachine(store, ann, machineId('laptop'))
-    await store.mutateKv(ann, [{ key: kvKey.parse('k'), value: sealed('1234'), version: -1 }], 1)
+    await store.mutateKv(ann, [{ key: v.parse(kvKey, 'k'), value: sealed('1234'), version: -1 }], 1)
     await store.writeCell(ann, { of: 'account', name: 'settings' }, 0, sealed('dark'), 1)
     const state = ['metadata of one', 'a laptop', 'idle', '1234', 'dark'].join('').length
     const all = { sessions: 1, messages: 2, bytes: { messages: 6, attachments: 3, artifacts: 4, state } }

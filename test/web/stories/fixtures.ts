@@ -7,6 +7,7 @@ import {
   type Usage
 } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
+import * as v from '../../../lib/schema.ts'
 import { type Attached, fileEvent } from '../../../web/model/session/attached.ts'
 import type { KnownMessage } from '../../../web/model/transcript/message.ts'
 import { addMessages, emptyTranscript, type Transcript } from '../../../web/model/transcript/transcript.ts'
@@ -37,7 +38,7 @@ export function tell() {
   let subagent: string | undefined
   const add = (body: unknown, localId: string | null = null): void => {
     const seq = messages.length + 1
-    messages.push({ seq, localId, at, body: messageBody.parse(body) })
+    messages.push({ seq, localId, at, body: v.parse(messageBody, body) })
   }
   const event = (ev: SessionEvent, usage?: Usage): void => {
     add({

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { messageBody } from '../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../lib/schema.ts'
 import { Nav } from '../../../web/app/nav.tsx'
 import { noteLink } from '../../../web/core/connection.ts'
 import { startPreferences } from '../../../web/core/preferences.ts'
@@ -47,7 +48,7 @@ Object.assign(globalThis, {
     if (model === undefined) return
     const seq = (model.transcript.value.messages.at(-1)?.seq ?? 0) + 1
     const envelope = { id: `e${seq}`, time: Date.now(), role: 'agent', turn: 'now', ev: { t: 'text', text } }
-    tellMore(model, { seq, localId: null, at: Date.now(), body: messageBody.parse({ role: 'session', content: envelope }) })
+    tellMore(model, { seq, localId: null, at: Date.now(), body: v.parse(messageBody, { role: 'session', content: envelope }) })
   },
   /** A command that the agent has run just now. */
   run(command: string) {
@@ -56,7 +57,7 @@ Object.assign(globalThis, {
     const about = { time: Date.now(), role: 'agent', turn: 'now' }
     const start = { t: 'tool-call-start', call: `c${seq}`, name: 'Bash', title: command, description: '', args: { command } }
     const events = [start, { t: 'tool-call-end', call: `c${seq}` }]
-    const bodies = events.map((ev, index) => messageBody.parse({ role: 'session', content: { id: `r${seq}${index}`, ...about, ev } }))
+    const bodies = events.map((ev, index) => v.parse(messageBody, { role: 'session', content: { id: `r${seq}${index}`, ...about, ev } }))
     tellMore(model, ...bodies.map((body, index) => ({ seq: seq + index, localId: null, at: Date.now(), body })))
   },
   story: model

@@ -40,7 +40,6 @@ export async function serveStories(out: string): Promise<{ origin: string; close
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'file' },
-    alias: { zod: './web/core/validator.ts' },
     define: { TRANSLATIONS: JSON.stringify(translations()) },
     logLevel: 'warning',
     plugins: [withoutServer]

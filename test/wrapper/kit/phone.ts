@@ -33,6 +33,7 @@ import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } 
 import type { MessageBody, MessageMeta, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import type { MessageReceipt } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 
 /** A device of the account, built on the client library like the app, without a screen. */
 export interface Phone {
@@ -332,8 +333,8 @@ interface Sealed {
   version: number
 }
 
-function read<Value>(cipher: Cipher, sealed: string, schema: { parse(value: unknown): Value }): Value {
+function read<Value>(cipher: Cipher, sealed: string, schema: v.GenericSchema<unknown, Value>): Value {
   const opened = cipher.open(sealed)
   if (!opened.ok) throw new Error('sealed with another key')
-  return schema.parse(opened.value)
+  return v.parse(schema, opened.value)
 }

@@ -2,117 +2,118 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import * as z from 'zod'
 import type { MessageBody } from '../../../lib/protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import * as v from '../../../lib/schema.ts'
 import { startServer } from '../../kit/server.ts'
 import { onePixel } from '../agents/contract.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 
 // What existing apps read, as they read it: one value of another shape, and they show nothing of the whole.
-const text = z.string()
-const cuid2 = z.string().regex(/^[a-z][0-9a-z]{1,31}$/)
-const codes = z.array(z.object({ code: text, value: text, description: text.nullish() })).optional()
-const metadata = z.object({
+const text = v.string()
+const cuid2 = v.pipe(v.string(), v.regex(/^[a-z][0-9a-z]{1,31}$/))
+const codes = v.optional(v.array(v.object({ code: text, value: text, description: v.nullish(text) })))
+const metadata = v.object({
   path: text,
   host: text,
   // Theirs: a low number is a CLI that has to be updated.
-  version: z.undefined().optional(),
-  name: text.optional(),
-  os: text.optional(),
-  summary: z.object({ text, updatedAt: z.number() }).optional(),
-  machineId: text.optional(),
-  homeDir: text.optional(),
-  happyHomeDir: text.optional(),
-  startedFromDaemon: z.boolean().optional(),
-  hostPid: z.number().optional(),
-  startedBy: z.enum(['daemon', 'terminal']).optional(),
-  flavor: text.nullish(),
-  lifecycleState: text.optional(),
-  lifecycleStateSince: z.number().optional(),
+  version: v.optional(v.undefined()),
+  name: v.optional(text),
+  os: v.optional(text),
+  summary: v.optional(v.object({ text, updatedAt: v.number() })),
+  machineId: v.optional(text),
+  homeDir: v.optional(text),
+  happyHomeDir: v.optional(text),
+  startedFromDaemon: v.optional(v.boolean()),
+  hostPid: v.optional(v.number()),
+  startedBy: v.optional(v.picklist(['daemon', 'terminal'])),
+  flavor: v.nullish(text),
+  lifecycleState: v.optional(text),
+  lifecycleStateSince: v.optional(v.number()),
   models: codes,
-  currentModelCode: text.optional(),
+  currentModelCode: v.optional(text),
   operatingModes: codes,
-  currentOperatingModeCode: text.optional(),
+  currentOperatingModeCode: v.optional(text),
   thoughtLevels: codes,
-  currentThoughtLevelCode: text.optional(),
-  slashCommands: z.array(text).optional(),
-  permissionMode: text.nullish(),
-  modelMode: text.nullish(),
-  effortLevel: text.nullish(),
+  currentThoughtLevelCode: v.optional(text),
+  slashCommands: v.optional(v.array(text)),
+  permissionMode: v.nullish(text),
+  modelMode: v.nullish(text),
+  effortLevel: v.nullish(text),
   // Another program's; a value here would change how a session is shown.
-  rigMetadataVersion: z.undefined().optional(),
-  client: z.undefined().optional(),
-  capabilities: z.undefined().optional(),
-  session: z.undefined().optional()
+  rigMetadataVersion: v.optional(v.undefined()),
+  client: v.optional(v.undefined()),
+  capabilities: v.optional(v.undefined()),
+  session: v.optional(v.undefined())
 })
 
 // The form of a question; another shape is drawn as any tool, with nothing to choose.
-const form = z.object({
-  questions: z.array(
-    z.object({
+const form = v.object({
+  questions: v.array(
+    v.object({
       header: text,
       question: text,
       // Each question wants one of these before anything is sent.
-      options: z.array(z.object({ label: text, description: text })).min(1),
-      multiSelect: z.boolean()
+      options: v.pipe(v.array(v.object({ label: text, description: text })), v.minLength(1)),
+      multiSelect: v.boolean()
     })
   )
 })
-const request = z.object({ tool: text, arguments: z.unknown(), createdAt: z.number(), toolUseId: text.nullish() })
-const state = z.object({
-  controlledByUser: z.boolean().nullish(),
-  requests: z.record(text, request).nullish(),
-  completedRequests: z
-    .record(
+const request = v.object({ tool: text, arguments: v.unknown(), createdAt: v.number(), toolUseId: v.nullish(text) })
+const state = v.object({
+  controlledByUser: v.nullish(v.boolean()),
+  requests: v.nullish(v.record(text, request)),
+  completedRequests: v.nullish(
+    v.record(
       text,
-      request.extend({
-        completedAt: z.number(),
-        status: z.enum(['canceled', 'denied', 'approved']),
-        reason: text.nullish(),
-        mode: text.nullish(),
-        decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).nullish()
+      v.object({
+        ...request.entries,
+        completedAt: v.number(),
+        status: v.picklist(['canceled', 'denied', 'approved']),
+        reason: v.nullish(text),
+        mode: v.nullish(text),
+        decision: v.nullish(v.picklist(['approved', 'approved_for_session', 'denied', 'abort']))
       })
     )
-    .nullish(),
+  ),
   // The screen of a session does not survive a form that is open here.
-  communications: z.undefined().optional(),
-  completedCommunications: z.undefined().optional(),
-  agentGoalStatus: z.undefined().optional(),
-  usageLimits: z.undefined().optional()
+  communications: v.optional(v.undefined()),
+  completedCommunications: v.optional(v.undefined()),
+  agentGoalStatus: v.optional(v.undefined()),
+  usageLimits: v.optional(v.undefined())
 })
 
-const envelope = z.object({
+const envelope = v.object({
   id: cuid2,
-  time: z.number(),
-  role: z.literal('agent'),
+  time: v.number(),
+  role: v.literal('agent'),
   turn: cuid2,
-  subagent: cuid2.optional(),
-  usage: z.object({ input_tokens: z.number(), output_tokens: z.number(), context_window: z.number().optional() }).optional(),
-  ev: z.discriminatedUnion('t', [
-    z.object({ t: z.literal('text'), text, thinking: z.boolean().optional() }),
-    z.object({ t: z.literal('service'), text: text.min(1) }),
-    z.object({
-      t: z.literal('tool-call-start'),
+  subagent: v.optional(cuid2),
+  usage: v.optional(v.object({ input_tokens: v.number(), output_tokens: v.number(), context_window: v.optional(v.number()) })),
+  ev: v.variant('t', [
+    v.object({ t: v.literal('text'), text, thinking: v.optional(v.boolean()) }),
+    v.object({ t: v.literal('service'), text: v.pipe(text, v.minLength(1)) }),
+    v.object({
+      t: v.literal('tool-call-start'),
       call: text,
       name: text,
       title: text,
       description: text,
-      args: z.record(text, z.unknown())
+      args: v.record(text, v.unknown())
     }),
-    z.object({ t: z.literal('tool-call-end'), call: text }),
-    z.object({ t: z.literal('turn-start') }),
-    z.object({ t: z.literal('turn-end'), status: z.enum(['completed', 'failed', 'cancelled']) }),
-    z.object({ t: z.literal('start'), title: text.optional() }),
-    z.object({ t: z.literal('stop') })
+    v.object({ t: v.literal('tool-call-end'), call: text }),
+    v.object({ t: v.literal('turn-start') }),
+    v.object({ t: v.literal('turn-end'), status: v.picklist(['completed', 'failed', 'cancelled']) }),
+    v.object({ t: v.literal('start'), title: v.optional(text) }),
+    v.object({ t: v.literal('stop') })
   ])
 })
-const message = z.union([
-  z.object({ role: z.literal('session'), content: envelope, meta: z.object({ sentFrom: z.literal('cli') }) }),
-  z.object({
-    role: z.literal('agent'),
-    content: z.object({ type: z.literal('event'), id: cuid2, data: z.object({ type: z.literal('ready') }) })
+const message = v.union([
+  v.object({ role: v.literal('session'), content: envelope, meta: v.object({ sentFrom: v.literal('cli') }) }),
+  v.object({
+    role: v.literal('agent'),
+    content: v.object({ type: v.literal('event'), id: cuid2, data: v.object({ type: v.literal('ready') }) })
   })
 ])
 
@@ -120,25 +121,25 @@ function isOurs({ role, content }: MessageBody): boolean {
   return role === 'agent' || (role === 'session' && content['type'] !== 'session')
 }
 
-const machine = z.object({
+const machine = v.object({
   host: text,
   platform: text,
   happyCliVersion: text,
   homeDir: text,
   happyHomeDir: text,
-  cliAvailability: z.object({
-    claude: z.boolean(),
-    codex: z.boolean(),
-    gemini: z.boolean(),
-    openclaw: z.boolean(),
-    detectedAt: z.number()
+  cliAvailability: v.object({
+    claude: v.boolean(),
+    codex: v.boolean(),
+    gemini: v.boolean(),
+    openclaw: v.boolean(),
+    detectedAt: v.number()
   }),
-  resumeSupport: z.object({
-    rpcAvailable: z.literal(true),
-    requiresSameMachine: z.boolean(),
-    requiresHappyAgentAuth: z.literal(false),
-    happyAgentAuthenticated: z.boolean(),
-    detectedAt: z.number()
+  resumeSupport: v.object({
+    rpcAvailable: v.literal(true),
+    requiresSameMachine: v.boolean(),
+    requiresHappyAgentAuth: v.literal(false),
+    happyAgentAuthenticated: v.boolean(),
+    detectedAt: v.number()
   })
 })
 
@@ -165,7 +166,7 @@ t.test('existing apps can read what a computer can do', async t => {
   writeFileSync(join(bin, 'codex'), '#!/bin/sh\n', { mode: 0o755 })
   const { machine: daemon } = await daemonOf(t, await startServer(t), { PATH: bin, CLAUDE_CODE_EXECUTABLE: '', CODEX_BIN: '' })
   await daemon.until(async () => (await daemon.metadata())?.cliAvailability !== undefined)
-  const told = machine.parse(await daemon.metadata())
+  const told = v.parse(machine, await daemon.metadata())
   t.match(told.cliAvailability, { claude: false, codex: true, gemini: false, openclaw: false })
 })
 
@@ -188,14 +189,14 @@ t.test('existing apps can read everything that a session writes', async t => {
   await until(session => turnsEnded(session) === 1)
   await session.say('ask me', { model: 'quick', effort: 'low' })
   await until(({ state }) => first(state.requests) !== undefined)
-  const asked = form.parse(Object.values(session.state.requests ?? {})[0]?.arguments)
+  const asked = v.parse(form, Object.values(session.state.requests ?? {})[0]?.arguments)
   const answers = Object.fromEntries(asked.questions.map(({ question, options }) => [question, options[0]?.label]))
   const id = first(session.state.requests) ?? ''
   await session.call('permission', { id, approved: true, decision: 'approved', updatedInput: { answers } })
   await until(session => turnsEnded(session) === 2)
   await session.say('SCRIPT: ask https://example.org/')
   await until(({ state }) => first(state.requests) !== undefined)
-  t.ok(form.safeParse(Object.values(session.state.requests ?? {})[0]?.arguments).success, 'a page to open is a form too')
+  t.ok(v.safeParse(form, Object.values(session.state.requests ?? {})[0]?.arguments).success, 'a page to open is a form too')
   await session.call('abort', {})
   await until(session => turnsEnded(session) === 3)
   await session.say('Make a plan')
@@ -209,11 +210,11 @@ t.test('existing apps can read everything that a session writes', async t => {
   await session.call('killSession', {})
   await until(({ metadata }) => metadata.lifecycleState === 'archived')
 
-  const wrong = (what: string, shape: z.ZodType, values: readonly unknown[]) => {
+  const wrong = (what: string, shape: v.GenericSchema, values: readonly unknown[]) => {
     t.not(values.length, 0, what)
     for (const value of values) {
-      const { error } = shape.safeParse(value)
-      if (error) t.fail(`${what}: ${z.prettifyError(error)}`, { value })
+      const { problem } = v.safeParse(shape, value)
+      if (problem) t.fail(`${what}: ${new v.Misfit(problem).message}`, { value })
     }
   }
   wrong('a message', message, session.messages.filter(isOurs))

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createPartialReader } from '../../../lib/client/outbox/partials.ts'
 import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
 import { type Envelope, type MessageBody, messageBody, type PartialBody, type PartialFrame } from '../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Step } from '../../../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../../../lib/wrapper/session/narrator.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
@@ -22,7 +23,7 @@ function story() {
   const clock = manualClock()
   const link = { isThere: true }
   const narrator = createNarrator({
-    put: async body => void kept.push(messageBody.parse(body)),
+    put: async body => void kept.push(v.parse(messageBody, body)),
     showPartial(frame) {
       if (!link.isThere) return false
       sent.push(frame)

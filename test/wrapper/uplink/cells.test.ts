@@ -3,6 +3,7 @@ import type { LiveSocket } from '../../../lib/client/link/socket.ts'
 import { cryptoReady, engine, legacyCipher } from '../../../lib/crypto/index.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
 import type { SessionRecord } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import { createUplinkCells } from '../../../lib/wrapper/uplink/cells.ts'
 
 t.test('the state found on the server is reported first, so that a later archive request is recognized', async t => {
@@ -14,7 +15,7 @@ t.test('the state found on the server is reported first, so that a later archive
   const cells = createUplinkCells({ cipher, metadata, onChange() {}, onStored, onRefused() {} })
   t.teardown(() => cells.close())
   const row = (state: string, metadataVersion: number) => ({
-    metadata: sealed.parse(cipher.seal({ ...metadata, lifecycleState: state })),
+    metadata: v.parse(sealed, cipher.seal({ ...metadata, lifecycleState: state })),
     metadataVersion,
     agentState: null,
     agentStateVersion: 0

@@ -1,3 +1,4 @@
+import * as v from '../../../lib/schema.ts'
 import '../../core/later-routes.ts'
 import { notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
 import type { NotifiedWords } from '../../words/notified.ts'
@@ -55,7 +56,7 @@ function wordsFor(outcome: AnswerOutcome, { action }: Given, words: NotifiedWord
 async function snooze({ rest }: WorkerDevice): Promise<boolean> {
   try {
     const { settings } = await rest.call('readNotifications', {})
-    const snoozed = { ...(settings ?? notificationSettings.parse({})), snoozedUntil: Date.now() + hourMs }
+    const snoozed = { ...(settings ?? v.parse(notificationSettings, {})), snoozedUntil: Date.now() + hourMs }
     await rest.call('writeNotifications', { body: { settings: snoozed } })
     return true
   } catch {

@@ -1,4 +1,5 @@
 import { type Pushed as Payload, pushed } from '../../../lib/protocol/wire/pushed.ts'
+import * as v from '../../../lib/schema.ts'
 
 export type { Payload }
 
@@ -10,7 +11,7 @@ export interface Pushed {
 
 /** Undefined for what our server did not write. */
 export function readPayload({ data, notification }: Pushed): Payload | undefined {
-  return pushed.safeParse(notification ?? declaredIn(data)).data
+  return v.safeParse(pushed, notification ?? declaredIn(data)).data
 }
 
 function declaredIn(data: Pushed['data']): unknown {

@@ -4,6 +4,7 @@ import { pause } from '../../../lib/async/pause.ts'
 import { type Cipher, openMessage } from '../../../lib/client/index.ts'
 import { sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import { deviceDb } from '../../core/device-db.ts'
 import type { Live } from '../../model/account/live.ts'
 import { home } from '../../model/home.ts'
@@ -104,7 +105,7 @@ async function readOne(link: Live, { id, seq }: SessionView, signal: AbortSignal
   if (!cipher) return
   const kept = known.get(id) ?? readKept(await db.read(entry(id)))
   let now = kept
-  const params = { id: sessionId.parse(id) }
+  const params = { id: v.parse(sessionId, id) }
   for await (const { isAnew, messages } of unreadPages(query => link.rest.call('readMessages', { params, query }, { signal }), kept, seq)) {
     const lines = await linesOf(messages, cipher)
     const last = messages.at(-1)

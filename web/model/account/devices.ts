@@ -1,6 +1,7 @@
 import type { DecisionEntry } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { deviceId } from '../../../lib/protocol/wire/ids.ts'
 import type { ReplyOf } from '../../../lib/protocol/wire/routes.ts'
+import * as v from '../../../lib/schema.ts'
 import type { MachineView } from '../store.ts'
 import { askMachine, type MachineLink } from './asking-machine.ts'
 import type { Live } from './live.ts'
@@ -9,7 +10,7 @@ import type { Live } from './live.ts'
 export type Device = ReplyOf<'listDevices'>['devices'][number]
 
 /** The name by which the device that asks can end its own sign-in. */
-export const currentDevice = deviceId.parse('current')
+export const currentDevice = v.parse(deviceId, 'current')
 
 export async function listDevices({ rest }: Pick<Live, 'rest'>): Promise<Device[]> {
   const { devices } = await rest.call('listDevices', {})

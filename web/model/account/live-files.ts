@@ -9,6 +9,7 @@ import {
 } from '../../../lib/client/index.ts'
 import { openBlob, sealBlob, sealOfBlob } from '../../../lib/crypto/index.ts'
 import { sessionId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Attached } from '../session/attached.ts'
 
 /** Files that travel with messages. They are sealed here; the server keeps what it cannot read. */
@@ -40,7 +41,7 @@ export function liveFiles({ rest, token, blobKeyOf }: Sources): LiveFiles {
     seal: (session, bytes) => new Uint8Array(sealBlob(bytes, keyOf(session))),
     sealOf: sealOfBlob,
     async upload(session, sealed, options) {
-      return uploadAttachment(await link(), sessionId.parse(session), sealed, options)
+      return uploadAttachment(await link(), v.parse(sessionId, session), sealed, options)
     },
     async download(session, { ref, seal }, options) {
       if (!isRefOf(session, ref)) throw new Error('not of this session')

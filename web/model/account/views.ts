@@ -3,6 +3,7 @@ import type { AccountSession, AccountVault, Cipher } from '../../../lib/client/i
 import { daemonState, machineMetadata } from '../../../lib/protocol/sealed/machine.ts'
 import { type AgentState, agentState, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import type { MachineRecord } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import type { MachineView, SessionView } from '../store.ts'
 
 /** A session as this device can read it. What does not open is left out, never fatal. */
@@ -40,13 +41,8 @@ function currentOf(state: AgentState | undefined): AgentState | undefined {
   return state && currentAgentState(state)
 }
 
-interface Schema<Value> {
-  safeParse(value: unknown): { success: true; data: Value } | { success: false }
-}
-
-function opened<Value>(cipher: Cipher | undefined, sealed: string, schema: Schema<Value>): Value | undefined {
+function opened<Value>(cipher: Cipher | undefined, sealed: string, schema: v.GenericSchema<unknown, Value>): Value | undefined {
   const plain = cipher?.open(sealed)
   if (!plain?.ok) return undefined
-  const read = schema.safeParse(plain.value)
-  return read.success ? read.data : undefined
+  return v.safeParse(schema, plain.value).data
 }

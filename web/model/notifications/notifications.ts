@@ -1,4 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import * as v from '../../../lib/schema.ts'
 import '../../core/later-routes.ts'
 import { Refused } from '../../../lib/client/index.ts'
 import { type NotificationSettings, notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
@@ -70,7 +71,7 @@ function openBook(rest: Live['rest']): NotificationBook {
 
   async function readStored(): Promise<ToldNotifications> {
     const { settings, channels } = await rest.call('readNotifications', {})
-    return { settings: settings ?? notificationSettings.parse({}), channels }
+    return { settings: settings ?? v.parse(notificationSettings, {}), channels }
   }
 
   async function save(): Promise<void> {

@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals'
 import { type NotificationSettings, notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../lib/schema.ts'
 import { isStale } from '../../core/connection.ts'
 import { deviceDb } from '../../core/device-db.ts'
 import { lockChoice } from '../../core/lock.ts'
@@ -53,7 +54,7 @@ function settingsIn({ reading }: Pick<NotificationBook, 'reading'>): Notificatio
   return reading.value.type === 'told' ? reading.value.settings : usualSettings
 }
 
-const usualSettings = notificationSettings.parse({})
+const usualSettings = v.parse(notificationSettings, {})
 
 /** Somebody is here, and does not see the session itself. Who has not touched the app for a while is told by a push. */
 function alertOf(notice: LiveNotice, settings: NotificationSettings): void {

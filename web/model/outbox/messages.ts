@@ -1,6 +1,7 @@
 import { type Draft, envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft } from '../../../lib/client/index.ts'
 import type { MessageBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Live } from '../account/live.ts'
 
 export type MessageLink = Pick<Live, 'outbox' | 'cipherOf'>
@@ -87,6 +88,6 @@ export function openedOf(
   { session, content }: Pick<Draft, 'session' | 'content'>
 ): MessageBody | undefined {
   const cipher = cipherOf(session)
-  const opened = cipher && openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c: content }) })
+  const opened = cipher && openMessage(cipher, { content: v.parse(encryptedContent, { t: 'encrypted', c: content }) })
   return opened?.ok === true ? opened.body : undefined
 }

@@ -1,6 +1,7 @@
 import { callSession } from '../../../lib/client/index.ts'
 import type { SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { sessionId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import { trueNow } from '../../core/clock.ts'
 import { toast } from '../../ui/toast.tsx'
 import { offerUndo } from '../../ui/undo.tsx'
@@ -58,7 +59,7 @@ export async function deleteEach(live: Live, ids: readonly string[]): Promise<nu
   for (const id of ids) {
     try {
       if (home.peek().sessions.get(id)?.isActive === true) await endAgent(live, id)
-      await live.rest.call('removeSession', { params: { id: sessionId.parse(id) } })
+      await live.rest.call('removeSession', { params: { id: v.parse(sessionId, id) } })
       tellHome({ type: 'session-removed', id })
       pin([id], false)
       count++

@@ -1,4 +1,5 @@
 import { type MessageRecord, messageRecord } from '../../../lib/protocol/wire/records.ts'
+import * as v from '../../../lib/schema.ts'
 import { deviceDb } from '../../core/device-db.ts'
 
 /** The newest messages of a session as this device keeps them, sealed twice over, so that it opens without the server. */
@@ -37,7 +38,7 @@ export function openHistory(session: string): SessionHistory {
       const kept = await deviceDb()
         .then(db => db.read(name))
         .catch(() => undefined)
-      const records = Array.isArray(kept) ? kept.flatMap(each => messageRecord.safeParse(each).data ?? []) : []
+      const records = Array.isArray(kept) ? kept.flatMap(each => v.safeParse(messageRecord, each).data ?? []) : []
       return unbroken(records)
     },
     keep(records) {

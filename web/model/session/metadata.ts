@@ -1,6 +1,7 @@
 import { openCell, writeSessionMetadata } from '../../../lib/client/index.ts'
 import { type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { ServerLink } from '../account/server-link.ts'
 
 const waitMs = 15_000
@@ -26,7 +27,7 @@ export async function changeMetadata(
   try {
     const stored = await cell.update(change)
     // The server does not send back to this device what it wrote itself.
-    live.feed.take({ session: { ...row, metadata: sealed.parse(cipher.seal(stored)), metadataVersion: cell.version } })
+    live.feed.take({ session: { ...row, metadata: v.parse(sealed, cipher.seal(stored)), metadataVersion: cell.version } })
   } finally {
     clearTimeout(timer)
     cell.close()

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { labelledAnswer, questionAnswer } from '../decisions/questions.ts'
 import { ruleCalls, ruleDraft } from '../decisions/rules.ts'
 import { goalAction } from '../goals.ts'
@@ -10,60 +10,60 @@ import { searchCalls } from './search.ts'
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {
   permission: call(
-    z.looseObject({
-      id: z.string(),
-      approved: z.boolean(),
-      reason: z.string().optional(),
-      mode: z.string().optional(),
-      decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).optional(),
+    v.looseObject({
+      id: v.string(),
+      approved: v.boolean(),
+      reason: v.optional(v.string()),
+      mode: v.optional(v.string()),
+      decision: v.optional(v.picklist(['approved', 'approved_for_session', 'denied', 'abort'])),
       /** What shall not be asked for again in this session: tools by their names, commands as `Bash(npm test)` or `Bash(npm run:*)`. */
-      allowTools: z.array(z.string()).nullish(),
+      allowTools: v.nullish(v.array(v.string())),
       /** What shall run instead. Nothing else than what was asked is allowed, so an answer with it is refused: but to a question, where
        *  its `answers` are what was answered, by the texts of what was asked. */
-      updatedInput: z.unknown().optional(),
+      updatedInput: v.optional(v.unknown()),
       /** Ours, to a question: the answers by the ids of its form; none when a page was opened. */
-      answers: z.record(z.string(), questionAnswer).optional(),
+      answers: v.optional(v.record(v.string(), questionAnswer)),
       /** Ours: which of the offered choices, the hash of what was shown, and who answers. */
-      choice: z.string().optional(),
-      shown: z.string().optional(),
-      answeredBy: z.string().optional(),
+      choice: v.optional(v.string()),
+      shown: v.optional(v.string()),
+      answeredBy: v.optional(v.string()),
       /** Ours: allows it from now on; the machine refuses one that does not fit what was shown. */
-      rule: ruleDraft.optional()
+      rule: v.optional(ruleDraft)
     }),
-    z.unknown()
+    v.unknown()
   ),
-  abort: call(z.looseObject({ reason: z.string().optional() }), z.unknown()),
+  abort: call(v.looseObject({ reason: v.optional(v.string()) }), v.unknown()),
   /** Between the agent's own terminal and the phone; without `to` to the other one. */
-  switch: call(z.looseObject({ to: z.enum(['remote', 'local']).optional().catch(undefined) }), z.unknown()),
+  switch: call(v.looseObject({ to: v.fallback(v.optional(v.picklist(['remote', 'local'])), undefined) }), v.unknown()),
   /** Resolves once the agent has it so. */
-  'goal-action': call(goalAction, z.looseObject({ ok: z.literal(true) })),
-  killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
+  'goal-action': call(goalAction, v.looseObject({ ok: v.literal(true) })),
+  killSession: call(v.looseObject({}), v.looseObject({ success: v.boolean(), message: v.string() })),
   /** Ours: after how many minutes a permission that nobody answers is denied; null for never. */
   setUnanswered: call(
-    z.looseObject({ denyAfterMinutes: unanswered.shape.denyAfterMinutes.nullable() }),
-    z.looseObject({ denyAfterMinutes: unanswered.shape.denyAfterMinutes.nullable() })
+    v.looseObject({ denyAfterMinutes: v.nullable(unanswered.entries.denyAfterMinutes) }),
+    v.looseObject({ denyAfterMinutes: v.nullable(unanswered.entries.denyAfterMinutes) })
   ),
   /** Ours: sets the agent's own mode by its id. */
-  setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() })),
+  setMode: call(v.looseObject({ mode: v.string() }), v.looseObject({ mode: v.string() })),
   /** Ours: one of the models, or of the levels of thought, that the metadata tells by their codes. */
-  setModel: call(z.looseObject({ model: z.string() }), z.looseObject({ model: z.string() })),
-  setEffort: call(z.looseObject({ effort: z.string() }), z.looseObject({ effort: z.string() })),
+  setModel: call(v.looseObject({ model: v.string() }), v.looseObject({ model: v.string() })),
+  setEffort: call(v.looseObject({ effort: v.string() }), v.looseObject({ effort: v.string() })),
   /** Ours: one of the other settings that the metadata tells, by its id and the code of a choice. */
-  setSetting: call(z.looseObject({ setting: z.string(), value: z.string() }), z.looseObject({ value: z.string() })),
+  setSetting: call(v.looseObject({ setting: v.string(), value: v.string() }), v.looseObject({ value: v.string() })),
   /** Ours: the session is on a screen of the app, or is no longer. Said again every half minute while it is; `viewer` names the screen. */
-  watch: call(z.looseObject({ viewer: z.string().min(1).max(64), isWatching: z.boolean() }), z.unknown()),
+  watch: call(v.looseObject({ viewer: v.pipe(v.string(), v.minLength(1), v.maxLength(64)), isWatching: v.boolean() }), v.unknown()),
   /** Answers a question as older versions of ours ask it, by the ids of its form; `cancelled` lets the agent decide. */
   communication: call(
-    z.looseObject({
-      id: z.string(),
-      kind: z.string(),
-      status: z.enum(['answered', 'cancelled']),
-      answers: z.record(z.string(), z.union([questionAnswer, labelledAnswer])).optional(),
+    v.looseObject({
+      id: v.string(),
+      kind: v.string(),
+      status: v.picklist(['answered', 'cancelled']),
+      answers: v.optional(v.record(v.string(), v.union([questionAnswer, labelledAnswer]))),
       /** Ours, as in `permission`. */
-      shown: z.string().optional(),
-      answeredBy: z.string().optional()
+      shown: v.optional(v.string()),
+      answeredBy: v.optional(v.string())
     }),
-    z.unknown()
+    v.unknown()
   ),
   ...fileCalls,
   ...shellCalls,
@@ -99,7 +99,7 @@ export const methodsOfHappy: ReadonlySet<string> = new Set([
  */
 export function choiceIn(method: string, params: unknown): string | undefined {
   if (!choosing.has(method)) return undefined
-  const { data } = sessionCalls.setSetting.params.safeParse(params)
+  const { data } = v.safeParse(sessionCalls.setSetting.params, params)
   return method === 'setSetting' && data ? `setSetting ${data.setting}` : method
 }
 
@@ -113,12 +113,12 @@ const choosing: ReadonlySet<string> = new Set<SessionCall>([
   'setSetting'
 ])
 
-export const callError = z.looseObject({ error: z.string() })
+export const callError = v.looseObject({ error: v.string() })
 
 export type SessionCall = keyof typeof sessionCalls
-export type ParamsOfCall<Name extends SessionCall> = z.infer<(typeof sessionCalls)[Name]['params']>
-export type ResultOfCall<Name extends SessionCall> = z.infer<(typeof sessionCalls)[Name]['result']>
+export type ParamsOfCall<Name extends SessionCall> = v.InferOutput<(typeof sessionCalls)[Name]['params']>
+export type ResultOfCall<Name extends SessionCall> = v.InferOutput<(typeof sessionCalls)[Name]['result']>
 
-function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
+function call<Params extends v.GenericSchema, Result extends v.GenericSchema>(params: Params, result: Result) {
   return { params, result }
 }

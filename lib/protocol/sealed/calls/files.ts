@@ -1,14 +1,14 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
 /** Failures of these methods are told inside the result, as existing apps expect. */
-const failed = z.looseObject({ success: z.literal(false), error: z.string() })
-const path = z.string().max(4096)
+const failed = v.looseObject({ success: v.literal(false), error: v.string() })
+const path = v.text(4096)
 
-export const folderEntry = z.looseObject({
-  name: z.string(),
-  type: z.enum(['file', 'directory', 'other']),
-  size: z.number().optional(),
-  modified: z.number().optional()
+export const folderEntry = v.looseObject({
+  name: v.string(),
+  type: v.picklist(['file', 'directory', 'other']),
+  size: v.optional(v.number()),
+  modified: v.optional(v.number())
 })
 
 export interface TreeEntry {
@@ -19,48 +19,53 @@ export interface TreeEntry {
   modified?: number | undefined
   children?: TreeEntry[] | undefined
 }
-const treeEntry: z.ZodType<TreeEntry> = z.looseObject({
-  name: z.string(),
-  path: z.string(),
-  type: z.enum(['file', 'directory']),
-  size: z.number().optional(),
-  modified: z.number().optional(),
-  get children() {
-    return z.array(treeEntry).optional()
-  }
+const treeEntry: v.GenericSchema<unknown, TreeEntry> = v.looseObject({
+  name: v.string(),
+  path: v.string(),
+  type: v.picklist(['file', 'directory']),
+  size: v.optional(v.number()),
+  modified: v.optional(v.number()),
+  children: v.optional(v.array(v.lazy(() => treeEntry)))
 })
 
 /** Methods on files and commands, which sessions and machines share. `content` is base64, `hash` the SHA-256 in hex. */
 export const fileCalls = {
-  readFile: call(z.looseObject({ path }), z.union([z.looseObject({ success: z.literal(true), content: z.string() }), failed])),
+  readFile: call(v.looseObject({ path }), v.union([v.looseObject({ success: v.literal(true), content: v.string() }), failed])),
   /** Without a hash the file must not be there yet. */
   writeFile: call(
-    z.looseObject({ path, content: z.string(), expectedHash: z.string().nullish() }),
-    z.union([z.looseObject({ success: z.literal(true), hash: z.string() }), failed])
+    v.looseObject({ path, content: v.string(), expectedHash: v.nullish(v.string()) }),
+    v.union([v.looseObject({ success: v.literal(true), hash: v.string() }), failed])
   ),
   listDirectory: call(
-    z.looseObject({ path }),
-    z.union([z.looseObject({ success: z.literal(true), entries: z.array(folderEntry), path: path.optional() }), failed])
+    v.looseObject({ path }),
+    v.union([v.looseObject({ success: v.literal(true), entries: v.array(folderEntry), path: v.optional(path) }), failed])
   ),
   getDirectoryTree: call(
-    z.looseObject({ path, maxDepth: z.number().int().min(0).max(20) }),
-    z.union([z.looseObject({ success: z.literal(true), tree: treeEntry }), failed])
+    v.looseObject({ path, maxDepth: v.pipe(v.int(), v.minValue(0), v.maxValue(20)) }),
+    v.union([v.looseObject({ success: v.literal(true), tree: treeEntry }), failed])
   )
 } as const
 
-const output = z.looseObject({
-  success: z.boolean(),
-  stdout: z.string().optional(),
-  stderr: z.string().optional(),
-  exitCode: z.number().optional(),
-  error: z.string().optional()
+const output = v.looseObject({
+  success: v.boolean(),
+  stdout: v.optional(v.string()),
+  stderr: v.optional(v.string()),
+  exitCode: v.optional(v.number()),
+  error: v.optional(v.string())
 })
 
 export const shellCalls = {
-  bash: call(z.looseObject({ command: z.string().max(64 * 1024), cwd: path.nullish(), timeout: z.number().positive().nullish() }), output),
-  ripgrep: call(z.looseObject({ args: z.array(z.string().max(4096)).max(100), cwd: path.nullish() }), output)
+  bash: call(
+    v.looseObject({
+      command: v.text(64 * 1024),
+      cwd: v.nullish(path),
+      timeout: v.nullish(v.pipe(v.number(), v.gtValue(0)))
+    }),
+    output
+  ),
+  ripgrep: call(v.looseObject({ args: v.pipe(v.array(v.text(4096)), v.maxLength(100)), cwd: v.nullish(path) }), output)
 } as const
 
-function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
+function call<Params extends v.GenericSchema, Result extends v.GenericSchema>(params: Params, result: Result) {
   return { params, result }
 }

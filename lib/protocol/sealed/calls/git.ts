@@ -1,120 +1,120 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
 /** Below the session's folder, with `/` between its parts. */
-const path = z.string().min(1).max(4096)
-const paths = z.array(path).min(1).max(1000)
-const commitId = z.string().regex(/^[0-9a-f]{4,64}$/)
-const count = z.number().int().nonnegative()
+const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
+const paths = v.pipe(v.array(path), v.minLength(1), v.maxLength(1000))
+const commitId = v.pipe(v.string(), v.regex(/^[0-9a-f]{4,64}$/))
+const count = v.pipe(v.int(), v.minValue(0))
 
 /** Modified, added, deleted, renamed, not known to git, or in conflict. Kept open for letters of newer wrappers. */
-const letter = z.enum(['M', 'A', 'D', 'R', '?', 'U']).catch('M')
+const letter = v.fallback(v.picklist(['M', 'A', 'D', 'R', '?', 'U']), 'M')
 
-export const changedFile = z.looseObject({
+export const changedFile = v.looseObject({
   path,
   /** Where it was before, when it was renamed. */
-  from: path.optional(),
+  from: v.optional(path),
   letter,
-  isStaged: z.boolean(),
-  isUnstaged: z.boolean(),
+  isStaged: v.boolean(),
+  isUnstaged: v.boolean(),
   /** Lines; undefined when nobody counted them. */
-  added: count.optional(),
-  removed: count.optional(),
-  isBinary: z.boolean().optional(),
+  added: v.optional(count),
+  removed: v.optional(count),
+  isBinary: v.optional(v.boolean()),
   /** Another one when the file looks different. */
-  mark: z.string().optional()
+  mark: v.optional(v.string())
 })
 
-const status = z.union([
+const status = v.union([
   /** `no-git`: the program is not installed. */
-  z.looseObject({ isRepository: z.literal(false), why: z.enum(['no-git', 'no-repository']).catch('no-repository') }),
-  z.looseObject({
-    isRepository: z.literal(true),
+  v.looseObject({ isRepository: v.literal(false), why: v.fallback(v.picklist(['no-git', 'no-repository']), 'no-repository') }),
+  v.looseObject({
+    isRepository: v.literal(true),
     /** Null when no branch is checked out. */
-    branch: z.string().nullable(),
+    branch: v.nullable(v.string()),
     /** Null before the first commit. */
-    head: z.string().nullable(),
-    upstream: z.string().nullable(),
+    head: v.nullable(v.string()),
+    upstream: v.nullable(v.string()),
     ahead: count,
     behind: count,
-    files: z.array(changedFile),
+    files: v.array(changedFile),
     /** There are more files than are told. */
-    isCut: z.boolean().optional()
+    isCut: v.optional(v.boolean())
   })
 ])
 
-const side = z.string().nullable()
-const diff = z.discriminatedUnion('type', [
+const side = v.nullable(v.string())
+const diff = v.variant('type', [
   /** Null where there is no such file. */
-  z.looseObject({ type: z.literal('text'), oldText: side, newText: side }),
+  v.looseObject({ type: v.literal('text'), oldText: side, newText: side }),
   /** Bytes in base64. */
-  z.looseObject({ type: z.literal('image'), mime: z.string(), oldBytes: side, newBytes: side }),
-  z.looseObject({ type: z.literal('binary'), oldSize: count.nullable(), newSize: count.nullable() }),
+  v.looseObject({ type: v.literal('image'), mime: v.string(), oldBytes: side, newBytes: side }),
+  v.looseObject({ type: v.literal('binary'), oldSize: v.nullable(count), newSize: v.nullable(count) }),
   /** `canLoad`: with `load` it comes all the same. */
-  z.looseObject({ type: z.literal('too-large'), lines: count.optional(), bytes: count, canLoad: z.boolean() }),
+  v.looseObject({ type: v.literal('too-large'), lines: v.optional(count), bytes: count, canLoad: v.boolean() }),
   /** Another repository, by its commits. */
-  z.looseObject({ type: z.literal('submodule'), oldCommit: side, newCommit: side })
+  v.looseObject({ type: v.literal('submodule'), oldCommit: side, newCommit: side })
 ])
 
-const logEntry = z.looseObject({
-  id: z.string(),
-  parents: z.array(z.string()),
-  author: z.string(),
+const logEntry = v.looseObject({
+  id: v.string(),
+  parents: v.array(v.string()),
+  author: v.string(),
   /** In ms since 1970. */
-  at: z.number(),
-  subject: z.string()
+  at: v.number(),
+  subject: v.string()
 })
 
 /** Ours: git in the folder of a session. Nothing here talks to another computer. */
 export const gitCalls = {
-  gitStatus: call(z.looseObject({}), status),
+  gitStatus: call(v.looseObject({}), status),
   /** From the last commit to the file as it is; with `commit`, what that one did. `load`: also what is large. */
-  gitDiff: call(z.looseObject({ path, from: path.nullish(), commit: commitId.nullish(), load: z.boolean().nullish() }), diff),
-  gitStage: call(z.looseObject({ paths }), z.looseObject({ staged: count })),
-  gitUnstage: call(z.looseObject({ paths }), z.looseObject({ unstaged: count })),
+  gitDiff: call(v.looseObject({ path, from: v.nullish(path), commit: v.nullish(commitId), load: v.nullish(v.boolean()) }), diff),
+  gitStage: call(v.looseObject({ paths }), v.looseObject({ staged: count })),
+  gitUnstage: call(v.looseObject({ paths }), v.looseObject({ unstaged: count })),
   /** What is staged, or just `paths`. The hooks of the repository run. */
   gitCommit: call(
-    z.looseObject({
-      message: z
-        .string()
-        .min(1)
-        .max(64 * 1024),
-      paths: paths.nullish()
+    v.looseObject({
+      message: v.pipe(v.string(), v.minLength(1), v.maxLength(64 * 1024)),
+      paths: v.nullish(paths)
     }),
-    z.discriminatedUnion('type', [
-      z.looseObject({ type: z.literal('committed'), id: z.string() }),
-      z.looseObject({
-        type: z.literal('refused'),
-        why: z.enum(['no-identity', 'nothing-staged', 'failed']).catch('failed'),
-        says: z.string()
+    v.variant('type', [
+      v.looseObject({ type: v.literal('committed'), id: v.string() }),
+      v.looseObject({
+        type: v.literal('refused'),
+        why: v.fallback(v.picklist(['no-identity', 'nothing-staged', 'failed']), 'failed'),
+        says: v.string()
       })
     ])
   ),
   /** Newest first; `skip` leaves out what is known already. */
   gitLog: call(
-    z.looseObject({ limit: z.number().int().min(1).max(200), skip: z.number().int().min(0).max(100_000).nullish() }),
-    z.looseObject({ commits: z.array(logEntry), hasMore: z.boolean() })
+    v.looseObject({
+      limit: v.pipe(v.int(), v.minValue(1), v.maxValue(200)),
+      skip: v.nullish(v.pipe(v.int(), v.minValue(0), v.maxValue(100_000)))
+    }),
+    v.looseObject({ commits: v.array(logEntry), hasMore: v.boolean() })
   ),
   /** Against the first parent. */
   gitShow: call(
-    z.looseObject({ commit: commitId }),
-    z.looseObject({
-      ...logEntry.shape,
-      body: z.string(),
-      files: z.array(changedFile.omit({ isStaged: true, isUnstaged: true, mark: true })),
-      isCut: z.boolean().optional()
+    v.looseObject({ commit: commitId }),
+    v.looseObject({
+      ...logEntry.entries,
+      body: v.string(),
+      files: v.array(v.omit(changedFile, ['isStaged', 'isUnstaged', 'mark'])),
+      isCut: v.optional(v.boolean())
     })
   )
 } as const
 
-export type ChangedFile = z.infer<typeof changedFile>
-export type GitStatus = z.infer<typeof status>
+export type ChangedFile = v.InferOutput<typeof changedFile>
+export type GitStatus = v.InferOutput<typeof status>
 export type Repository = Extract<GitStatus, { isRepository: true }>
-export type GitDiff = z.infer<typeof diff>
-export type LogEntry = z.infer<typeof logEntry>
-export type CommitOutcome = z.infer<(typeof gitCalls)['gitCommit']['result']>
-export type CommitView = z.infer<(typeof gitCalls)['gitShow']['result']>
+export type GitDiff = v.InferOutput<typeof diff>
+export type LogEntry = v.InferOutput<typeof logEntry>
+export type CommitOutcome = v.InferOutput<(typeof gitCalls)['gitCommit']['result']>
+export type CommitView = v.InferOutput<(typeof gitCalls)['gitShow']['result']>
 export type CommitFile = CommitView['files'][number]
 
-function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
+function call<Params extends v.GenericSchema, Result extends v.GenericSchema>(params: Params, result: Result) {
   return { params, result }
 }

@@ -1,91 +1,93 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { ruleCalls } from '../decisions/rules.ts'
 import { fileCalls } from './files.ts'
 import { machineWorkCalls } from './machine-work.ts'
 
-const done = z.looseObject({ message: z.string() })
-const started = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('success'), sessionId: z.string() }),
-  z.looseObject({ type: z.literal('requestToApproveDirectoryCreation'), directory: z.string() })
+const done = v.looseObject({ message: v.string() })
+const started = v.variant('type', [
+  v.looseObject({ type: v.literal('success'), sessionId: v.string() }),
+  v.looseObject({ type: v.literal('requestToApproveDirectoryCreation'), directory: v.string() })
 ])
-const folderState = z.looseObject({ path: z.string(), branch: z.string().optional(), dirty: z.int().optional() })
+const folderState = v.looseObject({ path: v.string(), branch: v.optional(v.string()), dirty: v.optional(v.int()) })
 
 /** The methods of a machine, called as `<machine id>:<method>`. A failure of any handler is `{ error }`. */
 export const machineCalls = {
   'spawn-happy-session': call(
-    z.looseObject({
-      directory: z.string().min(1).max(4096),
+    v.looseObject({
+      directory: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
       /** Existing apps ask with false first; one that says nothing has asked its person. */
-      approvedNewDirectoryCreation: z.boolean().nullish(),
-      agent: z.string().max(100).nullish(),
-      permissionMode: z.string().max(100).nullish(),
-      modelMode: z.string().max(200).nullish(),
-      effortLevel: z.string().max(100).nullish(),
-      environmentVariables: z.record(z.string(), z.string()).nullish(),
+      approvedNewDirectoryCreation: v.nullish(v.boolean()),
+      agent: v.nullish(v.pipe(v.string(), v.maxLength(100))),
+      permissionMode: v.nullish(v.pipe(v.string(), v.maxLength(100))),
+      modelMode: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+      effortLevel: v.nullish(v.pipe(v.string(), v.maxLength(100))),
+      environmentVariables: v.nullish(v.record(v.string(), v.string())),
       /** Signs the agent in, for this session alone. */
-      token: z.string().max(65_536).nullish(),
-      resumeClaudeSessionId: z.string().max(200).nullish(),
-      resumeCodexThreadId: z.string().max(200).nullish(),
+      token: v.nullish(v.pipe(v.string(), v.maxLength(65_536))),
+      resumeClaudeSessionId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+      resumeCodexThreadId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       /** Told in the metadata of the session. */
-      parentSessionId: z.string().max(200).nullish(),
-      forkedFromMessageId: z.string().max(200).nullish(),
-      isSideChat: z.boolean().nullish(),
+      parentSessionId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+      forkedFromMessageId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+      isSideChat: v.nullish(v.boolean()),
       /** Ours: what the agent shall do first. */
-      prompt: z.string().nullish(),
+      prompt: v.nullish(v.string()),
       /** Ours: what to call this start in `start-log`. */
-      start: z.string().max(100).nullish(),
+      start: v.nullish(v.pipe(v.string(), v.maxLength(100))),
       /** Ours: a conversation of the agent's own to go on with, by its id. */
-      conversation: z.string().max(200).nullish(),
+      conversation: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       /** Ours: works on a copy of the repository, on a branch of its own that begins at `base`, or where the folder is. */
       // `about` is what it is made for; its branch is named after that.
-      worktree: z.looseObject({ base: z.string().max(200).nullish(), about: z.string().max(200).nullish() }).nullish()
+      worktree: v.nullish(
+        v.looseObject({ base: v.nullish(v.pipe(v.string(), v.maxLength(200))), about: v.nullish(v.pipe(v.string(), v.maxLength(200))) })
+      )
     }),
     started
   ),
   'resume-happy-session': call(
-    z.looseObject({
-      sessionId: z.string().max(64),
-      model: z.string().max(200).nullish(),
-      permissionMode: z.string().max(100).nullish(),
+    v.looseObject({
+      sessionId: v.pipe(v.string(), v.maxLength(64)),
+      model: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+      permissionMode: v.nullish(v.pipe(v.string(), v.maxLength(100))),
       /** A `sessionReminder`, checked only by a machine that does not know the session: it keeps no other one from going on. */
-      fallback: z.unknown().optional(),
+      fallback: v.optional(v.unknown()),
       /** Why there is none. */
-      fallbackReason: z.string().max(200).nullish()
+      fallbackReason: v.nullish(v.pipe(v.string(), v.maxLength(200)))
     }),
     started
   ),
-  'stop-session': call(z.looseObject({ sessionId: z.string() }), done),
-  'stop-daemon': call(z.looseObject({}), done),
+  'stop-session': call(v.looseObject({ sessionId: v.string() }), done),
+  'stop-daemon': call(v.looseObject({}), done),
   listDirectory: fileCalls.listDirectory,
   getDirectoryTree: fileCalls.getDirectoryTree,
   /** Ours: what a new session can be made of. */
   choices: call(
     // `folder` is one that is not among the recent ones.
-    z.looseObject({ folder: z.string().max(4096).nullish() }),
-    z.looseObject({
+    v.looseObject({ folder: v.nullish(v.pipe(v.string(), v.maxLength(4096))) }),
+    v.looseObject({
       /** Those that are here. `isSignedIn` is left out when it cannot be known without running them. */
-      agents: z.array(
-        z.looseObject({
-          agent: z.string(),
-          title: z.string(),
-          version: z.string().optional(),
+      agents: v.array(
+        v.looseObject({
+          agent: v.string(),
+          title: v.string(),
+          version: v.optional(v.string()),
           /** How its version stands to those that this helper was tested with. */
-          tested: z.enum(['tested', 'newer', 'older']).optional().catch(undefined),
-          isSignedIn: z.boolean().optional(),
+          tested: v.fallback(v.optional(v.picklist(['tested', 'newer', 'older'])), undefined),
+          isSignedIn: v.optional(v.boolean()),
           /** What to run on the machine to sign in. */
-          signIn: z.string().optional()
+          signIn: v.optional(v.string())
         })
       ),
-      recentFolders: z.array(z.string()),
-      home: z.string(),
+      recentFolders: v.array(v.string()),
+      home: v.string(),
       /** Those that are not, and how to get them. */
-      missingAgents: z.array(z.looseObject({ agent: z.string(), title: z.string(), install: z.string() })).optional(),
+      missingAgents: v.optional(v.array(v.looseObject({ agent: v.string(), title: v.string(), install: v.string() }))),
       /** The recent folders as they are; `branch` of a repository, and how many of its files have changes. */
-      folders: z.array(folderState).optional(),
+      folders: v.optional(v.array(folderState)),
       /** The folder that was asked for, by its real path; left out where no session may begin, and by older helpers. */
-      folder: folderState.optional().catch(undefined),
+      folder: v.fallback(v.optional(folderState), undefined),
       /** Where sessions may begin. */
-      allowedFolders: z.array(z.string()).optional()
+      allowedFolders: v.optional(v.array(v.string()))
     })
   ),
   ...machineWorkCalls,
@@ -93,9 +95,9 @@ export const machineCalls = {
 } as const
 
 export type MachineCall = keyof typeof machineCalls
-export type ParamsOfMachineCall<Name extends MachineCall> = z.infer<(typeof machineCalls)[Name]['params']>
-export type ResultOfMachineCall<Name extends MachineCall> = z.infer<(typeof machineCalls)[Name]['result']>
+export type ParamsOfMachineCall<Name extends MachineCall> = v.InferOutput<(typeof machineCalls)[Name]['params']>
+export type ResultOfMachineCall<Name extends MachineCall> = v.InferOutput<(typeof machineCalls)[Name]['result']>
 
-function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
+function call<Params extends v.GenericSchema, Result extends v.GenericSchema>(params: Params, result: Result) {
   return { params, result }
 }

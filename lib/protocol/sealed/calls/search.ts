@@ -1,50 +1,53 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
-const query = z.string().min(1).max(1000)
+const query = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 
-const foundLine = z.looseObject({
-  number: z.number().int().positive(),
-  text: z.string(),
+const foundLine = v.looseObject({
+  number: v.pipe(v.int(), v.gtValue(0)),
+  text: v.string(),
   /** Where in `text` it was found; left out by programs that do not tell. */
-  ranges: z.array(z.looseObject({ from: z.number(), to: z.number() })).optional()
+  ranges: v.optional(v.array(v.looseObject({ from: v.number(), to: v.number() })))
 })
 
 /** Ours: what is where in the folder of a session. What git ignores is left out. Paths are below the session's folder. */
 export const searchCalls = {
   searchText: call(
-    z.looseObject({
+    v.looseObject({
       query,
-      isRegex: z.boolean().nullish(),
-      isCaseSensitive: z.boolean().nullish(),
+      isRegex: v.nullish(v.boolean()),
+      isCaseSensitive: v.nullish(v.boolean()),
       /** Only files of this form, such as `*.ts` or `src/**`. */
-      glob: z.string().min(1).max(400).nullish()
+      glob: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(400)))
     }),
-    z.looseObject({
-      files: z.array(z.looseObject({ path: z.string(), lines: z.array(foundLine) })),
-      isCut: z.boolean()
+    v.looseObject({
+      files: v.array(v.looseObject({ path: v.string(), lines: v.array(foundLine) })),
+      isCut: v.boolean()
     })
   ),
   /** By parts of the name, best first; without a query some files. */
   findFiles: call(
-    z.looseObject({ query: z.string().max(1000), limit: z.number().int().min(1).max(500).nullish() }),
-    z.looseObject({ paths: z.array(z.string()), isCut: z.boolean() })
+    v.looseObject({ query: v.text(1000), limit: v.nullish(v.pipe(v.int(), v.minValue(1), v.maxValue(500))) }),
+    v.looseObject({ paths: v.array(v.string()), isCut: v.boolean() })
   ),
   /** As existing wrappers answer it. */
   difftastic: call(
-    z.looseObject({ args: z.array(z.string().max(4096)).max(100), cwd: z.string().max(4096).nullish() }),
-    z.looseObject({
-      success: z.boolean(),
-      stdout: z.string().optional(),
-      stderr: z.string().optional(),
-      exitCode: z.number().optional(),
-      error: z.string().optional()
+    v.looseObject({
+      args: v.pipe(v.array(v.text(4096)), v.maxLength(100)),
+      cwd: v.nullish(v.text(4096))
+    }),
+    v.looseObject({
+      success: v.boolean(),
+      stdout: v.optional(v.string()),
+      stderr: v.optional(v.string()),
+      exitCode: v.optional(v.number()),
+      error: v.optional(v.string())
     })
   )
 } as const
 
-export type TextFound = z.infer<(typeof searchCalls)['searchText']['result']>
-export type FilesFound = z.infer<(typeof searchCalls)['findFiles']['result']>
+export type TextFound = v.InferOutput<(typeof searchCalls)['searchText']['result']>
+export type FilesFound = v.InferOutput<(typeof searchCalls)['findFiles']['result']>
 
-function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
+function call<Params extends v.GenericSchema, Result extends v.GenericSchema>(params: Params, result: Result) {
   return { params, result }
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
 
 /** Under this name, which is that of Claude Code's own tool, a question stands among the permissions of a session, and Happy's apps draw it. */
@@ -6,27 +6,28 @@ export const questionTool = 'AskUserQuestion'
 
 type Answers = Readonly<Record<string, QuestionAnswer>>
 
-const option = z.looseObject({ label: z.string(), description: z.string().optional() })
+const option = v.looseObject({ label: v.string(), description: v.optional(v.string()) })
 
 /** What the tool is called with. Its answers go by the texts of the questions, and name options by their labels. */
-const questionInput = z.looseObject({
-  questions: z
-    .array(
-      z.looseObject({
-        question: z.string(),
-        header: z.string().optional(),
-        options: z.array(option).optional(),
-        multiSelect: z.boolean().optional()
+const questionInput = v.looseObject({
+  questions: v.pipe(
+    v.array(
+      v.looseObject({
+        question: v.string(),
+        header: v.optional(v.string()),
+        options: v.optional(v.array(option)),
+        multiSelect: v.optional(v.boolean())
       })
-    )
-    .min(1)
+    ),
+    v.minLength(1)
+  )
 })
 
-const answeredInput = z.looseObject({ answers: z.record(z.string(), z.unknown()) })
+const answeredInput = v.looseObject({ answers: v.record(v.string(), v.unknown()) })
 
 /** The form in the input of the tool; undefined for any other input. */
 export function readQuestions(input: unknown): Question[] | undefined {
-  const { data } = questionInput.safeParse(input)
+  const { data } = v.safeParse(questionInput, input)
   return data?.questions.map(({ question, header, options = [], multiSelect = false }) => ({
     id: question,
     question,
@@ -76,7 +77,7 @@ export function writeAnswers(questions: readonly Question[], answers: Answers): 
  * no answers in it, and when it leaves open what can only be answered in words.
  */
 export function readAnswers(questions: readonly Question[], input: unknown): Answers | 'none' | 'declined' {
-  const { data } = answeredInput.safeParse(input)
+  const { data } = v.safeParse(answeredInput, input)
   if (!data) return 'none'
   const texts = textsOf(questions)
   const said = questions.map((question, index) => ({ question, text: textOf(data.answers[texts[index] ?? '']) }))

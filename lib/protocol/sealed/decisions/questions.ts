@@ -1,73 +1,67 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
 /** What a number has to be to answer. */
-const numberWanted = z.looseObject({ isWhole: z.boolean(), minimum: z.number().optional(), maximum: z.number().optional() })
+const numberWanted = v.looseObject({ isWhole: v.boolean(), minimum: v.optional(v.number()), maximum: v.optional(v.number()) })
 
 /** One thing an agent wants to know. `id` names it in the answers. */
-export const question = z.looseObject({
-  id: z.string(),
-  question: z.string(),
+export const question = v.looseObject({
+  id: v.string(),
+  question: v.string(),
   /** A word or two that name the subject. */
-  header: z.string().optional(),
-  multiSelect: z.boolean(),
+  header: v.optional(v.string()),
+  multiSelect: v.boolean(),
   /** None: only a text of the person's own answers it. */
-  options: z.array(z.looseObject({ value: z.string(), label: z.string(), description: z.string().optional() })),
+  options: v.array(v.looseObject({ value: v.string(), label: v.string(), description: v.optional(v.string()) })),
   /** Whether a text of the person's own is an answer as well. */
-  allowsOther: z.boolean(),
-  isRequired: z.boolean(),
+  allowsOther: v.boolean(),
+  isRequired: v.boolean(),
   /** Only a number answers it. */
-  number: numberWanted.optional().catch(undefined)
+  number: v.fallback(v.optional(numberWanted), undefined)
 })
 
 /**
  * What an agent asked in older versions of ours, in the agent state's `communications`. Read, and never written: Happy's app does not
  * survive an open one.
  */
-export const communication = z.looseObject({
-  kind: z.string(),
-  createdAt: z.number(),
-  toolUseId: z.string().optional(),
-  title: z.string().optional(),
+export const communication = v.looseObject({
+  kind: v.string(),
+  createdAt: v.number(),
+  toolUseId: v.optional(v.string()),
+  title: v.optional(v.string()),
   /** Of the kind `form`. */
-  form: z
-    .looseObject({ questions: z.array(question) })
-    .optional()
-    .catch(undefined),
+  form: v.fallback(v.optional(v.looseObject({ questions: v.array(question) })), undefined),
   /** Of the kind `link`: a page the agent wants to be opened. */
-  url: z.string().optional(),
+  url: v.optional(v.string()),
   /** The hash an answer must name, over everything shown. */
-  shown: z.string().optional()
+  shown: v.optional(v.string())
 })
 
-export const completedCommunication = z.looseObject({
-  kind: z.string(),
-  createdAt: z.number(),
-  completedAt: z.number(),
-  status: z.enum(['answered', 'cancelled']),
-  title: z.string().optional(),
-  toolUseId: z.string().optional(),
+export const completedCommunication = v.looseObject({
+  kind: v.string(),
+  createdAt: v.number(),
+  completedAt: v.number(),
+  status: v.picklist(['answered', 'cancelled']),
+  title: v.optional(v.string()),
+  toolUseId: v.optional(v.string()),
   /** What was asked, while it is short enough to keep. */
-  form: z
-    .looseObject({ questions: z.array(question) })
-    .optional()
-    .catch(undefined),
-  answers: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  form: v.fallback(v.optional(v.looseObject({ questions: v.array(question) })), undefined),
+  answers: v.fallback(v.optional(v.record(v.string(), v.unknown())), undefined),
   /** Ours: the device that answered, as it names itself. */
-  answeredBy: z.string().optional()
+  answeredBy: v.optional(v.string())
 })
 
 /** The options chosen, by their values, and the text the person wrote instead or besides. */
-export const questionAnswer = z.looseObject({ values: z.array(z.string()), other: z.string().optional() })
+export const questionAnswer = v.looseObject({ values: v.array(v.string()), other: v.optional(v.string()) })
 
 /** As existing apps answer: the options by their labels. */
-export const labelledAnswer = z.looseObject({ options: z.array(z.string()), custom: z.string().nullish() })
+export const labelledAnswer = v.looseObject({ options: v.array(v.string()), custom: v.nullish(v.string()) })
 
-export type Question = z.infer<typeof question>
-export type Communication = z.infer<typeof communication>
-export type CompletedCommunication = z.infer<typeof completedCommunication>
-export type QuestionAnswer = z.infer<typeof questionAnswer>
-export type LabelledAnswer = z.infer<typeof labelledAnswer>
-export type NumberWanted = z.infer<typeof numberWanted>
+export type Question = v.InferOutput<typeof question>
+export type Communication = v.InferOutput<typeof communication>
+export type CompletedCommunication = v.InferOutput<typeof completedCommunication>
+export type QuestionAnswer = v.InferOutput<typeof questionAnswer>
+export type LabelledAnswer = v.InferOutput<typeof labelledAnswer>
+export type NumberWanted = v.InferOutput<typeof numberWanted>
 
 /** The number that a person wrote; undefined when it does not answer. */
 export function readNumber(text: string, { isWhole, minimum = -Infinity, maximum = Infinity }: NumberWanted): number | undefined {

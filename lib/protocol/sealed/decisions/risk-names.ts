@@ -1,7 +1,7 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
-export const riskLevel = z.enum(['plain', 'careful', 'risky'])
-export const riskName = z.enum([
+export const riskLevel = v.picklist(['plain', 'careful', 'risky'])
+export const riskName = v.picklist([
   'deletes',
   'rewrites-history',
   'discards',
@@ -24,5 +24,5 @@ export const riskName = z.enum([
   'many-files'
 ])
 
-export type Level = z.infer<typeof riskLevel>
-export type RiskName = z.infer<typeof riskName>
+export type Level = v.InferOutput<typeof riskLevel>
+export type RiskName = v.InferOutput<typeof riskName>

@@ -1,91 +1,95 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { riskLevel, riskName } from './risk-names.ts'
 
 /**
  * What a rule is about: a command line, files that are changed or read, a page by its host, or a tool by its name. The pattern is read
  * accordingly.
  */
-export const ruleSubject = z.enum(['command', 'change', 'read', 'page', 'tool'])
+export const ruleSubject = v.picklist(['command', 'change', 'read', 'page', 'tool'])
 
-export const rulePattern = z.looseObject({
+export const rulePattern = v.looseObject({
   on: ruleSubject,
-  pattern: z.string().min(1).max(1000),
+  pattern: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
   /** The rule counts here and below. */
-  folder: z.string().min(1).max(4096),
+  folder: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
   /** And only for the tool of this name. */
-  tool: z.string().max(200).optional()
+  tool: v.optional(v.text(200))
 })
 
 /** What a person allows for longer than once. */
-export const ruleDraft = rulePattern.extend({
-  /** Only in this session; else on the whole machine. */
-  session: z.string().optional(),
+export const ruleDraft = v.looseObject({
+  ...rulePattern.entries /** Only in this session; else on the whole machine. */,
+  session: v.optional(v.string()),
   /** In ms since 1970; without it until it is removed. */
-  endsAt: z.number().optional()
+  endsAt: v.optional(v.number())
 })
 
-export const approvalRule = ruleDraft.extend({
-  id: z.string(),
-  madeAt: z.number(),
+export const approvalRule = v.looseObject({
+  ...ruleDraft.entries,
+  id: v.string(),
+  madeAt: v.number(),
   /** The device, as it names itself. */
-  madeBy: z.string().optional(),
-  used: z.number(),
-  usedAt: z.number().optional()
+  madeBy: v.optional(v.string()),
+  used: v.number(),
+  usedAt: v.optional(v.number())
 })
 
 /** What was asked and how it was answered, as the machine keeps it. */
-export const decisionEntry = z.looseObject({
-  at: z.number(),
-  session: z.string().optional(),
+export const decisionEntry = v.looseObject({
+  at: v.number(),
+  session: v.optional(v.string()),
   /** Where the agent works. */
-  folder: z.string(),
+  folder: v.string(),
   on: ruleSubject,
-  tool: z.string(),
+  tool: v.string(),
   /** The command, the paths or the address. */
-  what: z.string(),
+  what: v.string(),
   /** Of files, all of them. */
-  paths: z.array(z.string()).catch([]),
+  paths: v.fallback(v.array(v.string()), []),
   /** No pattern can allow it. */
-  isOdd: z.boolean().catch(true),
+  isOdd: v.fallback(v.boolean(), true),
   level: riskLevel,
-  reasons: z.array(riskName).catch([]),
-  answer: z.enum(['allowed', 'denied', 'ended']),
+  reasons: v.fallback(v.array(riskName), []),
+  answer: v.picklist(['allowed', 'denied', 'ended']),
   /** Who answered, as it names itself; and the device whose sign-in it was, as the server knows it. */
-  by: z.string().optional(),
-  device: z.string().optional(),
-  rule: z.string().optional(),
+  by: v.optional(v.string()),
+  device: v.optional(v.string()),
+  rule: v.optional(v.string()),
   /** What was chosen, when it allows more than this once. */
-  choice: z.string().optional()
+  choice: v.optional(v.string())
 })
 
 /** How a pattern would have decided what was asked before; the latest first. */
-export const ruleTrial = z.looseObject({
-  looked: z.number(),
-  passed: z.number(),
-  entries: z.array(z.looseObject({ at: z.number(), what: z.string(), answer: decisionEntry.shape.answer }))
+export const ruleTrial = v.looseObject({
+  looked: v.number(),
+  passed: v.number(),
+  entries: v.array(v.looseObject({ at: v.number(), what: v.string(), answer: decisionEntry.entries.answer }))
 })
 
-const params = z.looseObject({})
+const params = v.looseObject({})
 
 /** Ours: methods of a machine, and of each session on it. */
 export const ruleCalls = {
-  rules: { params, result: z.looseObject({ rules: z.array(approvalRule), isPaused: z.boolean() }) },
+  rules: { params, result: v.looseObject({ rules: v.array(approvalRule), isPaused: v.boolean() }) },
   /** With an id it changes that rule. */
   'rules-set': {
-    params: z.looseObject({ rule: ruleDraft.extend({ id: z.string().optional() }), madeBy: z.string().max(200).optional() }),
-    result: z.looseObject({ rule: approvalRule })
+    params: v.looseObject({
+      rule: v.looseObject({ ...ruleDraft.entries, id: v.optional(v.string()) }),
+      madeBy: v.optional(v.text(200))
+    }),
+    result: v.looseObject({ rule: approvalRule })
   },
-  'rules-remove': { params: z.looseObject({ id: z.string() }), result: z.looseObject({}) },
+  'rules-remove': { params: v.looseObject({ id: v.string() }), result: v.looseObject({}) },
   /** While they are paused no rule answers anything. */
-  'rules-pause': { params: z.looseObject({ isPaused: z.boolean() }), result: z.looseObject({ isPaused: z.boolean() }) },
+  'rules-pause': { params: v.looseObject({ isPaused: v.boolean() }), result: v.looseObject({ isPaused: v.boolean() }) },
   'rules-try': { params: rulePattern, result: ruleTrial },
   /** The last that were made on this device, the latest first. */
-  decisions: { params: z.looseObject({ device: z.string() }), result: z.looseObject({ entries: z.array(decisionEntry) }) }
+  decisions: { params: v.looseObject({ device: v.string() }), result: v.looseObject({ entries: v.array(decisionEntry) }) }
 } as const
 
-export type RuleSubject = z.infer<typeof ruleSubject>
-export type RulePattern = z.infer<typeof rulePattern>
-export type RuleDraft = z.infer<typeof ruleDraft>
-export type ApprovalRule = z.infer<typeof approvalRule>
-export type DecisionEntry = z.infer<typeof decisionEntry>
-export type RuleTrial = z.infer<typeof ruleTrial>
+export type RuleSubject = v.InferOutput<typeof ruleSubject>
+export type RulePattern = v.InferOutput<typeof rulePattern>
+export type RuleDraft = v.InferOutput<typeof ruleDraft>
+export type ApprovalRule = v.InferOutput<typeof approvalRule>
+export type DecisionEntry = v.InferOutput<typeof decisionEntry>
+export type RuleTrial = v.InferOutput<typeof ruleTrial>

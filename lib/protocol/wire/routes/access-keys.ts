@@ -1,10 +1,10 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { machineId, sealed, sessionId, version } from '../ids.ts'
 import { accessKeyRecord } from '../records.ts'
 import { kib, route } from './route.ts'
 
 const path = '/v1/access-keys/:sessionId/:machineId'
-const params = z.object({ sessionId, machineId })
+const params = v.object({ sessionId, machineId })
 
 /** Sealed keys, one for a session on a machine. */
 export const accessKeyRoutes = {
@@ -14,7 +14,7 @@ export const accessKeyRoutes = {
     auth: 'read',
     limit: 0,
     params,
-    reply: z.object({ accessKey: accessKeyRecord.nullable() })
+    reply: v.object({ accessKey: v.nullable(accessKeyRecord) })
   }),
   addAccessKey: route({
     method: 'POST',
@@ -22,8 +22,8 @@ export const accessKeyRoutes = {
     auth: 'write',
     limit: 40 * kib * kib,
     params,
-    body: z.object({ data: sealed }),
-    reply: z.object({ success: z.literal(true), accessKey: accessKeyRecord })
+    body: v.object({ data: sealed }),
+    reply: v.object({ success: v.literal(true), accessKey: accessKeyRecord })
   }),
   writeAccessKey: route({
     method: 'PUT',
@@ -31,10 +31,10 @@ export const accessKeyRoutes = {
     auth: 'write',
     limit: 40 * kib * kib,
     params,
-    body: z.object({ data: sealed, expectedVersion: version }),
-    reply: z.union([
-      z.object({ success: z.literal(true), version }),
-      z.object({ success: z.literal(false), error: z.literal('version-mismatch'), currentVersion: version, currentData: sealed })
+    body: v.object({ data: sealed, expectedVersion: version }),
+    reply: v.union([
+      v.object({ success: v.literal(true), version }),
+      v.object({ success: v.literal(false), error: v.literal('version-mismatch'), currentVersion: version, currentData: sealed })
     ])
   })
 } as const

@@ -1,11 +1,11 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { plainText, sealed, sessionId, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
 /** Null: without an end. */
-const most = z.int().nullable()
-const legacyLogin = z.enum(['on', 'once', 'off'])
+const most = v.nullable(v.int())
+const legacyLogin = v.picklist(['on', 'once', 'off'])
 
 /** The account itself: profile, settings, push tokens. */
 export const accountRoutes = {
@@ -21,21 +21,21 @@ export const accountRoutes = {
     path: '/v1/account/settings',
     auth: 'read',
     limit: 0,
-    reply: z.object({ settings: sealed.nullable(), settingsVersion: version })
+    reply: v.object({ settings: v.nullable(sealed), settingsVersion: version })
   }),
   writeSettings: route({
     method: 'POST',
     path: '/v1/account/settings',
     auth: 'manage',
     limit: 40 * kib * kib,
-    body: z.object({ settings: sealed.nullable(), expectedVersion: version }),
-    reply: z.union([
-      z.object({ success: z.literal(true), version }),
-      z.object({
-        success: z.literal(false),
-        error: z.literal('version-mismatch'),
+    body: v.object({ settings: v.nullable(sealed), expectedVersion: version }),
+    reply: v.union([
+      v.object({ success: v.literal(true), version }),
+      v.object({
+        success: v.literal(false),
+        error: v.literal('version-mismatch'),
         currentVersion: version,
-        currentSettings: sealed.nullable()
+        currentSettings: v.nullable(sealed)
       })
     ])
   }),
@@ -45,7 +45,7 @@ export const accountRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    reply: z.object({ legacyLogin })
+    reply: v.object({ legacyLogin })
   }),
   setLegacyLogin: route({
     method: 'PUT',
@@ -53,7 +53,7 @@ export const accountRoutes = {
     auth: 'manage',
     limit: kib,
     ours: true,
-    body: z.object({ legacyLogin }),
+    body: v.object({ legacyLogin }),
     reply: ok
   }),
   readStorage: route({
@@ -62,11 +62,11 @@ export const accountRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    reply: z.object({
-      sessions: z.int(),
-      messages: z.int(),
-      bytes: z.object({ messages: z.int(), attachments: z.int(), artifacts: z.int(), state: z.int() }),
-      quotas: z.object({ sessions: most, messages: most, bytes: most }),
+    reply: v.object({
+      sessions: v.int(),
+      messages: v.int(),
+      bytes: v.object({ messages: v.int(), attachments: v.int(), artifacts: v.int(), state: v.int() }),
+      quotas: v.object({ sessions: most, messages: most, bytes: most }),
       keepSessionsDays: most
     })
   }),
@@ -76,14 +76,14 @@ export const accountRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    reply: z.object({ sessions: z.array(z.object({ id: sessionId, bytes: z.int() })) })
+    reply: v.object({ sessions: v.array(v.object({ id: sessionId, bytes: v.int() })) })
   }),
   addPushToken: route({
     method: 'POST',
     path: '/v1/push-tokens',
     auth: 'write',
     limit: 8 * kib,
-    body: z.object({ token: plainText(4096) }),
+    body: v.object({ token: plainText(4096) }),
     reply: ok
   }),
   listPushTokens: route({
@@ -91,14 +91,14 @@ export const accountRoutes = {
     path: '/v1/push-tokens',
     auth: 'read',
     limit: 0,
-    reply: z.object({ tokens: z.array(pushTokenRecord) })
+    reply: v.object({ tokens: v.array(pushTokenRecord) })
   }),
   removePushToken: route({
     method: 'DELETE',
     path: '/v1/push-tokens/:token',
     auth: 'write',
     limit: 0,
-    params: z.object({ token: z.string().min(1).max(4096) }),
+    params: v.object({ token: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)) }),
     reply: ok
   })
 } as const

@@ -1,13 +1,13 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { artifactId, sealed, version } from '../ids.ts'
 import { artifactHead, artifactRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
-const artifactParams = z.object({ id: artifactId })
-const newArtifactId = z.guid().pipe(artifactId)
+const artifactParams = v.object({ id: artifactId })
+const newArtifactId = v.pipe(v.string(), v.uuid(), artifactId)
 
 /** What makes an artifact, by HTTP and by socket. The client chooses the id, a UUID. */
-export const artifactDraft = z.object({ id: newArtifactId, header: sealed, body: sealed, dataEncryptionKey: sealed })
+export const artifactDraft = v.object({ id: newArtifactId, header: sealed, body: sealed, dataEncryptionKey: sealed })
 
 /** Documents of an account: a header that lists show and a body, each sealed and versioned. */
 export const artifactRoutes = {
@@ -16,7 +16,7 @@ export const artifactRoutes = {
     path: '/v1/artifacts',
     auth: 'read',
     limit: 0,
-    reply: z.array(artifactHead)
+    reply: v.array(artifactHead)
   }),
   readArtifact: route({
     method: 'GET',
@@ -40,21 +40,21 @@ export const artifactRoutes = {
     auth: 'write',
     limit: 80 * kib * kib,
     params: artifactParams,
-    body: z.object({
-      header: sealed.optional(),
-      expectedHeaderVersion: version.optional(),
-      body: sealed.optional(),
-      expectedBodyVersion: version.optional()
+    body: v.object({
+      header: v.optional(sealed),
+      expectedHeaderVersion: v.optional(version),
+      body: v.optional(sealed),
+      expectedBodyVersion: v.optional(version)
     }),
-    reply: z.union([
-      z.object({ success: z.literal(true), headerVersion: version.optional(), bodyVersion: version.optional() }),
-      z.object({
-        success: z.literal(false),
-        error: z.literal('version-mismatch'),
-        currentHeaderVersion: version.optional(),
-        currentHeader: sealed.optional(),
-        currentBodyVersion: version.optional(),
-        currentBody: sealed.optional()
+    reply: v.union([
+      v.object({ success: v.literal(true), headerVersion: v.optional(version), bodyVersion: v.optional(version) }),
+      v.object({
+        success: v.literal(false),
+        error: v.literal('version-mismatch'),
+        currentHeaderVersion: v.optional(version),
+        currentHeader: v.optional(sealed),
+        currentBodyVersion: v.optional(version),
+        currentBody: v.optional(sealed)
       })
     ])
   }),

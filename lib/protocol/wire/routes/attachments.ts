@@ -1,14 +1,14 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { attachmentId, sessionId } from '../ids.ts'
 import { bytesIn, bytesOut, kib, ok, route, wholeNumber } from './route.ts'
 
 /** The largest attachment, sealed. */
 export const mostAttachmentBytes = 10 * kib * kib
 
-const sessionParams = z.object({ id: sessionId })
-const fileParams = z.object({ id: sessionId, file: attachmentId })
-const offset = z.int().min(0).max(mostAttachmentBytes)
-const upload = z.object({ offset, size: offset, complete: z.boolean() })
+const sessionParams = v.object({ id: sessionId })
+const fileParams = v.object({ id: sessionId, file: attachmentId })
+const offset = v.pipe(v.int(), v.minValue(0), v.maxValue(mostAttachmentBytes))
+const upload = v.object({ offset, size: offset, complete: v.boolean() })
 
 /** Sealed files of a session, such as images: the server keeps bytes it cannot read and never shows them as a page. */
 export const attachmentRoutes = {
@@ -19,8 +19,8 @@ export const attachmentRoutes = {
     limit: 64 * kib,
     tellsAddresses: true,
     params: sessionParams,
-    body: z.object({ filename: z.string().max(4096).optional(), size: offset }),
-    reply: z.object({ ref: z.string(), uploadUrl: z.string(), method: z.literal('PUT') })
+    body: v.object({ filename: v.optional(v.text(4096)), size: offset }),
+    reply: v.object({ ref: v.string(), uploadUrl: v.string(), method: v.literal('PUT') })
   }),
   uploadAttachment: route({
     method: 'PUT',
@@ -29,7 +29,7 @@ export const attachmentRoutes = {
     limit: mostAttachmentBytes,
     params: fileParams,
     body: bytesIn,
-    reply: z.object({ ok: z.literal(true) })
+    reply: v.object({ ok: v.literal(true) })
   }),
   readUpload: route({
     method: 'GET',
@@ -47,10 +47,10 @@ export const attachmentRoutes = {
     limit: mostAttachmentBytes,
     ours: true,
     params: fileParams,
-    query: z.object({ at: wholeNumber }),
+    query: v.object({ at: wholeNumber }),
     body: bytesIn,
     reply: upload,
-    conflict: z.object({ error: z.string(), offset })
+    conflict: v.object({ error: v.string(), offset })
   }),
   finishUpload: route({
     method: 'POST',
@@ -59,9 +59,9 @@ export const attachmentRoutes = {
     limit: 64 * kib,
     ours: true,
     params: fileParams,
-    body: z.object({ sha256: z.string().regex(/^[\w-]{43}$/, 'a SHA-256 in base64url') }),
+    body: v.object({ sha256: v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'a SHA-256 in base64url')) }),
     reply: ok,
-    conflict: z.object({ error: z.string(), offset: offset.optional() })
+    conflict: v.object({ error: v.string(), offset: v.optional(offset) })
   }),
   requestDownload: route({
     method: 'POST',
@@ -70,8 +70,8 @@ export const attachmentRoutes = {
     limit: 64 * kib,
     tellsAddresses: true,
     params: sessionParams,
-    body: z.object({ ref: z.string().max(4096) }),
-    reply: z.object({ downloadUrl: z.string() })
+    body: v.object({ ref: v.text(4096) }),
+    reply: v.object({ downloadUrl: v.string() })
   }),
   downloadAttachment: route({
     method: 'GET',

@@ -1,40 +1,37 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { rpcMethod } from '../events.ts'
 import { artifactId, machineId, sealed, seq, sessionId, time, version } from '../ids.ts'
 import { artifactHead, kvChange, machineRecord, sessionRecord } from '../records.ts'
-import { kib, route, wholeNumber } from './route.ts'
+import { digits, kib, route, wholeNumber } from './route.ts'
 
-const clock = z.int().min(0)
-const clockInQuery = z
-  .string()
-  .regex(/^\d{1,15}$/, 'a whole number')
-  .transform(Number)
+const clock = v.pipe(v.int(), v.minValue(0))
+const clockInQuery = digits(15)
 
-const removedRow = z.discriminatedUnion('of', [
-  z.object({ of: z.literal('session'), id: sessionId }),
-  z.object({ of: z.literal('machine'), id: machineId }),
-  z.object({ of: z.literal('artifact'), id: artifactId })
+const removedRow = v.variant('of', [
+  v.object({ of: v.literal('session'), id: sessionId }),
+  v.object({ of: v.literal('machine'), id: machineId }),
+  v.object({ of: v.literal('artifact'), id: artifactId })
 ])
-const activeRow = <Id extends z.ZodType>(id: Id) => z.object({ id, activeAt: time })
+const activeRow = <Id extends v.GenericSchema>(id: Id) => v.object({ id, activeAt: time })
 
 /** Rows as they are now. What is in `removed` went before any row of the same answer: an id may have been used again. */
-const changedRows = z.object({
-  complete: z.literal(true),
-  epoch: z.string(),
+const changedRows = v.object({
+  complete: v.literal(true),
+  epoch: v.string(),
   clock,
   began: clock,
-  more: z.boolean(),
-  sessions: z.array(sessionRecord),
-  machines: z.array(machineRecord),
-  settings: z.object({ value: sealed.nullable(), version }).optional(),
-  artifacts: z.array(artifactHead),
-  kv: z.array(kvChange),
-  removed: z.array(removedRow),
-  active: z.object({ sessions: z.array(activeRow(sessionId)), machines: z.array(activeRow(machineId)) }).optional()
+  more: v.boolean(),
+  sessions: v.array(sessionRecord),
+  machines: v.array(machineRecord),
+  settings: v.optional(v.object({ value: v.nullable(sealed), version })),
+  artifacts: v.array(artifactHead),
+  kv: v.array(kvChange),
+  removed: v.array(removedRow),
+  active: v.optional(v.object({ sessions: v.array(activeRow(sessionId)), machines: v.array(activeRow(machineId)) }))
 })
-const startOver = z.object({ complete: z.literal(false), epoch: z.string(), clock })
+const startOver = v.object({ complete: v.literal(false), epoch: v.string(), clock })
 
-const receipts = z.object({ deliveredSeq: seq.optional(), readSeq: seq.optional() })
+const receipts = v.object({ deliveredSeq: v.optional(seq), readSeq: v.optional(seq) })
 
 /** What keeps clients whole: what they missed, how far messages came, and calls without a socket. */
 export const changeRoutes = {
@@ -44,13 +41,13 @@ export const changeRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    query: z.object({
-      since: clockInQuery.default(0),
-      began: clockInQuery.optional(),
-      epoch: z.string().max(64).optional(),
-      limit: wholeNumber.pipe(z.number().min(1).max(500)).default(200)
+    query: v.object({
+      since: v.optional(clockInQuery, '0'),
+      began: v.optional(clockInQuery),
+      epoch: v.optional(v.text(64)),
+      limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(500)), '200')
     }),
-    reply: z.discriminatedUnion('complete', [changedRows, startOver])
+    reply: v.variant('complete', [changedRows, startOver])
   }),
   markReceipts: route({
     method: 'POST',
@@ -58,9 +55,9 @@ export const changeRoutes = {
     auth: 'write',
     limit: 4 * kib,
     ours: true,
-    params: z.object({ id: sessionId }),
+    params: v.object({ id: sessionId }),
     body: receipts,
-    reply: receipts.required()
+    reply: v.object({ deliveredSeq: seq, readSeq: seq })
   }),
   callMethod: route({
     method: 'POST',
@@ -68,9 +65,9 @@ export const changeRoutes = {
     auth: 'call',
     limit: 40 * kib * kib,
     ours: true,
-    body: z.object({ method: rpcMethod, params: sealed }),
-    reply: z.object({ result: sealed })
+    body: v.object({ method: rpcMethod, params: sealed }),
+    reply: v.object({ result: sealed })
   })
 } as const
 
-export type ChangesReply = z.infer<(typeof changeRoutes)['readChanges']['reply']>
+export type ChangesReply = v.InferOutput<(typeof changeRoutes)['readChanges']['reply']>

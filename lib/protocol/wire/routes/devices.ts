@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { deviceId, plainText, time, tokenId } from '../ids.ts'
 import { deviceRecord, tokenRecord } from '../records.ts'
 import { scope } from '../scopes.ts'
@@ -12,7 +12,7 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    reply: z.object({ devices: z.array(deviceRecord) })
+    reply: v.object({ devices: v.array(deviceRecord) })
   }),
   renameDevice: route({
     method: 'PUT',
@@ -20,8 +20,8 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    params: z.object({ id: deviceId }),
-    body: z.object({ name: plainText(100) }),
+    params: v.object({ id: deviceId }),
+    body: v.object({ name: plainText(100) }),
     reply: ok
   }),
   removeDevice: route({
@@ -30,7 +30,7 @@ export const deviceRoutes = {
     auth: 'any',
     limit: 0,
     ours: true,
-    params: z.object({ id: deviceId }),
+    params: v.object({ id: deviceId }),
     reply: ok
   }),
   listTokens: route({
@@ -39,7 +39,7 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    reply: z.object({ tokens: z.array(tokenRecord) })
+    reply: v.object({ tokens: v.array(tokenRecord) })
   }),
   createToken: route({
     method: 'POST',
@@ -47,8 +47,12 @@ export const deviceRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    body: z.object({ name: plainText(100), scopes: z.array(scope).min(1).max(10), expiresAt: time.int().nullish() }),
-    reply: z.object({ id: tokenId, token: z.string() })
+    body: v.object({
+      name: plainText(100),
+      scopes: v.pipe(v.array(scope), v.minLength(1), v.maxLength(10)),
+      expiresAt: v.nullish(v.pipe(time, v.safeInteger()))
+    }),
+    reply: v.object({ id: tokenId, token: v.string() })
   }),
   revokeToken: route({
     method: 'DELETE',
@@ -56,7 +60,7 @@ export const deviceRoutes = {
     auth: 'any',
     limit: 0,
     ours: true,
-    params: z.object({ id: tokenId }),
+    params: v.object({ id: tokenId }),
     reply: ok
   })
 } as const

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { kvKey } from '../ids.ts'
 import { kvRecord } from '../records.ts'
 import { route, wholeNumber } from './route.ts'
@@ -10,7 +10,7 @@ export const kvListRoutes = {
     path: '/v1/kv/:key',
     auth: 'read',
     limit: 0,
-    params: z.object({ key: kvKey }),
+    params: v.object({ key: kvKey }),
     reply: kvRecord
   }),
   listKv: route({
@@ -18,7 +18,10 @@ export const kvListRoutes = {
     path: '/v1/kv',
     auth: 'read',
     limit: 0,
-    query: z.object({ prefix: z.string().max(1024).default(''), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100) }),
-    reply: z.object({ items: z.array(kvRecord) })
+    query: v.object({
+      prefix: v.optional(v.text(1024), ''),
+      limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(1000)), '100')
+    }),
+    reply: v.object({ items: v.array(kvRecord) })
   })
 } as const

@@ -1,9 +1,9 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { kvKey, sealed } from '../ids.ts'
 import { kvConflict, kvRecord } from '../records.ts'
 import { kib, route } from './route.ts'
 
-const mutation = z.object({ key: kvKey, value: sealed.nullable(), version: z.int().min(-1) })
+const mutation = v.object({ key: kvKey, value: v.nullable(sealed), version: v.pipe(v.int(), v.minValue(-1)) })
 
 /** Small values under keys that clients choose. The server can read the keys. */
 export const kvRoutes = {
@@ -12,22 +12,23 @@ export const kvRoutes = {
     path: '/v1/kv/bulk',
     auth: 'read',
     limit: 1024 * kib,
-    body: z.object({ keys: z.array(kvKey).min(1).max(100) }),
-    reply: z.object({ values: z.array(kvRecord) })
+    body: v.object({ keys: v.pipe(v.array(kvKey), v.minLength(1), v.maxLength(100)) }),
+    reply: v.object({ values: v.array(kvRecord) })
   }),
   mutateKv: route({
     method: 'POST',
     path: '/v1/kv',
     auth: 'write',
     limit: 16 * kib * kib,
-    body: z.object({
-      mutations: z
-        .array(mutation)
-        .min(1)
-        .max(100)
-        .refine(all => new Set(all.map(({ key }) => key)).size === all.length, 'a key is changed twice')
+    body: v.object({
+      mutations: v.pipe(
+        v.array(mutation),
+        v.minLength(1),
+        v.maxLength(100),
+        v.check(all => new Set(all.map(({ key }) => key)).size === all.length, 'a key is changed twice')
+      )
     }),
-    reply: z.object({ success: z.literal(true), results: z.array(kvRecord.pick({ key: true, version: true })) }),
-    conflict: z.object({ success: z.literal(false), errors: z.array(kvConflict) })
+    reply: v.object({ success: v.literal(true), results: v.array(v.pick(kvRecord, ['key', 'version'])) }),
+    conflict: v.object({ success: v.literal(false), errors: v.array(kvConflict) })
   })
 } as const

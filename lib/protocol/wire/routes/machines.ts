@@ -1,9 +1,9 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { machineId, sealedKey, sealedMetadata, sealedState } from '../ids.ts'
 import { listedMachine, machineRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
-const machineParams = z.object({ id: machineId })
+const machineParams = v.object({ id: machineId })
 
 /** Machines. */
 export const machineRoutes = {
@@ -12,15 +12,20 @@ export const machineRoutes = {
     path: '/v1/machines',
     auth: 'write',
     limit: 16 * kib * kib,
-    body: z.object({ id: machineId, metadata: sealedMetadata, daemonState: sealedState.nullish(), dataEncryptionKey: sealedKey.nullish() }),
-    reply: z.object({ machine: machineRecord })
+    body: v.object({
+      id: machineId,
+      metadata: sealedMetadata,
+      daemonState: v.nullish(sealedState),
+      dataEncryptionKey: v.nullish(sealedKey)
+    }),
+    reply: v.object({ machine: machineRecord })
   }),
   listMachines: route({
     method: 'GET',
     path: '/v1/machines',
     auth: 'read',
     limit: 0,
-    reply: z.array(listedMachine)
+    reply: v.array(listedMachine)
   }),
   readMachine: route({
     method: 'GET',
@@ -28,7 +33,7 @@ export const machineRoutes = {
     auth: 'read',
     limit: 0,
     params: machineParams,
-    reply: z.object({ machine: listedMachine })
+    reply: v.object({ machine: listedMachine })
   }),
   removeMachine: route({
     method: 'DELETE',

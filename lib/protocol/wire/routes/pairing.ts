@@ -1,12 +1,12 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { accountId, deviceId, pairingId, plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
-const key = z.string().max(64)
+const key = v.text(64)
 /** Some hundred letters of JSON, sealed, in base64. */
-const about = z.string().max(1000)
-const pairingKind = z.enum(['terminal', 'device'])
-const params = z.object({ id: pairingId })
+const about = v.text(1000)
+const pairingKind = v.picklist(['terminal', 'device'])
+const params = v.object({ id: pairingId })
 
 /** Pairing in the way of our own clients: a request is known by its id, and fetched by whoever made it alone. */
 export const pairingRoutes = {
@@ -16,16 +16,16 @@ export const pairingRoutes = {
     auth: 'none',
     limit: 2 * kib,
     ours: true,
-    body: z.object({
+    body: v.object({
       kind: pairingKind,
       publicKey: key,
       deviceKey: key,
       pollHash: key,
-      origin: z.string().max(300).optional(),
-      deviceName: plainText(100).optional(),
-      about: about.optional()
+      origin: v.optional(v.text(300)),
+      deviceName: v.optional(plainText(100)),
+      about: v.optional(about)
     }),
-    reply: z.object({ id: pairingId, expiresInMs: z.int(), serverKeyId: z.string() })
+    reply: v.object({ id: pairingId, expiresInMs: v.int(), serverKeyId: v.string() })
   }),
   readPairing: route({
     method: 'GET',
@@ -34,16 +34,16 @@ export const pairingRoutes = {
     limit: 0,
     ours: true,
     params,
-    reply: z.object({
+    reply: v.object({
       kind: pairingKind,
-      name: z.string(),
-      from: z.string(),
+      name: v.string(),
+      from: v.string(),
       publicKey: key,
       deviceKey: key,
-      about: about.optional(),
-      state: z.enum(['waiting', 'approved', 'delivered', 'over']),
-      endsInMs: z.int().optional(),
-      isYours: z.boolean().optional()
+      about: v.optional(about),
+      state: v.picklist(['waiting', 'approved', 'delivered', 'over']),
+      endsInMs: v.optional(v.int()),
+      isYours: v.optional(v.boolean())
     })
   }),
   pollPairing: route({
@@ -53,16 +53,16 @@ export const pairingRoutes = {
     limit: kib,
     ours: true,
     params,
-    body: z.object({ pollSecret: key }),
-    reply: z.discriminatedUnion('state', [
-      z.object({ state: z.literal('waiting') }),
-      z.object({
-        state: z.literal('approved'),
-        response: z.string(),
-        sealedToken: z.string(),
+    body: v.object({ pollSecret: key }),
+    reply: v.variant('state', [
+      v.object({ state: v.literal('waiting') }),
+      v.object({
+        state: v.literal('approved'),
+        response: v.string(),
+        sealedToken: v.string(),
         account: accountId,
         device: deviceId,
-        expiresInMs: z.int()
+        expiresInMs: v.int()
       })
     ])
   }),
@@ -73,7 +73,11 @@ export const pairingRoutes = {
     limit: 4 * kib,
     ours: true,
     params,
-    body: z.object({ response: z.string().max(1024), signature: z.string().max(128), origin: z.string().max(300) }),
+    body: v.object({
+      response: v.text(1024),
+      signature: v.text(128),
+      origin: v.text(300)
+    }),
     reply: ok
   }),
   rejectPairing: route({

@@ -1,36 +1,42 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { plainText, sealedUpTo, sessionId, time } from '../ids.ts'
 import { channelKind, deliveryOutcome, noticeKind, notificationSettings, ringKind } from '../notifications.ts'
 import { kib, ok, route } from './route.ts'
 
 const id = plainText(64)
-const milliseconds = z.number()
+const milliseconds = v.number()
 
 /** How well notices reach one channel, of the last 30 days. */
-const channelHealth = z.object({
+const channelHealth = v.object({
   /** In the last seven days: handed to the provider, and known to have arrived. Only what acknowledges is counted as arrived. */
-  sent: z.int(),
-  arrived: z.int(),
+  sent: v.int(),
+  arrived: v.int(),
   /** From the hand-over to the arrival, of those that arrived in seven days. */
-  typicalMs: milliseconds.nullable(),
-  slowestMs: milliseconds.nullable(),
+  typicalMs: v.nullable(milliseconds),
+  slowestMs: v.nullable(milliseconds),
   /** The newest first. */
-  last: z.array(
-    z.object({ at: time, kind: ringKind, outcome: deliveryOutcome, reason: z.string().nullable(), arrivedAfterMs: milliseconds.nullable() })
+  last: v.array(
+    v.object({
+      at: time,
+      kind: ringKind,
+      outcome: deliveryOutcome,
+      reason: v.nullable(v.string()),
+      arrivedAfterMs: v.nullable(milliseconds)
+    })
   )
 })
 
-const channel = z.object({
+const channel = v.object({
   id,
   kind: channelKind,
   /** Whether the device that asks registered it. */
-  isOwn: z.boolean(),
+  isOwn: v.boolean(),
   /** The name of the device that registered it. */
-  device: z.string().nullable(),
+  device: v.nullable(v.string()),
   createdAt: time,
   updatedAt: time,
   /** Whether arrivals are acknowledged; of other kinds only the hand-over is known. */
-  acknowledges: z.boolean(),
+  acknowledges: v.boolean(),
   health: channelHealth
 })
 
@@ -41,23 +47,23 @@ export const pushRoutes = {
     path: '/v1/sessions/:id/push-event',
     auth: 'write',
     limit: 64 * kib,
-    params: z.object({ id: sessionId }),
-    body: z.object({
+    params: v.object({ id: sessionId }),
+    body: v.object({
       kind: noticeKind,
-      title: z.string().min(1).max(200),
-      body: z.string().min(1).max(500),
-      turnMs: z.number().min(0).max(8.64e15).optional(),
-      startedFrom: z.enum(['phone', 'terminal']).optional(),
-      noticeId: id.optional(),
-      preview: sealedUpTo(2560).optional(),
-      data: z.record(z.string(), z.unknown()).nullish()
+      title: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+      body: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+      turnMs: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15))),
+      startedFrom: v.optional(v.picklist(['phone', 'terminal'])),
+      noticeId: v.optional(id),
+      preview: v.optional(sealedUpTo(2560)),
+      data: v.nullish(v.record(v.string(), v.unknown()))
     }),
-    reply: z.object({
-      success: z.literal(true),
-      result: z.enum(['sent', 'partial', 'suppressed', 'no_tokens', 'failed']),
-      tokens: z.int().optional(),
-      delivered: z.int().optional(),
-      reason: z.enum(['active-ui-client', 'short-turn', 'gone', 'unknown', 'refused', 'unreachable', 'late']).optional()
+    reply: v.object({
+      success: v.literal(true),
+      result: v.picklist(['sent', 'partial', 'suppressed', 'no_tokens', 'failed']),
+      tokens: v.optional(v.int()),
+      delivered: v.optional(v.int()),
+      reason: v.optional(v.picklist(['active-ui-client', 'short-turn', 'gone', 'unknown', 'refused', 'unreachable', 'late']))
     })
   }),
   readPushKey: route({
@@ -66,7 +72,7 @@ export const pushRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    reply: z.object({ key: z.string() })
+    reply: v.object({ key: v.string() })
   }),
   acknowledgePush: route({
     method: 'POST',
@@ -74,7 +80,7 @@ export const pushRoutes = {
     auth: 'write',
     limit: kib,
     ours: true,
-    body: z.object({ receipt: id }),
+    body: v.object({ receipt: id }),
     reply: ok
   }),
   readNotifications: route({
@@ -83,7 +89,7 @@ export const pushRoutes = {
     auth: 'read',
     limit: 0,
     ours: true,
-    reply: z.object({ settings: notificationSettings.nullable(), channels: z.array(channel) })
+    reply: v.object({ settings: v.nullable(notificationSettings), channels: v.array(channel) })
   }),
   writeNotifications: route({
     method: 'PUT',
@@ -91,7 +97,7 @@ export const pushRoutes = {
     auth: 'write',
     limit: 64 * kib,
     ours: true,
-    body: z.object({ settings: notificationSettings }),
+    body: v.object({ settings: notificationSettings }),
     reply: ok
   }),
   testNotification: route({
@@ -100,9 +106,9 @@ export const pushRoutes = {
     auth: 'write',
     limit: kib,
     ours: true,
-    body: z.object({ channel: id.optional() }),
-    reply: z.object({
-      channels: z.array(z.object({ id, outcome: deliveryOutcome, reason: z.string().nullable() }))
+    body: v.object({ channel: v.optional(id) }),
+    reply: v.object({
+      channels: v.array(v.object({ id, outcome: deliveryOutcome, reason: v.nullable(v.string()) }))
     })
   }),
   removeChannel: route({
@@ -111,7 +117,7 @@ export const pushRoutes = {
     auth: 'write',
     limit: 0,
     ours: true,
-    params: z.object({ id }),
+    params: v.object({ id }),
     reply: ok
   })
 } as const

@@ -1,11 +1,11 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import type { Need } from '../scopes.ts'
 
 export interface Route<
-  Params extends z.ZodType,
-  Query extends z.ZodType,
-  Body extends z.ZodType,
-  Reply extends z.ZodType,
+  Params extends v.GenericSchema,
+  Query extends v.GenericSchema,
+  Body extends v.GenericSchema,
+  Reply extends v.GenericSchema,
   Auth extends 'none' | Need = 'none' | Need
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -24,7 +24,7 @@ export interface Route<
   body: Body
   reply: Reply
   /** The body of a 409 that says what is there instead. */
-  conflict?: z.ZodType
+  conflict?: v.GenericSchema
 }
 
 /** Bytes on their way in: read once, in order. More arrive as fast as they are read. */
@@ -40,36 +40,35 @@ export interface BytesOut {
 }
 
 /** In the place of a schema: the body is not JSON, and the handler reads it while it arrives. */
-export const bytesIn = z.custom<BytesIn>()
+export const bytesIn = v.custom<BytesIn>(() => true)
 /** In the place of a schema: the answer is not JSON. A request may ask for a range of it. */
-export const bytesOut = z.custom<BytesOut>()
+export const bytesOut = v.custom<BytesOut>(() => true)
 
 export const kib = 1024
-export const ok = z.object({ success: z.literal(true) })
+export const ok = v.object({ success: v.literal(true) })
 /** Milliseconds since 1970, in a query. */
-export const milliseconds = z
-  .string()
-  .regex(/^\d{1,16}$/, 'a whole number of milliseconds')
-  .transform(Number)
-export const wholeNumber = z
-  .string()
-  .regex(/^\d{1,10}$/, 'a whole number')
-  .transform(Number)
+export const milliseconds = digits(16, 'a whole number of milliseconds')
+export const wholeNumber = digits(10)
 
 /** A place among the messages of a session. Existing clients name ends that no session reaches. */
-export const seqInQuery = z
-  .string()
-  .regex(/^\d{1,16}$/, 'a whole number')
-  .transform(Number)
-  .refine(Number.isSafeInteger, 'a whole number')
+export const seqInQuery = v.pipe(digits(16), v.safeInteger('a whole number'))
 
-const nothing = z.object({})
+/** A number as a query has it. */
+export function digits(most: number, wish = 'a whole number') {
+  return v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^\\d{1,${most}}$`), wish),
+    v.transform(text => Number(text))
+  )
+}
+
+const nothing = v.object({})
 
 export function route<
-  Reply extends z.ZodType,
-  Params extends z.ZodType = typeof nothing,
-  Query extends z.ZodType = typeof nothing,
-  Body extends z.ZodType = typeof nothing,
+  Reply extends v.GenericSchema,
+  Params extends v.GenericSchema = typeof nothing,
+  Query extends v.GenericSchema = typeof nothing,
+  Body extends v.GenericSchema = typeof nothing,
   Auth extends 'none' | Need = 'none' | Need
 >(row: {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -82,10 +81,10 @@ export function route<
   query?: Query
   body?: Body
   reply: Reply
-  conflict?: z.ZodType
+  conflict?: v.GenericSchema
 }): Route<Params, Query, Body, Reply, Auth> {
   // The defaults stand in exactly where the type parameter took its default.
-  const absent = nothing as z.ZodType
+  const absent = nothing as v.GenericSchema
   return {
     ours: false,
     tellsAddresses: false,

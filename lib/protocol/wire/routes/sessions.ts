@@ -1,9 +1,9 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { localId, plainText, sealed, sealedKey, sealedMetadata, sealedState, sessionId } from '../ids.ts'
 import { listedSession, messageReceipt, messageRecord, sessionRecord } from '../records.ts'
 import { kib, milliseconds, ok, route, seqInQuery, wholeNumber } from './route.ts'
 
-const sessionParams = z.object({ id: sessionId })
+const sessionParams = v.object({ id: sessionId })
 
 /** Sessions and their messages. */
 export const sessionRoutes = {
@@ -12,40 +12,40 @@ export const sessionRoutes = {
     path: '/v1/sessions',
     auth: 'write',
     limit: 16 * kib * kib,
-    body: z.object({
+    body: v.object({
       tag: plainText(1024),
       metadata: sealedMetadata,
-      agentState: sealedState.nullish(),
-      dataEncryptionKey: sealedKey.nullish()
+      agentState: v.nullish(sealedState),
+      dataEncryptionKey: v.nullish(sealedKey)
     }),
-    reply: z.object({ session: listedSession })
+    reply: v.object({ session: listedSession })
   }),
   listSessions: route({
     method: 'GET',
     path: '/v1/sessions',
     auth: 'read',
     limit: 0,
-    reply: z.object({ sessions: z.array(listedSession) })
+    reply: v.object({ sessions: v.array(listedSession) })
   }),
   listActiveSessions: route({
     method: 'GET',
     path: '/v2/sessions/active',
     auth: 'read',
     limit: 0,
-    query: z.object({ limit: wholeNumber.pipe(z.number().min(1).max(500)).default(150) }),
-    reply: z.object({ sessions: z.array(sessionRecord) })
+    query: v.object({ limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(500)), '150') }),
+    reply: v.object({ sessions: v.array(sessionRecord) })
   }),
   pageSessions: route({
     method: 'GET',
     path: '/v2/sessions',
     auth: 'read',
     limit: 0,
-    query: z.object({
-      cursor: z.string().max(200).optional(),
-      limit: wholeNumber.pipe(z.number().min(1).max(200)).default(50),
-      changedSince: milliseconds.pipe(z.number().min(1)).optional()
+    query: v.object({
+      cursor: v.optional(v.text(200)),
+      limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(200)), '50'),
+      changedSince: v.optional(v.pipe(milliseconds, v.minValue(1)))
     }),
-    reply: z.object({ sessions: z.array(sessionRecord), nextCursor: z.string().nullable(), hasNext: z.boolean() })
+    reply: v.object({ sessions: v.array(sessionRecord), nextCursor: v.nullable(v.string()), hasNext: v.boolean() })
   }),
   archiveSession: route({
     method: 'POST',
@@ -53,7 +53,7 @@ export const sessionRoutes = {
     auth: 'write',
     limit: 256 * kib,
     params: sessionParams,
-    body: z.unknown(),
+    body: v.unknown(),
     reply: ok
   }),
   removeSession: route({
@@ -70,7 +70,7 @@ export const sessionRoutes = {
     auth: 'read',
     limit: 0,
     params: sessionParams,
-    reply: z.object({ messages: z.array(messageRecord) })
+    reply: v.object({ messages: v.array(messageRecord) })
   }),
   readMessages: route({
     method: 'GET',
@@ -78,14 +78,15 @@ export const sessionRoutes = {
     auth: 'read',
     limit: 0,
     params: sessionParams,
-    query: z
-      .object({
-        after_seq: seqInQuery.optional(),
-        before_seq: seqInQuery.pipe(z.number().min(1)).optional(),
-        limit: wholeNumber.pipe(z.number().min(1).max(500)).default(100)
-      })
-      .refine(q => q.after_seq === undefined || q.before_seq === undefined, 'after_seq and before_seq exclude each other'),
-    reply: z.object({ messages: z.array(messageRecord), hasMore: z.boolean() })
+    query: v.pipe(
+      v.object({
+        after_seq: v.optional(seqInQuery),
+        before_seq: v.optional(v.pipe(seqInQuery, v.minValue(1))),
+        limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(500)), '100')
+      }),
+      v.check(q => q.after_seq === undefined || q.before_seq === undefined, 'after_seq and before_seq exclude each other')
+    ),
+    reply: v.object({ messages: v.array(messageRecord), hasMore: v.boolean() })
   }),
   appendMessages: route({
     method: 'POST',
@@ -93,12 +94,9 @@ export const sessionRoutes = {
     auth: 'write',
     limit: 100 * kib * kib,
     params: sessionParams,
-    body: z.object({
-      messages: z
-        .array(z.object({ content: sealed, localId }))
-        .min(1)
-        .max(1000)
+    body: v.object({
+      messages: v.pipe(v.array(v.object({ content: sealed, localId })), v.minLength(1), v.maxLength(1000))
     }),
-    reply: z.object({ messages: z.array(messageReceipt) })
+    reply: v.object({ messages: v.array(messageReceipt) })
   })
 } as const

@@ -1,21 +1,21 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { accountId, deviceId, plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
 /** What a person calls the device, for the list of sign-ins. */
 const deviceName = plainText(100)
 /** Base64 text whose bytes are checked where they are used. */
-const bytes = (most: number) => z.string().max(most)
+const bytes = (most: number) => v.text(most)
 
 /** What somebody new may need to show, and how the list of devices calls who signs in. */
 const newcomer = {
-  setupCode: z.string().max(64).optional(),
+  setupCode: v.optional(v.text(64)),
   /** The code of an invitation. */
-  invite: z.string().max(64).optional(),
-  deviceName: deviceName.optional()
+  invite: v.optional(v.text(64)),
+  deviceName: v.optional(deviceName)
 }
 /** What a client of our own signed; the origin is that under which it reached the server. */
-const claim = { deviceKey: bytes(64), origin: z.string().max(300), nonce: bytes(64), signature: bytes(128) }
+const claim = { deviceKey: bytes(64), origin: v.text(300), nonce: bytes(64), signature: bytes(128) }
 
 /** Signing in and pairing. */
 export const signInRoutes = {
@@ -24,13 +24,13 @@ export const signInRoutes = {
     path: '/v1/auth',
     auth: 'none',
     limit: 2 * kib,
-    body: z.object({
+    body: v.object({
       publicKey: bytes(64),
       challenge: bytes(128),
       signature: bytes(128),
       ...newcomer
     }),
-    reply: z.object({ success: z.literal(true), token: z.string() })
+    reply: v.object({ success: v.literal(true), token: v.string() })
   }),
   issueNonce: route({
     method: 'GET',
@@ -38,7 +38,7 @@ export const signInRoutes = {
     auth: 'none',
     limit: 0,
     ours: true,
-    reply: z.object({ nonce: z.string(), expiresInMs: z.int(), serverKeyId: z.string() })
+    reply: v.object({ nonce: v.string(), expiresInMs: v.int(), serverKeyId: v.string() })
   }),
   freshSignIn: route({
     method: 'POST',
@@ -46,11 +46,11 @@ export const signInRoutes = {
     auth: 'none',
     limit: 4 * kib,
     ours: true,
-    body: z.discriminatedUnion('purpose', [
-      z.object({ purpose: z.literal('sign-in'), publicKey: bytes(64), ...claim, ...newcomer }),
-      z.object({ purpose: z.literal('renew'), account: accountId, ...claim })
+    body: v.variant('purpose', [
+      v.object({ purpose: v.literal('sign-in'), publicKey: bytes(64), ...claim, ...newcomer }),
+      v.object({ purpose: v.literal('renew'), account: accountId, ...claim })
     ]),
-    reply: z.object({ token: z.string(), account: accountId, device: deviceId, expiresInMs: z.int() })
+    reply: v.object({ token: v.string(), account: accountId, device: deviceId, expiresInMs: v.int() })
   }),
   removeOwnAccount: route({
     method: 'POST',
@@ -58,7 +58,7 @@ export const signInRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    body: z.object({ publicKey: bytes(64), ...claim }),
+    body: v.object({ publicKey: bytes(64), ...claim }),
     reply: ok
   }),
   pollTerminalPairing: route({
@@ -66,7 +66,7 @@ export const signInRoutes = {
     path: '/v1/auth/request',
     auth: 'none',
     limit: 2 * kib,
-    body: z.object({ publicKey: bytes(64), supportsV2: z.boolean().nullish(), deviceName: deviceName.optional() }),
+    body: v.object({ publicKey: bytes(64), supportsV2: v.nullish(v.boolean()), deviceName: v.optional(deviceName) }),
     reply: pairingReply()
   }),
   readPairingStatus: route({
@@ -74,15 +74,15 @@ export const signInRoutes = {
     path: '/v1/auth/request/status',
     auth: 'none',
     limit: 0,
-    query: z.object({ publicKey: z.string().max(200).default('') }),
-    reply: z.object({ status: z.enum(['not_found', 'pending', 'authorized']), supportsV2: z.boolean() })
+    query: v.object({ publicKey: v.optional(v.text(200), '') }),
+    reply: v.object({ status: v.picklist(['not_found', 'pending', 'authorized']), supportsV2: v.boolean() })
   }),
   answerTerminalPairing: route({
     method: 'POST',
     path: '/v1/auth/response',
     auth: 'manage',
     limit: 2 * kib,
-    body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
+    body: v.object({ publicKey: bytes(64), response: bytes(1024) }),
     reply: ok
   }),
   pollDevicePairing: route({
@@ -90,7 +90,7 @@ export const signInRoutes = {
     path: '/v1/auth/account/request',
     auth: 'none',
     limit: 2 * kib,
-    body: z.object({ publicKey: bytes(64), deviceName: deviceName.optional() }),
+    body: v.object({ publicKey: bytes(64), deviceName: v.optional(deviceName) }),
     reply: pairingReply()
   }),
   answerDevicePairing: route({
@@ -98,14 +98,14 @@ export const signInRoutes = {
     path: '/v1/auth/account/response',
     auth: 'manage',
     limit: 2 * kib,
-    body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
+    body: v.object({ publicKey: bytes(64), response: bytes(1024) }),
     reply: ok
   })
 } as const
 
 function pairingReply() {
-  return z.union([
-    z.object({ state: z.literal('requested') }),
-    z.object({ state: z.literal('authorized'), token: z.string(), response: z.string() })
+  return v.union([
+    v.object({ state: v.literal('requested') }),
+    v.object({ state: v.literal('authorized'), token: v.string(), response: v.string() })
   ])
 }

@@ -1,15 +1,15 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { fingerprintLength } from '../fingerprint.ts'
 import { inviteId, plainText, time } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
-const fingerprint = z.string().length(fingerprintLength)
+const fingerprint = v.pipe(v.string(), v.length(fingerprintLength))
 
-const inviteRecord = z.object({
+const inviteRecord = v.object({
   id: inviteId,
-  label: z.string(),
+  label: v.string(),
   /** `open` for five minutes after its link was opened; `over` when its day has passed. */
-  state: z.enum(['unused', 'open', 'used', 'over']),
+  state: v.picklist(['unused', 'open', 'used', 'over']),
   createdAt: time,
   endsAt: time
 })
@@ -22,8 +22,8 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    reply: z.object({
-      signups: z.array(z.object({ fingerprint, client: z.string(), address: z.string(), askedAt: time, endsAt: time }))
+    reply: v.object({
+      signups: v.array(v.object({ fingerprint, client: v.string(), address: v.string(), askedAt: time, endsAt: time }))
     })
   }),
   approveSignup: route({
@@ -32,7 +32,7 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    params: z.object({ fingerprint }),
+    params: v.object({ fingerprint }),
     reply: ok
   }),
   rejectSignup: route({
@@ -41,7 +41,7 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    params: z.object({ fingerprint }),
+    params: v.object({ fingerprint }),
     reply: ok
   }),
   listInvites: route({
@@ -50,7 +50,7 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    reply: z.object({ invites: z.array(inviteRecord) })
+    reply: v.object({ invites: v.array(inviteRecord) })
   }),
   createInvite: route({
     method: 'POST',
@@ -58,8 +58,8 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 4 * kib,
     ours: true,
-    body: z.object({ label: plainText(100).optional() }),
-    reply: z.object({ invite: inviteRecord, code: z.string() })
+    body: v.object({ label: v.optional(plainText(100)) }),
+    reply: v.object({ invite: inviteRecord, code: v.string() })
   }),
   revokeInvite: route({
     method: 'DELETE',
@@ -67,7 +67,7 @@ export const signUpRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    params: z.object({ id: inviteId }),
+    params: v.object({ id: inviteId }),
     reply: ok
   }),
   openInvite: route({
@@ -76,7 +76,7 @@ export const signUpRoutes = {
     auth: 'none',
     limit: 2 * kib,
     ours: true,
-    body: z.object({ code: z.string().min(1).max(64) }),
-    reply: z.object({ openUntil: time })
+    body: v.object({ code: v.pipe(v.string(), v.minLength(1), v.maxLength(64)) }),
+    reply: v.object({ openUntil: time })
   })
 } as const

@@ -1,10 +1,10 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { accountId } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
-const vendorParams = z.object({ vendor: z.enum(['openai', 'anthropic', 'gemini']) })
-const uid = z.object({ uid: z.string().max(200) })
-const refused = z.never()
+const vendorParams = v.object({ vendor: v.picklist(['openai', 'anthropic', 'gemini']) })
+const uid = v.object({ uid: v.text(200) })
+const refused = v.never()
 
 /**
  * What existing clients ask for and this server does not have: other people, GitHub, voice, tokens of vendors. Answered as
@@ -16,7 +16,7 @@ export const unofferedRoutes = {
     path: '/v1/friends',
     auth: 'any',
     limit: 0,
-    reply: z.object({ friends: z.array(z.never()) })
+    reply: v.object({ friends: v.array(v.never()) })
   }),
   addFriend: route({
     method: 'POST',
@@ -24,7 +24,7 @@ export const unofferedRoutes = {
     auth: 'any',
     limit: 4 * kib,
     body: uid,
-    reply: z.object({ user: z.null() })
+    reply: v.object({ user: v.null() })
   }),
   removeFriend: route({
     method: 'POST',
@@ -32,28 +32,28 @@ export const unofferedRoutes = {
     auth: 'any',
     limit: 4 * kib,
     body: uid,
-    reply: z.object({ user: z.null() })
+    reply: v.object({ user: v.null() })
   }),
   readFeed: route({
     method: 'GET',
     path: '/v1/feed',
     auth: 'any',
     limit: 0,
-    reply: z.object({ items: z.array(z.never()), hasMore: z.literal(false) })
+    reply: v.object({ items: v.array(v.never()), hasMore: v.literal(false) })
   }),
   searchUsers: route({
     method: 'GET',
     path: '/v1/user/search',
     auth: 'any',
     limit: 0,
-    reply: z.object({ users: z.array(z.never()) })
+    reply: v.object({ users: v.array(v.never()) })
   }),
   readUser: route({
     method: 'GET',
     path: '/v1/user/:id',
     auth: 'any',
     limit: 0,
-    params: z.object({ id: accountId }),
+    params: v.object({ id: accountId }),
     reply: refused
   }),
   checkVersion: route({
@@ -61,8 +61,8 @@ export const unofferedRoutes = {
     path: '/v1/version',
     auth: 'none',
     limit: 4 * kib,
-    body: z.unknown(),
-    reply: z.object({ updateUrl: z.null() })
+    body: v.unknown(),
+    reply: v.object({ updateUrl: v.null() })
   }),
   startGithub: route({
     method: 'GET',
@@ -83,7 +83,7 @@ export const unofferedRoutes = {
     path: '/v1/connect/github/webhook',
     auth: 'none',
     limit: 64 * kib,
-    body: z.unknown(),
+    body: v.unknown(),
     reply: refused
   }),
   disconnectGithub: route({
@@ -99,7 +99,7 @@ export const unofferedRoutes = {
     auth: 'any',
     limit: 64 * kib,
     params: vendorParams,
-    body: z.unknown(),
+    body: v.unknown(),
     reply: refused
   }),
   readVendorToken: route({
@@ -108,14 +108,14 @@ export const unofferedRoutes = {
     auth: 'any',
     limit: 0,
     params: vendorParams,
-    reply: z.object({ token: z.null() })
+    reply: v.object({ token: v.null() })
   }),
   listVendorTokens: route({
     method: 'GET',
     path: '/v1/connect/tokens',
     auth: 'any',
     limit: 0,
-    reply: z.object({ tokens: z.array(z.never()) })
+    reply: v.object({ tokens: v.array(v.never()) })
   }),
   removeVendorToken: route({
     method: 'DELETE',
@@ -130,7 +130,7 @@ export const unofferedRoutes = {
     path: '/v1/voice/conversations',
     auth: 'any',
     limit: 4 * kib,
-    body: z.unknown(),
+    body: v.unknown(),
     reply: refused
   }),
   readVoiceUsage: route({
@@ -138,12 +138,12 @@ export const unofferedRoutes = {
     path: '/v1/voice/usage',
     auth: 'any',
     limit: 0,
-    reply: z.object({
-      usedSeconds: z.literal(0),
-      limitSeconds: z.literal(0),
-      conversationCount: z.literal(0),
-      conversationLimit: z.literal(0),
-      elevenUserId: z.string()
+    reply: v.object({
+      usedSeconds: v.literal(0),
+      limitSeconds: v.literal(0),
+      conversationCount: v.literal(0),
+      conversationLimit: v.literal(0),
+      elevenUserId: v.string()
     })
   })
 } as const

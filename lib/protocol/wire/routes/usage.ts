@@ -1,10 +1,10 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { sessionId } from '../ids.ts'
 import { amounts } from '../records.ts'
 import { kib, route } from './route.ts'
 
 /** Seconds since 1970: the one place where the wire does not count milliseconds. */
-const seconds = z.number().min(0).max(8.64e12)
+const seconds = v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e12))
 
 /** What agents reported to have used; the reports come by socket. */
 export const usageRoutes = {
@@ -13,16 +13,16 @@ export const usageRoutes = {
     path: '/v1/usage/query',
     auth: 'read',
     limit: 4 * kib,
-    body: z.object({
-      sessionId: sessionId.nullish(),
-      startTime: seconds.nullish(),
-      endTime: seconds.nullish(),
-      groupBy: z.enum(['hour', 'day']).nullish()
+    body: v.object({
+      sessionId: v.nullish(sessionId),
+      startTime: v.nullish(seconds),
+      endTime: v.nullish(seconds),
+      groupBy: v.nullish(v.picklist(['hour', 'day']))
     }),
-    reply: z.object({
-      usage: z.array(z.object({ timestamp: z.int(), tokens: amounts, cost: amounts, reportCount: z.int() })),
-      groupBy: z.enum(['hour', 'day']),
-      totalReports: z.int()
+    reply: v.object({
+      usage: v.array(v.object({ timestamp: v.int(), tokens: amounts, cost: amounts, reportCount: v.int() })),
+      groupBy: v.picklist(['hour', 'day']),
+      totalReports: v.int()
     })
   })
 } as const

@@ -3,6 +3,7 @@ import { failure } from '../../../protocol/wire/failures.ts'
 import type { AccountId, SessionId } from '../../../protocol/wire/ids.ts'
 import { pushKind, type RingKind } from '../../../protocol/wire/notifications.ts'
 import type { BodyOf } from '../../../protocol/wire/routes.ts'
+import * as v from '../../../schema.ts'
 import type { ChannelRow, DeliveryDraft, DeliveryRow } from '../../../store/notices.ts'
 import type { Deliveries } from '../../chores/deliveries.ts'
 import type { Caller, Deps } from '../../deps.ts'
@@ -58,7 +59,7 @@ async function ring(
   const id = noticeId ?? newId()
   const tell = () => {
     // Existing apps know these four; the others, and the ids, are for clients that ask for our extensions.
-    const known = pushKind.safeParse(kind)
+    const known = v.safeParse(pushKind, kind)
     if (known.success) tellApps(deps, caller, session, { type: 'session-event', session, kind: known.data, title, body, at: now() })
     tellApps(deps, caller, session, { type: 'notice', session, notice: id, kind, at: now() })
   }

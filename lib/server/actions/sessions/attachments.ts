@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FailureCode, failure, failures, failureWithBody } from '../../../protocol/wire/failures.ts'
 import { type AttachmentId, attachmentId, type SessionId } from '../../../protocol/wire/ids.ts'
 import type { BytesIn, BytesOut } from '../../../protocol/wire/routes.ts'
+import * as v from '../../../schema.ts'
 import { mostPieceBytes, type Upload } from '../../../store/attachments.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { inPieces, skipping } from './pieces.ts'
@@ -19,7 +20,7 @@ export interface File {
 }
 
 export async function requestUpload(deps: StoringDeps, caller: Caller, session: SessionId, size: number): Promise<File> {
-  const id = attachmentId.parse(`${randomUUID()}.enc`)
+  const id = v.parse(attachmentId, `${randomUUID()}.enc`)
   const now = deps.time()
   const draft = { id, size, now, endsAt: now + waitsMs }
   const opened = await deps.store.openUpload(caller.account, session, draft, deps.quotas(caller.account))
@@ -97,7 +98,7 @@ export function attachmentPath(file: File): string {
 export function fileOf(session: SessionId, ref: string): File {
   const prefix = `sessions/${session}/attachments/`
   if (!ref.startsWith(prefix)) throw failure('foreign-attachment-ref')
-  const { data: id } = attachmentId.safeParse(ref.slice(prefix.length))
+  const { data: id } = v.safeParse(attachmentId, ref.slice(prefix.length))
   if (id === undefined) throw failure('bad-attachment-ref')
   return { session, id }
 }

@@ -1,6 +1,7 @@
 import { failure } from '../../../protocol/wire/failures.ts'
 import { type SessionId, sessionId } from '../../../protocol/wire/ids.ts'
 import type { BodyOf, QueryOf } from '../../../protocol/wire/routes.ts'
+import * as v from '../../../schema.ts'
 import type { SessionRow } from '../../../store/rows.ts'
 import type { LeftoverSweep } from '../../chores/leftover-sweep.ts'
 import type { Presence } from '../../chores/presence.ts'
@@ -57,7 +58,7 @@ export async function pageSessions(
 }
 
 function sessionOf(cursor: string): SessionId {
-  const { data } = sessionId.safeParse(cursor.slice(cursorPrefix.length))
+  const { data } = v.safeParse(sessionId, cursor.slice(cursorPrefix.length))
   if (!cursor.startsWith(cursorPrefix) || data === undefined) throw failure('bad-cursor')
   return data
 }

@@ -1,9 +1,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import type * as z from 'zod'
 import type { Clock } from '../../../async/clock.ts'
 import { Failure, failure } from '../../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../../protocol/wire/ids.ts'
 import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../../protocol/wire/routes.ts'
+import * as v from '../../../schema.ts'
 import { type Authenticator, type Bearer, mustAllow } from '../../actions/sign-in/authenticate.ts'
 import { subnetOf, type TrustedProxies } from '../../address.ts'
 import type { Budget } from '../../budget.ts'
@@ -36,7 +36,7 @@ const ignoredBodyBytes = 64 * 1024
 /** From here on a body counts while it is processed, not only while it arrives. */
 const largeBytes = 1024 * 1024
 
-interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+interface Binding extends Route<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema> {
   /** Its name in logs and metrics. */
   label: string
   paramNames: string[]
@@ -233,15 +233,15 @@ function parseAsked(
 }
 
 function skipOf({ skip }: Request): ConnectionId | undefined {
-  return skip === '' ? undefined : connectionId.safeParse(skip).data
+  return skip === '' ? undefined : v.safeParse(connectionId, skip).data
 }
 
-function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
-  const result = schema.safeParse(value)
+function parsed(schema: v.GenericSchema, value: unknown, where: string): unknown {
+  const result = v.safeParse(schema, value)
   if (result.success) return result.data
-  const issue = result.error.issues[0]
+  const { path, message } = result.problem
   // The reason names the place and the expected type, never the received value.
-  throw failure('bad-input', `${[where, ...(issue?.path ?? [])].join('/')} ${issue?.message ?? 'Invalid input'}`)
+  throw failure('bad-input', `${[where, ...path].join('/')} ${message}`)
 }
 
 function namedParams(names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -1,7 +1,7 @@
-import { ZodUndefined } from 'zod'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
 import { callFailures, failures } from '../../../protocol/wire/failures.ts'
 import type { Sealed } from '../../../protocol/wire/ids.ts'
+import * as v from '../../../schema.ts'
 import { readAccessKey } from '../../actions/access-keys.ts'
 import { openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
 import type { Calls } from '../../actions/calls/calls.ts'
@@ -175,7 +175,7 @@ export function createEventHandlers(
   async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
     mustAllow(from.sender, events[name].needs)
     if (largestAnswers[name] !== undefined) limits.check('socketAnswers', from.account)
-    const parsed = events[name].payload.safeParse(payload)
+    const parsed = v.safeParse(events[name].payload, payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]
     // The schema of this name has just validated it.
@@ -227,7 +227,7 @@ function hasBytes(value: unknown): boolean {
 
 function badInput(name: ClientEvent): unknown {
   if (name === 'rpc-call') return { ok: false, error: callFailures['no-method'] }
-  return events[name].ack instanceof ZodUndefined ? undefined : refused(name, 'Invalid parameters')
+  return events[name].ack.type === 'undefined' ? undefined : refused(name, 'Invalid parameters')
 }
 
 function failed(name: ClientEvent, error: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../async/clock.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../../protocol/wire/handshake.ts'
 import type { AccountId, ConnectionId } from '../../../protocol/wire/ids.ts'
+import * as v from '../../../schema.ts'
 import { type Authenticator, type Bearer, connectionRights } from '../../actions/sign-in/authenticate.ts'
 import type { Budget, Share } from '../../budget.ts'
 import type { Presence } from '../../chores/presence.ts'
@@ -232,7 +233,7 @@ export class SocketConnection implements EngineHandler {
   }
 
   async #shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
-    const parsed = handshake.safeParse(auth)
+    const parsed = v.safeParse(handshake, auth)
     const hello: Handshake | undefined = parsed.success ? parsed.data : undefined
     if (!hello?.token) return { refusal: 'Missing authentication token' }
     if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }

@@ -2,6 +2,7 @@ import { type ClientConnection, methods } from '@agentclientprotocol/sdk'
 import { withDeadline } from '../../../async/deadline.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from '../agent.ts'
 import { chooseMode, findMode, noSuchMode } from '../modes.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
@@ -253,7 +254,7 @@ class AcpAgent implements Agent {
   async #say(text: string, images: readonly Image[]): Promise<TurnEnd> {
     const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images) }
     const reply = await this.#connection.agent.request(methods.agent.session.prompt, prompt)
-    return endOfTurn(promptEnded.parse(reply).stopReason)
+    return endOfTurn(v.parse(promptEnded, reply).stopReason)
   }
 
   async #endInTurn(): Promise<LostEnd> {
@@ -323,7 +324,7 @@ class AcpAgent implements Agent {
     try {
       const _meta = { steering: { idleBehavior: 'promptRequired' } }
       const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images), _meta }
-      const { outcome } = steered.parse(await this.#connection.agent.request('_session/steering', prompt))
+      const { outcome } = v.parse(steered, await this.#connection.agent.request('_session/steering', prompt))
       if (outcome === 'promptRequired') return false
       this.#told?.steer(text)
       this.#tellPlace()
@@ -335,7 +336,7 @@ class AcpAgent implements Agent {
 
   async #fork(): Promise<string> {
     const from = { sessionId: this.conversation, cwd: this.#directory, mcpServers: [] }
-    const { sessionId } = openedSession.parse(await this.#connection.agent.request('session/fork', from))
+    const { sessionId } = v.parse(openedSession, await this.#connection.agent.request('session/fork', from))
     if (sessionId === undefined) throw new Error(`${this.#program.title} did not return the ID of the forked conversation.`)
     return sessionId
   }

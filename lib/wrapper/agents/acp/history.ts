@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import type { AgentEvent, ToldUpTo, Untold } from '../agent.ts'
 import { lastTurns } from '../history.ts'
 import { textOf, type Update } from './messages.ts'
@@ -34,20 +34,20 @@ export function placeOf(place: Place): ToldUpTo {
 export function readPlace({ file }: ToldUpTo): Place | undefined {
   if (!file.startsWith(scheme)) return undefined
   try {
-    return shape.parse(JSON.parse(file.slice(scheme.length)))
+    return v.parse(shape, JSON.parse(file.slice(scheme.length)))
   } catch {
     return undefined
   }
 }
 
-const shape = z.object({
-  conversation: z.string(),
-  turn: z.string(),
-  prompt: z.string(),
-  steered: z.array(z.string()),
-  messages: z.number().optional(),
-  said: z.record(z.string(), z.object({ length: z.number(), digest: z.string() })),
-  isEnded: z.boolean()
+const shape = v.object({
+  conversation: v.string(),
+  turn: v.string(),
+  prompt: v.string(),
+  steered: v.array(v.string()),
+  messages: v.optional(v.number()),
+  said: v.record(v.string(), v.object({ length: v.number(), digest: v.string() })),
+  isEnded: v.boolean()
 })
 
 /** Names the events of a turn by their place in it, and tracks how far it has got. */

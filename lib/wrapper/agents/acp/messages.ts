@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import * as z from 'zod'
 import { fromBase64, toBase64 } from '../../../crypto/bytes.ts'
+import * as v from '../../../schema.ts'
 import type { AgentEvent, Image } from '../agent.ts'
 import { imageTypeOf, safeName } from '../attachments.ts'
 
@@ -8,198 +8,190 @@ import { imageTypeOf, safeName } from '../attachments.ts'
  * The part of an ACP agent's messages that we read, and nothing more: agents are often newer than this
  * program, so an unknown kind or a field of another shape must cost only that piece, never the message.
  */
-const words = z.string().nullish().catch(undefined)
-const contentBlock = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('image'), data: words, mimeType: words, uri: words }),
-  z.object({ type: z.literal('audio'), data: words, mimeType: words }),
-  z.object({ type: z.literal('resource_link'), uri: z.string(), name: words }),
-  z.object({ type: z.literal('resource'), resource: z.looseObject({ uri: z.string(), text: words, blob: words, mimeType: words }) })
+const words = v.fallback(v.nullish(v.string()), undefined)
+const contentBlock = v.variant('type', [
+  v.object({ type: v.literal('text'), text: v.string() }),
+  v.object({ type: v.literal('image'), data: words, mimeType: words, uri: words }),
+  v.object({ type: v.literal('audio'), data: words, mimeType: words }),
+  v.object({ type: v.literal('resource_link'), uri: v.string(), name: words }),
+  v.object({ type: v.literal('resource'), resource: v.looseObject({ uri: v.string(), text: words, blob: words, mimeType: words }) })
 ])
 
-const stepContent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('content'), content: contentBlock }),
-  z.object({ type: z.literal('diff'), path: z.string(), oldText: z.string().nullish(), newText: z.string() })
+const stepContent = v.variant('type', [
+  v.object({ type: v.literal('content'), content: contentBlock }),
+  v.object({ type: v.literal('diff'), path: v.string(), oldText: v.nullish(v.string()), newText: v.string() })
 ])
 
 /** `parentToolUseId` names the step that called the subagent doing this. */
-const ofClaude = z
-  .looseObject({
-    claudeCode: z.looseObject({ toolName: z.string().optional(), parentToolUseId: z.string().nullish() }).optional()
-  })
-  .nullish()
-  .catch(undefined)
+const ofClaude = v.fallback(
+  v.nullish(
+    v.looseObject({
+      claudeCode: v.optional(v.looseObject({ toolName: v.optional(v.string()), parentToolUseId: v.nullish(v.string()) }))
+    })
+  ),
+  undefined
+)
 
-const stepUpdate = z.object({
-  toolCallId: z.string(),
-  title: z.string().nullish(),
-  name: z.string().nullish(),
-  kind: z.string().nullish(),
-  status: z.string().nullish(),
-  content: z.array(stepContent.optional().catch(undefined)).nullish().catch(undefined),
-  locations: z
-    .array(z.object({ path: z.string() }))
-    .nullish()
-    .catch(undefined),
-  rawInput: z.unknown().optional(),
-  rawOutput: z.unknown().optional(),
+const stepUpdate = v.object({
+  toolCallId: v.string(),
+  title: v.nullish(v.string()),
+  name: v.nullish(v.string()),
+  kind: v.nullish(v.string()),
+  status: v.nullish(v.string()),
+  content: v.fallback(v.nullish(v.array(v.fallback(v.optional(stepContent), undefined))), undefined),
+  locations: v.fallback(v.nullish(v.array(v.object({ path: v.string() }))), undefined),
+  rawInput: v.optional(v.unknown()),
+  rawOutput: v.optional(v.unknown()),
   _meta: ofClaude
 })
 
-const modes = z.object({
-  currentModeId: z.string(),
-  availableModes: z.array(z.object({ id: z.string(), name: z.string(), description: z.string().nullish() }))
+const modes = v.object({
+  currentModeId: v.string(),
+  availableModes: v.array(v.object({ id: v.string(), name: v.string(), description: v.nullish(v.string()) }))
 })
 
-const selectValue = z.object({ value: z.string(), name: z.string(), description: z.string().nullish() })
-const configOption = z.object({
-  id: z.string(),
+const selectValue = v.object({ value: v.string(), name: v.string(), description: v.nullish(v.string()) })
+const configOption = v.object({
+  id: v.string(),
   name: words,
   description: words,
   type: words,
-  category: z.string().nullish(),
-  currentValue: z.unknown().optional(),
-  options: z
-    .array(z.union([selectValue, z.object({ options: z.array(selectValue) })]))
-    .optional()
-    .catch(undefined)
+  category: v.nullish(v.string()),
+  currentValue: v.optional(v.unknown()),
+  options: v.fallback(v.optional(v.array(v.union([selectValue, v.object({ options: v.array(selectValue) })]))), undefined)
 })
-const configOptions = z.array(configOption.optional().catch(undefined)).transform(options => options.filter(option => option !== undefined))
-const models = z.object({
-  currentModelId: z.string(),
-  availableModels: z.array(z.object({ modelId: z.string(), name: z.string(), description: z.string().nullish() }))
-})
-
-const chunk = { content: contentBlock.optional().catch(undefined), messageId: z.string().nullish(), _meta: ofClaude }
-const planEntry = z.object({
-  content: z.string(),
-  status: z.enum(['pending', 'in_progress', 'completed']).catch('pending'),
-  priority: z.string().optional().catch(undefined)
+const configOptions = v.pipe(
+  v.array(v.fallback(v.optional(configOption), undefined)),
+  v.transform(options => options.filter(option => option !== undefined))
+)
+const models = v.object({
+  currentModelId: v.string(),
+  availableModels: v.array(v.object({ modelId: v.string(), name: v.string(), description: v.nullish(v.string()) }))
 })
 
-const plan = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('items'), entries: z.array(planEntry) }),
-  z.object({ type: z.literal('markdown'), content: z.string() }),
-  z.object({ type: z.literal('file'), uri: z.string() })
+const chunk = { content: v.fallback(v.optional(contentBlock), undefined), messageId: v.nullish(v.string()), _meta: ofClaude }
+const planEntry = v.object({
+  content: v.string(),
+  status: v.fallback(v.picklist(['pending', 'in_progress', 'completed']), 'pending'),
+  priority: v.fallback(v.optional(v.string()), undefined)
+})
+
+const plan = v.variant('type', [
+  v.object({ type: v.literal('items'), entries: v.array(planEntry) }),
+  v.object({ type: v.literal('markdown'), content: v.string() }),
+  v.object({ type: v.literal('file'), uri: v.string() })
 ])
 
-const update = z.discriminatedUnion('sessionUpdate', [
-  z.object({ sessionUpdate: z.literal('user_message_chunk'), ...chunk }),
-  z.object({ sessionUpdate: z.literal('agent_message_chunk'), ...chunk }),
-  z.object({ sessionUpdate: z.literal('agent_thought_chunk'), ...chunk }),
-  z.object({ sessionUpdate: z.literal('tool_call'), ...stepUpdate.shape }),
-  z.object({ sessionUpdate: z.literal('tool_call_update'), ...stepUpdate.shape }),
-  z.object({ sessionUpdate: z.literal('plan'), entries: z.array(planEntry) }),
-  z.object({ sessionUpdate: z.literal('plan_update'), plan }),
-  z.object({ sessionUpdate: z.literal('plan_removed') }),
-  z.object({ sessionUpdate: z.literal('compaction_update'), compactionId: words, status: z.string(), error: z.string().nullish() }),
-  z.object({
-    sessionUpdate: z.literal('subagent_update'),
-    sessionId: z.string(),
-    title: z.string().nullish(),
-    state: z.object({ state: z.string() }).nullish().catch(undefined)
+const update = v.variant('sessionUpdate', [
+  v.object({ sessionUpdate: v.literal('user_message_chunk'), ...chunk }),
+  v.object({ sessionUpdate: v.literal('agent_message_chunk'), ...chunk }),
+  v.object({ sessionUpdate: v.literal('agent_thought_chunk'), ...chunk }),
+  v.object({ sessionUpdate: v.literal('tool_call'), ...stepUpdate.entries }),
+  v.object({ sessionUpdate: v.literal('tool_call_update'), ...stepUpdate.entries }),
+  v.object({ sessionUpdate: v.literal('plan'), entries: v.array(planEntry) }),
+  v.object({ sessionUpdate: v.literal('plan_update'), plan }),
+  v.object({ sessionUpdate: v.literal('plan_removed') }),
+  v.object({ sessionUpdate: v.literal('compaction_update'), compactionId: words, status: v.string(), error: v.nullish(v.string()) }),
+  v.object({
+    sessionUpdate: v.literal('subagent_update'),
+    sessionId: v.string(),
+    title: v.nullish(v.string()),
+    state: v.fallback(v.nullish(v.object({ state: v.string() })), undefined)
   }),
-  z.object({
-    sessionUpdate: z.literal('available_commands_update'),
-    availableCommands: z.array(z.object({ name: z.string(), description: z.string().optional().catch(undefined) }))
+  v.object({
+    sessionUpdate: v.literal('available_commands_update'),
+    availableCommands: v.array(v.object({ name: v.string(), description: v.fallback(v.optional(v.string()), undefined) }))
   }),
-  z.object({ sessionUpdate: z.literal('current_mode_update'), currentModeId: z.string() }),
-  z.object({ sessionUpdate: z.literal('config_option_update'), configOptions }),
-  z.object({ sessionUpdate: z.literal('session_info_update'), title: z.string().nullish() }),
-  z.object({
-    sessionUpdate: z.literal('usage_update'),
-    used: z.number(),
-    size: z.number(),
-    cost: z.object({ amount: z.number(), currency: z.string() }).nullish().catch(undefined),
-    _meta: z.looseObject({ '_claude/rateLimit': z.unknown().optional() }).nullish().catch(undefined)
+  v.object({ sessionUpdate: v.literal('current_mode_update'), currentModeId: v.string() }),
+  v.object({ sessionUpdate: v.literal('config_option_update'), configOptions }),
+  v.object({ sessionUpdate: v.literal('session_info_update'), title: v.nullish(v.string()) }),
+  v.object({
+    sessionUpdate: v.literal('usage_update'),
+    used: v.number(),
+    size: v.number(),
+    cost: v.fallback(v.nullish(v.object({ amount: v.number(), currency: v.string() })), undefined),
+    _meta: v.fallback(v.nullish(v.looseObject({ '_claude/rateLimit': v.optional(v.unknown()) })), undefined)
   }),
-  z.object({ sessionUpdate: z.literal('notice'), title: z.string(), description: z.string().nullish() })
+  v.object({ sessionUpdate: v.literal('notice'), title: v.string(), description: v.nullish(v.string()) })
 ])
 
-export const sessionNotification = z.object({ sessionId: z.string(), update: update.optional().catch(undefined) })
+export const sessionNotification = v.object({ sessionId: v.string(), update: v.fallback(v.optional(update), undefined) })
 
-const choiceKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
-const permissionOption = z.object({ optionId: z.string(), name: z.string(), kind: choiceKind })
-export const permissionQuestion = z.object({
-  sessionId: z.string(),
+const choiceKind = v.picklist(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+const permissionOption = v.object({ optionId: v.string(), name: v.string(), kind: choiceKind })
+export const permissionQuestion = v.object({
+  sessionId: v.string(),
   toolCall: stepUpdate,
   // An option of an unknown kind could allow anything: it is not offered.
-  options: z.array(permissionOption.optional().catch(undefined))
+  options: v.array(v.fallback(v.optional(permissionOption), undefined))
 })
 
-const formOption = z.object({ const: z.string(), title: z.string().nullish(), description: z.string().nullish() })
-const formProperty = z.object({
-  type: z.string(),
-  title: z.string().nullish(),
-  description: z.string().nullish(),
-  enum: z.array(z.string()).nullish().catch(undefined),
-  oneOf: z.array(formOption).nullish().catch(undefined),
-  items: z
-    .object({ enum: z.array(z.string()).nullish(), anyOf: z.array(formOption).nullish() })
-    .nullish()
-    .catch(undefined),
-  minLength: z.number().nullish().catch(undefined),
-  maxLength: z.number().nullish().catch(undefined),
-  minimum: z.number().nullish().catch(undefined),
-  maximum: z.number().nullish().catch(undefined)
+const formOption = v.object({ const: v.string(), title: v.nullish(v.string()), description: v.nullish(v.string()) })
+const formProperty = v.object({
+  type: v.string(),
+  title: v.nullish(v.string()),
+  description: v.nullish(v.string()),
+  enum: v.fallback(v.nullish(v.array(v.string())), undefined),
+  oneOf: v.fallback(v.nullish(v.array(formOption)), undefined),
+  items: v.fallback(v.nullish(v.object({ enum: v.nullish(v.array(v.string())), anyOf: v.nullish(v.array(formOption)) })), undefined),
+  minLength: v.fallback(v.nullish(v.number()), undefined),
+  maxLength: v.fallback(v.nullish(v.number()), undefined),
+  minimum: v.fallback(v.nullish(v.number()), undefined),
+  maximum: v.fallback(v.nullish(v.number()), undefined)
 })
 
-const asking = { message: z.string(), toolCallId: z.string().nullish() }
-export const elicitation = z.discriminatedUnion('mode', [
-  z.object({
-    mode: z.literal('form'),
+const asking = { message: v.string(), toolCallId: v.nullish(v.string()) }
+export const elicitation = v.variant('mode', [
+  v.object({
+    mode: v.literal('form'),
     ...asking,
-    requestedSchema: z.object({
-      properties: z.record(z.string(), formProperty),
-      required: z.array(z.string()).nullish().catch(undefined)
+    requestedSchema: v.object({
+      properties: v.record(v.string(), formProperty),
+      required: v.fallback(v.nullish(v.array(v.string())), undefined)
     })
   }),
-  z.object({ mode: z.literal('url'), ...asking, url: z.string(), elicitationId: z.string() })
+  v.object({ mode: v.literal('url'), ...asking, url: v.string(), elicitationId: v.string() })
 ])
 
-export const elicitationDone = z.object({ elicitationId: z.string() })
+export const elicitationDone = v.object({ elicitationId: v.string() })
 
-export const openedSession = z.object({
-  sessionId: z.string().optional(),
-  modes: modes.nullish().catch(undefined),
-  models: models.nullish().catch(undefined),
-  configOptions: configOptions.nullish().catch(undefined)
+export const openedSession = v.object({
+  sessionId: v.optional(v.string()),
+  modes: v.fallback(v.nullish(modes), undefined),
+  models: v.fallback(v.nullish(models), undefined),
+  configOptions: v.fallback(v.nullish(configOptions), undefined)
 })
 
-export const initialized = z.object({
-  protocolVersion: z.number(),
-  agentInfo: z.object({ name: z.string(), title: z.string().nullish(), version: z.string() }).nullish().catch(undefined),
-  agentCapabilities: z
-    .object({
-      loadSession: z.boolean().catch(false),
-      promptCapabilities: z
-        .object({ image: z.boolean().catch(false) })
-        .optional()
-        .catch(undefined),
-      sessionCapabilities: z.object({ resume: z.unknown().optional(), fork: z.unknown().optional() }).optional().catch(undefined)
-    })
-    .optional()
-    .catch(undefined),
-  authMethods: z.array(z.object({ name: z.string() })).catch([]),
-  _meta: z
-    .looseObject({ steering: z.looseObject({ supported: z.boolean().optional() }).optional() })
-    .nullish()
-    .catch(undefined)
+export const initialized = v.object({
+  protocolVersion: v.number(),
+  agentInfo: v.fallback(v.nullish(v.object({ name: v.string(), title: v.nullish(v.string()), version: v.string() })), undefined),
+  agentCapabilities: v.fallback(
+    v.optional(
+      v.object({
+        loadSession: v.fallback(v.boolean(), false),
+        promptCapabilities: v.fallback(v.optional(v.object({ image: v.fallback(v.boolean(), false) })), undefined),
+        sessionCapabilities: v.fallback(v.optional(v.object({ resume: v.optional(v.unknown()), fork: v.optional(v.unknown()) })), undefined)
+      })
+    ),
+    undefined
+  ),
+  authMethods: v.fallback(v.array(v.object({ name: v.string() })), []),
+  _meta: v.fallback(v.nullish(v.looseObject({ steering: v.optional(v.looseObject({ supported: v.optional(v.boolean()) })) })), undefined)
 })
 
 /** Of `_session/steering`, which the adapters of Claude Code and Codex support. */
-export const steered = z.object({ outcome: z.string() })
+export const steered = v.object({ outcome: v.string() })
 
-export const promptEnded = z.object({ stopReason: z.string() })
+export const promptEnded = v.object({ stopReason: v.string() })
 
-export type Update = z.infer<typeof update>
-export type StepUpdate = z.infer<typeof stepUpdate>
-export type ContentBlock = z.infer<typeof contentBlock>
-export type PermissionOption = z.infer<typeof permissionOption>
-export type PermissionQuestion = z.infer<typeof permissionQuestion>
-export type Elicitation = z.infer<typeof elicitation>
-export type OpenedSession = z.infer<typeof openedSession>
-export type Initialized = z.infer<typeof initialized>
+export type Update = v.InferOutput<typeof update>
+export type StepUpdate = v.InferOutput<typeof stepUpdate>
+export type ContentBlock = v.InferOutput<typeof contentBlock>
+export type PermissionOption = v.InferOutput<typeof permissionOption>
+export type PermissionQuestion = v.InferOutput<typeof permissionQuestion>
+export type Elicitation = v.InferOutput<typeof elicitation>
+export type OpenedSession = v.InferOutput<typeof openedSession>
+export type Initialized = v.InferOutput<typeof initialized>
 
 // A device downloads it whole to show it.
 const mostPictureBytes = 8 * 1024 * 1024

@@ -1,4 +1,5 @@
 import { methods } from '@agentclientprotocol/sdk'
+import * as v from '../../../schema.ts'
 import type { AgentEvent, Options, Setting } from '../agent.ts'
 import { type OpenedSession, openedSession } from './messages.ts'
 import { isGone } from './server.ts'
@@ -183,7 +184,7 @@ export function createOptionChanges({
   openAgain(): Promise<boolean>
 }) {
   const set = async (request: OptionRequest): Promise<true> => {
-    const { data } = openedSession.safeParse(await ask(request))
+    const { data } = v.safeParse(openedSession, await ask(request))
     // Another model may have other reasoning levels.
     if (data) options.take(data)
     return true

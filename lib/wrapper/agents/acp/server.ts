@@ -8,9 +8,9 @@ import {
   PROTOCOL_VERSION,
   RequestError
 } from '@agentclientprotocol/sdk'
-import { ZodError } from 'zod'
 import { version } from '../../../assets.ts'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 import type { StartAgent } from '../agent.ts'
 import type { AgentProcess } from '../process.ts'
 import {
@@ -46,7 +46,7 @@ export function openLine(child: AgentProcess, handlers: LineHandlers): ClientCon
   return client({ name: 'afield' })
     .onRequest(
       methods.client.session.requestPermission,
-      params => permissionQuestion.parse(params),
+      params => v.parse(permissionQuestion, params),
       async ({ params, signal }) => {
         const choice = await onPermission(params, signal)
         return { outcome: choice === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: choice } }
@@ -54,12 +54,12 @@ export function openLine(child: AgentProcess, handlers: LineHandlers): ClientCon
     )
     .onRequest(
       methods.client.elicitation.create,
-      params => elicitation.parse(params),
+      params => v.parse(elicitation, params),
       ({ params, signal }) => onQuestion(params, signal)
     )
     .onNotification(
       methods.client.elicitation.complete,
-      params => elicitationDone.parse(params),
+      params => v.parse(elicitationDone, params),
       ({ params }) => onLinkDone(params.elicitationId)
     )
     .connect({ readable: withoutUpdates(readable, handlers), writable })
@@ -78,7 +78,7 @@ function withoutUpdates(messages: ReadableStream<AnyMessage>, { onUpdate, onMore
         if (done) return rest.close()
         if (!('method' in message) || 'id' in message) return rest.enqueue(message)
         if (message.method === methods.client.session.update) {
-          const { data } = sessionNotification.safeParse(message.params)
+          const { data } = v.safeParse(sessionNotification, message.params)
           if (data?.update) onUpdate(data.sessionId, data.update)
         }
         // The SDK does not pass on an agent's own notifications.
@@ -94,7 +94,8 @@ type Line = ClientConnection['agent']
 
 /** Introduces us to the agent, and gets its capabilities. */
 export async function sayHello(line: Line, title: string): Promise<Initialized> {
-  const hello = initialized.parse(
+  const hello = v.parse(
+    initialized,
     await line.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: 'afield', version: version() },
@@ -118,7 +119,7 @@ export async function openConversation(
   { agentCapabilities }: Initialized
 ): Promise<{ opened: OpenedSession; isRepeated: boolean }> {
   const at = { cwd: directory, mcpServers: [], ...(more && { _meta: more }) }
-  if (resume === undefined) return { opened: openedSession.parse(await line.request(methods.agent.session.new, at)), isRepeated: false }
+  if (resume === undefined) return { opened: v.parse(openedSession, await line.request(methods.agent.session.new, at)), isRepeated: false }
   const known = { ...at, sessionId: resume }
   const canLoad = agentCapabilities?.loadSession ?? false
   const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume)
@@ -128,10 +129,10 @@ export async function openConversation(
       // What was not received stays so, and the conversation continues.
       if (!canResume || !(error instanceof RequestError)) throw error
     })
-    if (repeated !== undefined) return { opened: openedSession.parse(repeated), isRepeated: true }
+    if (repeated !== undefined) return { opened: v.parse(openedSession, repeated), isRepeated: true }
   }
   if (!canResume) throw new CannotStart(`${title} cannot continue an earlier conversation.`)
-  return { opened: openedSession.parse(await line.request(methods.agent.session.resume, known)), isRepeated: false }
+  return { opened: v.parse(openedSession, await line.request(methods.agent.session.resume, known)), isRepeated: false }
 }
 
 /** The agent has no such conversation: usually one that it had, and whose program has ended. */
@@ -150,7 +151,7 @@ export function whyNotOpened(title: string, error: unknown, withinMs: number): s
   }
   if (isGone(error)) return `${title} has no such conversation on this computer.`
   // A program that echoes its input, such as cat, returns our own rejection of our request.
-  if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
+  if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof v.Misfit) {
     return `${title} does not speak ACP on its standard input and output.`
   }
   if (error instanceof Error && error.name === 'DeadlineExceeded') {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 import { makePrivateFolder } from '../../home/private-files.ts'
 
 /** Its license keeps it out of this repository and the single file, and its SDK's keeps that out of both. */
@@ -44,12 +44,12 @@ function modulesIn(home: string): string {
 function programIn(modules: string): string | undefined {
   const manifest = join(modules, ...claudeAdapter.name.split('/'), 'package.json')
   if (!existsSync(manifest)) return undefined
-  const { bin } = packageShape.parse(JSON.parse(readFileSync(manifest, 'utf8')))
+  const { bin } = v.parse(packageShape, JSON.parse(readFileSync(manifest, 'utf8')))
   const file = typeof bin === 'string' ? bin : Object.values(bin)[0]
   return file === undefined ? undefined : join(dirname(manifest), file)
 }
 
-const packageShape = z.object({ bin: z.union([z.string(), z.record(z.string(), z.string())]) })
+const packageShape = v.object({ bin: v.union([v.string(), v.record(v.string(), v.string())]) })
 
 function run(
   command: string,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { hasGroups, signalGroup } from '../../home/processes.ts'
 import type { AgentCommand } from '../agent.ts'
 
@@ -62,33 +62,32 @@ export const longestCommand = 500
 const usuallyWithinMs = 15_000
 
 interface Answer {
-  commands: readonly z.infer<typeof command>[]
+  commands: readonly v.InferOutput<typeof command>[]
   /** The commands that are prompts. */
   skills: ReadonlySet<string>
   model: string | undefined
   window: number | undefined
 }
 
-const command = z.looseObject({
-  name: z.string(),
-  description: z.string().optional().catch(undefined),
-  builtin: z.boolean().optional().catch(undefined)
+const command = v.looseObject({
+  name: v.string(),
+  description: v.fallback(v.optional(v.string()), undefined),
+  builtin: v.fallback(v.optional(v.boolean()), undefined)
 })
-const reply = z.looseObject({
-  type: z.literal('control_response'),
-  response: z.looseObject({
-    response: z
-      .looseObject({
-        commands: z.array(command).optional().catch(undefined),
-        model: z.string().optional().catch(undefined),
-        rawMaxTokens: z.number().positive().optional().catch(undefined),
-        skills: z
-          .looseObject({ skillFrontmatter: z.array(z.looseObject({ name: z.string() })) })
-          .optional()
-          .catch(undefined)
-      })
-      .optional()
-      .catch(undefined)
+const reply = v.looseObject({
+  type: v.literal('control_response'),
+  response: v.looseObject({
+    response: v.fallback(
+      v.optional(
+        v.looseObject({
+          commands: v.fallback(v.optional(v.array(command)), undefined),
+          model: v.fallback(v.optional(v.string()), undefined),
+          rawMaxTokens: v.fallback(v.optional(v.pipe(v.number(), v.gtValue(0))), undefined),
+          skills: v.fallback(v.optional(v.looseObject({ skillFrontmatter: v.array(v.looseObject({ name: v.string() })) })), undefined)
+        })
+      ),
+      undefined
+    )
   })
 })
 
@@ -157,7 +156,7 @@ function begin(claude: string, args: readonly string[], at: { cwd: string; env: 
 
 function readReply(line: string) {
   try {
-    const { data } = reply.safeParse(JSON.parse(line))
+    const { data } = v.safeParse(reply, JSON.parse(line))
     return data && (data.response.response ?? {})
   } catch {
     return undefined

@@ -1,6 +1,6 @@
-import * as z from 'zod'
 import { pause } from '../../../async/pause.ts'
 import type { UsageWindow } from '../../../protocol/sealed/session.ts'
+import * as v from '../../../schema.ts'
 import type { AgentEvent } from '../agent.ts'
 
 /** The context usage of the model. */
@@ -37,23 +37,26 @@ export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model:
   }
 }
 
-const share = z.object({ utilization: z.number().optional().catch(undefined), resetsAt: z.number().optional().catch(undefined) })
+const share = v.object({
+  utilization: v.fallback(v.optional(v.number()), undefined),
+  resetsAt: v.fallback(v.optional(v.number()), undefined)
+})
 
 /**
  * As passed on by its adapter; `unifiedWindows` is not in its types, but present. Shares are of 1, times in
  * seconds since 1970.
  */
-const rateLimit = z.object({
-  status: z.string(),
-  rateLimitType: z.string().optional().catch(undefined),
-  isUsingOverage: z.boolean().optional().catch(undefined),
-  unifiedWindows: z.record(z.string(), share).optional().catch(undefined),
-  ...share.shape
+const rateLimit = v.object({
+  status: v.string(),
+  rateLimitType: v.fallback(v.optional(v.string()), undefined),
+  isUsingOverage: v.fallback(v.optional(v.boolean()), undefined),
+  unifiedWindows: v.fallback(v.optional(v.record(v.string(), share)), undefined),
+  ...share.entries
 })
 
 /** The limit windows of a Claude account, from its last response; none if nothing is known. */
 export function claudeWindows(told: unknown): UsageWindow[] {
-  const { data } = rateLimit.safeParse(told)
+  const { data } = v.safeParse(rateLimit, told)
   if (!data) return []
   const { rateLimitType, unifiedWindows = {} } = data
   const named =
@@ -73,7 +76,7 @@ export function claudeWindows(told: unknown): UsageWindow[] {
   })
 }
 
-function known({ utilization, resetsAt }: z.infer<typeof share>): z.infer<typeof share> {
+function known({ utilization, resetsAt }: v.InferOutput<typeof share>): v.InferOutput<typeof share> {
   return { ...(utilization !== undefined && { utilization }), ...(resetsAt !== undefined && { resetsAt }) }
 }
 

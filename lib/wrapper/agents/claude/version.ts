@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 import { comparedToTested, newestTested } from '../programs.ts'
 
@@ -39,12 +39,12 @@ export async function versionOf(
   return version
 }
 
-const kept = z.object({ program: z.string(), size: z.number(), at: z.number(), version: z.string() })
+const kept = v.object({ program: v.string(), size: v.number(), at: v.number(), version: v.string() })
 const askWithinMs = 5_000
 
-function readKept(file: string): z.infer<typeof kept> | undefined {
+function readKept(file: string): v.InferOutput<typeof kept> | undefined {
   try {
-    return kept.parse(JSON.parse(readPrivateFile(file) ?? ''))
+    return v.parse(kept, JSON.parse(readPrivateFile(file) ?? ''))
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import * as v from '../../../schema.ts'
 import type { AgentEvent, Step, ToldUpTo, Untold } from '../agent.ts'
 import type { Line } from './server.ts'
 import { type Item, type Turn, turnsPage } from './shapes.ts'
@@ -69,7 +70,7 @@ export async function turnsAfter(line: Line, { thread, turn, isTold }: Place): P
 }
 
 async function page(line: Line, params: { threadId: string; limit: number; cursor?: string | null }) {
-  return turnsPage.parse(await line.request('thread/turns/list', { ...params, sortDirection: 'desc', itemsView: 'full' }))
+  return v.parse(turnsPage, await line.request('thread/turns/list', { ...params, sortDirection: 'desc', itemsView: 'full' }))
 }
 
 export interface Translator {

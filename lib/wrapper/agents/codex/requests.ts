@@ -1,6 +1,6 @@
-import * as z from 'zod'
 import { type Clock, systemClock } from '../../../async/clock.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
+import * as v from '../../../schema.ts'
 import { elicitation } from '../acp/messages.ts'
 import { readForm } from '../acp/requests.ts'
 import type { AgentEvent, Answers, QuestionAsk, Step } from '../agent.ts'
@@ -63,7 +63,7 @@ export function createRequests(deps: {
       if (permissions.has(id) || questions.has(id)) return true
       switch (method) {
         case 'item/commandExecution/requestApproval': {
-          const { data } = requests[method].safeParse(params)
+          const { data } = v.safeParse(requests[method], params)
           if (!data) return false
           const { itemId, approvalId, command, cwd, reason } = data
           const known = deps.step(itemId)
@@ -72,7 +72,7 @@ export function createRequests(deps: {
           return true
         }
         case 'item/fileChange/requestApproval': {
-          const { data } = requests[method].safeParse(params)
+          const { data } = v.safeParse(requests[method], params)
           if (!data) return false
           const step = deps.step(data.itemId) ?? askedStep(data.itemId, data.reason ?? 'Edit files', {})
           const offers = [decide('accept', 'Allow once'), forSession('files'), decide('decline', 'Deny')]
@@ -80,7 +80,7 @@ export function createRequests(deps: {
           return true
         }
         case 'item/permissions/requestApproval': {
-          const { data } = requests[method].safeParse(params)
+          const { data } = v.safeParse(requests[method], params)
           if (!data) return false
           const step = askedStep(data.itemId, data.reason ?? 'More permissions', data.permissions)
           askPermission(id, data.itemId, step, grants(data.permissions))
@@ -174,19 +174,19 @@ function commandOffers({ availableDecisions }: Asked<'item/commandExecution/requ
   return [...offered, decide('decline', 'Deny')]
 }
 
-const commandRule = z.object({ acceptWithExecpolicyAmendment: z.object({ execpolicy_amendment: z.array(z.string()) }) })
-const networkRule = z.object({
-  applyNetworkPolicyAmendment: z.object({ network_policy_amendment: z.looseObject({ host: z.string(), action: z.string() }) })
+const commandRule = v.object({ acceptWithExecpolicyAmendment: v.object({ execpolicy_amendment: v.array(v.string()) }) })
+const networkRule = v.object({
+  applyNetworkPolicyAmendment: v.object({ network_policy_amendment: v.looseObject({ host: v.string(), action: v.string() }) })
 })
 
 function amendment(decision: Record<string, unknown>, index: number): Offer[] {
-  const command = commandRule.safeParse(decision).data?.acceptWithExecpolicyAmendment.execpolicy_amendment
+  const command = v.safeParse(commandRule, decision).data?.acceptWithExecpolicyAmendment.execpolicy_amendment
   if (command) {
     const words = command.length === 3 && /sh$/.test(command[0] ?? '') ? command.slice(2) : command
     const choice = lastingChoice(`rule-${index}`, { lasts: 'always', what: [{ type: 'commands', of: [`${words.join(' ')} *`] }] })
     return [{ choice, reply: { decision } }]
   }
-  const network = networkRule.safeParse(decision).data?.applyNetworkPolicyAmendment.network_policy_amendment
+  const network = v.safeParse(networkRule, decision).data?.applyNetworkPolicyAmendment.network_policy_amendment
   if (!network) return []
   const id = `rule-${index}`
   const choice: PermissionChoice =
@@ -223,11 +223,11 @@ interface WaitingQuestion {
 function readQuestion(method: string, params: unknown): WaitingQuestion | undefined {
   switch (method) {
     case 'item/tool/requestUserInput': {
-      const { data } = requests[method].safeParse(params)
+      const { data } = v.safeParse(requests[method], params)
       return data && userInput(data)
     }
     case 'mcpServer/elicitation/request': {
-      const { data } = requests[method].safeParse(params)
+      const { data } = v.safeParse(requests[method], params)
       return data && ofMcp(data)
     }
     default:
@@ -258,7 +258,7 @@ function userInput({ itemId, questions }: Asked<'item/tool/requestUserInput'>): 
 const declined = { action: 'decline', content: null, _meta: null }
 
 function ofMcp(params: Asked<'mcpServer/elicitation/request'>): WaitingQuestion | undefined {
-  const { data } = elicitation.safeParse(params)
+  const { data } = v.safeParse(elicitation, params)
   if (!data) return undefined
   const about = { ask: `${params.serverName} asks`, title: data.message }
   if (data.mode === 'url') {

@@ -1,10 +1,10 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, WebSocket } from 'undici'
-import * as z from 'zod'
 import { version } from '../../../assets.ts'
 import { pause } from '../../../async/pause.ts'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 import { makePrivateFolder } from '../../home/private-files.ts'
 import { ownerOf, ownName } from '../../home/processes.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
@@ -162,18 +162,18 @@ export async function greet(line: Line): Promise<void> {
   line.notify('initialized')
 }
 
-const message = z.object({
-  id: z.union([z.string(), z.number()]).optional(),
-  method: z.string().optional(),
-  params: z.unknown().optional(),
-  result: z.unknown().optional(),
-  error: z.object({ message: z.string() }).optional()
+const message = v.object({
+  id: v.optional(v.union([v.string(), v.number()])),
+  method: v.optional(v.string()),
+  params: v.optional(v.unknown()),
+  result: v.optional(v.unknown()),
+  error: v.optional(v.object({ message: v.string() }))
 })
 
 /** Anything that is not a message is ignored. */
-function readMessage(data: unknown): z.infer<typeof message> | undefined {
+function readMessage(data: unknown): v.InferOutput<typeof message> | undefined {
   try {
-    return message.parse(JSON.parse(String(data)))
+    return v.parse(message, JSON.parse(String(data)))
   } catch {
     return undefined
   }

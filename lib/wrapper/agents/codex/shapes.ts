@@ -1,204 +1,202 @@
-import * as z from 'zod'
 import type { UsageWindow } from '../../../protocol/sealed/session.ts'
+import * as v from '../../../schema.ts'
 
 // The part of the app server's protocol that we read (version 2, as `codex app-server generate-ts` prints
 // it). Every shape is loose and treats unknown values as absent: the protocol grows with each release.
 
-const text = z.string()
-const optionalText = z.string().nullish().catch(undefined)
+const text = v.string()
+const optionalText = v.fallback(v.nullish(v.string()), undefined)
 
-const fileChange = z.object({
+const fileChange = v.object({
   path: text,
-  kind: z.object({ type: text, move_path: optionalText }).catch({ type: 'update', move_path: undefined }),
+  kind: v.fallback(v.object({ type: text, move_path: optionalText }), { type: 'update', move_path: undefined }),
   diff: text
 })
 
-const commandAction = z.looseObject({ type: text, command: optionalText, path: optionalText })
+const commandAction = v.looseObject({ type: text, command: optionalText, path: optionalText })
 
 /** One item of a turn. Unknown kinds are left out. */
-const item = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('userMessage'),
+const item = v.variant('type', [
+  v.object({
+    type: v.literal('userMessage'),
     id: text,
     clientId: optionalText,
-    content: z.array(z.looseObject({ type: text, text: optionalText }))
+    content: v.array(v.looseObject({ type: text, text: optionalText }))
   }),
-  z.object({ type: z.literal('agentMessage'), id: text, text }),
-  z.object({ type: z.literal('plan'), id: text, text }),
-  z.object({ type: z.literal('reasoning'), id: text, summary: z.array(text).catch([]), content: z.array(text).catch([]) }),
-  z.object({
-    type: z.literal('commandExecution'),
+  v.object({ type: v.literal('agentMessage'), id: text, text }),
+  v.object({ type: v.literal('plan'), id: text, text }),
+  v.object({ type: v.literal('reasoning'), id: text, summary: v.fallback(v.array(text), []), content: v.fallback(v.array(text), []) }),
+  v.object({
+    type: v.literal('commandExecution'),
     id: text,
     command: text,
     cwd: optionalText,
     status: text,
-    commandActions: z.array(commandAction).catch([]),
+    commandActions: v.fallback(v.array(commandAction), []),
     aggregatedOutput: optionalText,
-    exitCode: z.number().nullish().catch(undefined)
+    exitCode: v.fallback(v.nullish(v.number()), undefined)
   }),
-  z.object({ type: z.literal('fileChange'), id: text, changes: z.array(fileChange), status: text }),
-  z.object({
-    type: z.literal('mcpToolCall'),
+  v.object({ type: v.literal('fileChange'), id: text, changes: v.array(fileChange), status: text }),
+  v.object({
+    type: v.literal('mcpToolCall'),
     id: text,
     server: text,
     tool: text,
     status: text,
-    arguments: z.unknown().optional(),
-    result: z
-      .looseObject({ content: z.array(z.looseObject({ text: optionalText })).catch([]) })
-      .nullish()
-      .catch(undefined),
-    error: z.looseObject({ message: text }).nullish().catch(undefined)
+    arguments: v.optional(v.unknown()),
+    result: v.fallback(v.nullish(v.looseObject({ content: v.fallback(v.array(v.looseObject({ text: optionalText })), []) })), undefined),
+    error: v.fallback(v.nullish(v.looseObject({ message: text })), undefined)
   }),
-  z.object({ type: z.literal('webSearch'), id: text, query: optionalText }),
-  z.object({ type: z.literal('imageView'), id: text, path: text }),
-  z.object({ type: z.literal('enteredReviewMode'), id: text, review: text }),
-  z.object({ type: z.literal('exitedReviewMode'), id: text, review: text }),
-  z.object({ type: z.literal('contextCompaction'), id: text })
+  v.object({ type: v.literal('webSearch'), id: text, query: optionalText }),
+  v.object({ type: v.literal('imageView'), id: text, path: text }),
+  v.object({ type: v.literal('enteredReviewMode'), id: text, review: text }),
+  v.object({ type: v.literal('exitedReviewMode'), id: text, review: text }),
+  v.object({ type: v.literal('contextCompaction'), id: text })
 ])
-export type Item = z.infer<typeof item>
+export type Item = v.InferOutput<typeof item>
 
-const known = item.optional().catch(undefined)
+const known = v.fallback(v.optional(item), undefined)
 
-const turn = z.object({
+const turn = v.object({
   id: text,
   status: text,
-  error: z.object({ message: text }).nullish().catch(undefined),
+  error: v.fallback(v.nullish(v.object({ message: text })), undefined),
   /** In seconds since 1970. */
-  startedAt: z.number().nullish().catch(undefined),
-  completedAt: z.number().nullish().catch(undefined),
-  items: z.array(known).catch([])
+  startedAt: v.fallback(v.nullish(v.number()), undefined),
+  completedAt: v.fallback(v.nullish(v.number()), undefined),
+  items: v.fallback(v.array(known), [])
 })
-export type Turn = z.infer<typeof turn>
+export type Turn = v.InferOutput<typeof turn>
 
-const thread = z.object({
+const thread = v.object({
   id: text,
-  ephemeral: z.boolean().catch(false),
+  ephemeral: v.fallback(v.boolean(), false),
   parentThreadId: optionalText,
   model: optionalText,
   reasoningEffort: optionalText
 })
-export type Thread = z.infer<typeof thread>
-export const readThread = z.object({ thread })
+export type Thread = v.InferOutput<typeof thread>
+export const readThread = v.object({ thread })
 
 const settings = {
-  approvalPolicy: z.unknown().optional(),
+  approvalPolicy: v.optional(v.unknown()),
   approvalsReviewer: optionalText,
   model: optionalText
 }
-const sandbox = z.object({ type: text }).catch({ type: '' })
+const sandbox = v.fallback(v.object({ type: text }), { type: '' })
 
-export const openedThread = z.object({ thread, ...settings, sandbox, reasoningEffort: optionalText })
+export const openedThread = v.object({ thread, ...settings, sandbox, reasoningEffort: optionalText })
 
-const threadSettings = z.object({
+const threadSettings = v.object({
   ...settings,
   sandboxPolicy: sandbox,
   effort: optionalText,
-  collaborationMode: z.looseObject({ mode: text }).optional().catch(undefined)
+  collaborationMode: v.fallback(v.optional(v.looseObject({ mode: text })), undefined)
 })
-export type ThreadSettings = z.infer<typeof threadSettings>
+export type ThreadSettings = v.InferOutput<typeof threadSettings>
 
-export const turnsPage = z.object({ data: z.array(turn), nextCursor: optionalText })
-export const joinedThread = z.object({ initialTurnsPage: turnsPage.nullish().catch(undefined) })
-export const turnStarted = z.object({ turn: z.object({ id: text }) })
+export const turnsPage = v.object({ data: v.array(turn), nextCursor: optionalText })
+export const joinedThread = v.object({ initialTurnsPage: v.fallback(v.nullish(turnsPage), undefined) })
+export const turnStarted = v.object({ turn: v.object({ id: text }) })
 
-const model = z.object({
+const model = v.object({
   model: text,
   displayName: text,
   description: optionalText,
-  hidden: z.boolean().catch(false),
-  supportedReasoningEfforts: z.array(z.object({ reasoningEffort: text, description: optionalText })).catch([]),
+  hidden: v.fallback(v.boolean(), false),
+  supportedReasoningEfforts: v.fallback(v.array(v.object({ reasoningEffort: text, description: optionalText })), []),
   defaultReasoningEffort: optionalText
 })
-export const modelList = z.object({ data: z.array(model) })
-export type Model = z.infer<typeof model>
+export const modelList = v.object({ data: v.array(model) })
+export type Model = v.InferOutput<typeof model>
 
-const rateLimitWindow = z.object({
-  usedPercent: z.number(),
-  windowDurationMins: z.number().nullish().catch(undefined),
+const rateLimitWindow = v.object({
+  usedPercent: v.number(),
+  windowDurationMins: v.fallback(v.nullish(v.number()), undefined),
   /** In seconds since 1970. */
-  resetsAt: z.number().nullish().catch(undefined)
+  resetsAt: v.fallback(v.nullish(v.number()), undefined)
 })
-const rateLimits = z.object({
+const rateLimits = v.object({
   limitId: optionalText,
   limitName: optionalText,
-  primary: rateLimitWindow.nullish().catch(undefined),
-  secondary: rateLimitWindow.nullish().catch(undefined),
+  primary: v.fallback(v.nullish(rateLimitWindow), undefined),
+  secondary: v.fallback(v.nullish(rateLimitWindow), undefined),
   rateLimitReachedType: optionalText
 })
-export const readRateLimits = z.object({ rateLimits })
-type RateLimits = z.infer<typeof rateLimits>
+export const readRateLimits = v.object({ rateLimits })
+type RateLimits = v.InferOutput<typeof rateLimits>
 
 const inThread = { threadId: text }
 const inTurn = { ...inThread, turnId: text }
 
-function told<Name extends string, Params extends z.ZodType>(method: Name, params: Params) {
-  return z.object({ method: z.literal(method), params })
+function told<Name extends string, Params extends v.GenericSchema>(method: Name, params: Params) {
+  return v.object({ method: v.literal(method), params })
 }
 
 /** What the server sends to everyone, or to the followers of a thread. */
-export const notification = z.discriminatedUnion('method', [
+export const notification = v.variant('method', [
   told('account/rateLimits/updated', readRateLimits),
-  told('thread/started', z.object({ thread })),
-  told('thread/status/changed', z.object({ ...inThread, status: z.object({ type: text }) })),
-  told('thread/name/updated', z.object({ ...inThread, threadName: optionalText })),
-  told('thread/settings/updated', z.object({ ...inThread, threadSettings })),
+  told('thread/started', v.object({ thread })),
+  told('thread/status/changed', v.object({ ...inThread, status: v.object({ type: text }) })),
+  told('thread/name/updated', v.object({ ...inThread, threadName: optionalText })),
+  told('thread/settings/updated', v.object({ ...inThread, threadSettings })),
   told(
     'thread/tokenUsage/updated',
-    z.object({
+    v.object({
       ...inThread,
-      tokenUsage: z.object({ last: z.object({ totalTokens: z.number() }), modelContextWindow: z.number().nullish() })
+      tokenUsage: v.object({ last: v.object({ totalTokens: v.number() }), modelContextWindow: v.nullish(v.number()) })
     })
   ),
-  told('turn/started', z.object({ ...inThread, turn })),
-  told('turn/completed', z.object({ ...inThread, turn })),
-  told('turn/plan/updated', z.object({ ...inTurn, plan: z.array(z.object({ step: text, status: text })) })),
-  told('item/started', z.object({ ...inTurn, item: known })),
-  told('item/completed', z.object({ ...inTurn, item: known })),
-  told('item/agentMessage/delta', z.object({ ...inTurn, itemId: text, delta: text })),
-  told('item/plan/delta', z.object({ ...inTurn, itemId: text, delta: text })),
-  told('item/reasoning/summaryTextDelta', z.object({ ...inTurn, itemId: text, delta: text, summaryIndex: z.number().catch(0) })),
-  told('item/reasoning/textDelta', z.object({ ...inTurn, itemId: text, delta: text, contentIndex: z.number().catch(0) })),
+  told('turn/started', v.object({ ...inThread, turn })),
+  told('turn/completed', v.object({ ...inThread, turn })),
+  told('turn/plan/updated', v.object({ ...inTurn, plan: v.array(v.object({ step: text, status: text })) })),
+  told('item/started', v.object({ ...inTurn, item: known })),
+  told('item/completed', v.object({ ...inTurn, item: known })),
+  told('item/agentMessage/delta', v.object({ ...inTurn, itemId: text, delta: text })),
+  told('item/plan/delta', v.object({ ...inTurn, itemId: text, delta: text })),
+  told('item/reasoning/summaryTextDelta', v.object({ ...inTurn, itemId: text, delta: text, summaryIndex: v.fallback(v.number(), 0) })),
+  told('item/reasoning/textDelta', v.object({ ...inTurn, itemId: text, delta: text, contentIndex: v.fallback(v.number(), 0) })),
   told(
     'error',
-    z.object({ ...inTurn, willRetry: z.boolean().catch(false), error: z.object({ message: text, codexErrorInfo: z.unknown().optional() }) })
+    v.object({
+      ...inTurn,
+      willRetry: v.fallback(v.boolean(), false),
+      error: v.object({ message: text, codexErrorInfo: v.optional(v.unknown()) })
+    })
   ),
-  told('serverRequest/resolved', z.object({ ...inThread, requestId: z.union([text, z.number()]) }))
+  told('serverRequest/resolved', v.object({ ...inThread, requestId: v.union([text, v.number()]) }))
 ])
-export type Notification = z.infer<typeof notification>
+export type Notification = v.InferOutput<typeof notification>
 
 const asked = { ...inTurn, itemId: text }
-const decision = z.union([text, z.record(text, z.unknown())])
+const decision = v.union([text, v.record(text, v.unknown())])
 
 export const requests = {
-  'item/commandExecution/requestApproval': z.object({
+  'item/commandExecution/requestApproval': v.object({
     ...asked,
     approvalId: optionalText,
     reason: optionalText,
     command: optionalText,
     cwd: optionalText,
-    availableDecisions: z.array(decision).nullish().catch(undefined)
+    availableDecisions: v.fallback(v.nullish(v.array(decision)), undefined)
   }),
-  'item/fileChange/requestApproval': z.object({ ...asked, reason: optionalText }),
-  'item/permissions/requestApproval': z.object({ ...asked, reason: optionalText, permissions: z.record(text, z.unknown()) }),
-  'item/tool/requestUserInput': z.object({
+  'item/fileChange/requestApproval': v.object({ ...asked, reason: optionalText }),
+  'item/permissions/requestApproval': v.object({ ...asked, reason: optionalText, permissions: v.record(text, v.unknown()) }),
+  'item/tool/requestUserInput': v.object({
     ...asked,
-    questions: z.array(
-      z.object({
+    questions: v.array(
+      v.object({
         id: text,
         header: optionalText,
         question: text,
-        isOther: z.boolean().catch(false),
-        options: z
-          .array(z.object({ label: text, description: optionalText }))
-          .nullish()
-          .catch(undefined)
+        isOther: v.fallback(v.boolean(), false),
+        options: v.fallback(v.nullish(v.array(v.object({ label: text, description: optionalText }))), undefined)
       })
     )
   }),
-  'mcpServer/elicitation/request': z.looseObject({ ...inThread, serverName: text, mode: text, message: text })
+  'mcpServer/elicitation/request': v.looseObject({ ...inThread, serverName: text, mode: text, message: text })
 }
-export type Asked<Name extends keyof typeof requests> = z.infer<(typeof requests)[Name]>
+export type Asked<Name extends keyof typeof requests> = v.InferOutput<(typeof requests)[Name]>
 
 /** The limit windows of Codex's account. It counts some models separately, and names those. */
 export function codexWindows({ limitId, limitName, primary, secondary, rateLimitReachedType }: RateLimits): UsageWindow[] {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
+import * as v from '../../../schema.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode, noSuchMode } from '../modes.ts'
@@ -122,7 +123,7 @@ class SharedCodex implements Agent {
   async open(): Promise<void> {
     const { resume, mode } = this.#how
     await greet(this.#line)
-    const models = modelList.parse(await this.#line.request('model/list', {})).data
+    const models = v.parse(modelList, await this.#line.request('model/list', {})).data
     this.#settings = createSettings({
       emit: event => this.#emit(event),
       line: this.#line,
@@ -150,7 +151,7 @@ class SharedCodex implements Agent {
       const message = { threadId: this.conversation, clientUserMessageId: `${ownMessage}${randomUUID()}`, input: inputOf(text, images) }
       const started = await this.#line.request('turn/start', message)
       isGiven = true
-      this.#turns.begin(turnStarted.parse(started).turn.id)
+      this.#turns.begin(v.parse(turnStarted, started).turn.id)
       await this.#threads.join()
       return true
     } catch (error) {
@@ -209,7 +210,7 @@ class SharedCodex implements Agent {
   }
 
   hear(method: string, params: unknown): void {
-    const { data } = notification.safeParse({ method, params })
+    const { data } = v.safeParse(notification, { method, params })
     if (data) this.#threads.hear(data)
   }
 
@@ -244,7 +245,7 @@ class SharedCodex implements Agent {
   /** A person with their own API key has none. */
   async #tellWindows(): Promise<void> {
     const read = await this.#line.request('account/rateLimits/read', {}).catch(() => undefined)
-    const windows = codexWindows(readRateLimits.safeParse(read).data?.rateLimits ?? {})
+    const windows = codexWindows(v.safeParse(readRateLimits, read).data?.rateLimits ?? {})
     if (windows.length > 0) this.#emit({ type: 'usage-windows', windows })
   }
 

@@ -1,4 +1,5 @@
 import { pause } from '../../../async/pause.ts'
+import * as v from '../../../schema.ts'
 import type { AgentEvent, StartAgent, Untold } from '../agent.ts'
 import { lastTurn, type Place, placeOf, readPlace, readUntoldOf, turnsAfter } from './history.ts'
 import { cautious, type Settings } from './options.ts'
@@ -89,7 +90,7 @@ class CodexThreads implements Threads {
       if (!wasEmpty) emit({ type: 'notice', text: 'Codex no longer has this conversation, so a new one starts.' })
       return false
     }
-    const { thread, model, reasoningEffort } = openedThread.parse(resumed)
+    const { thread, model, reasoningEffort } = v.parse(openedThread, resumed)
     const last = await lastTurn(line, id)
     if (told?.thread === id) {
       onUntold(await readUntoldOf(line, told, isOurs))
@@ -128,7 +129,7 @@ class CodexThreads implements Threads {
   async #opened(method: 'thread/start' | 'thread/fork', params: object) {
     this.#isBeginning = true
     try {
-      return openedThread.parse(await this.#options.line.request(method, params))
+      return v.parse(openedThread, await this.#options.line.request(method, params))
     } finally {
       this.#isBeginning = false
     }
@@ -163,7 +164,7 @@ class CodexThreads implements Threads {
     const { line, turns } = this.#options
     const heardAt = Math.floor(Date.now() / 1000)
     const read = await line.request('thread/read', { threadId: id }).catch(() => undefined)
-    const { data } = readThread.safeParse(read)
+    const { data } = v.safeParse(readThread, read)
     if (!data || !isPersons(data.thread) || turns.running !== undefined) return
     const last = await lastTurn(line, id).catch(() => undefined)
     // Started steps may have ended before they could be read.
@@ -206,7 +207,7 @@ class CodexThreads implements Threads {
     for (let tries = 1; ; tries++) {
       try {
         const at = { threadId: this.conversation, excludeTurns: true, initialTurnsPage }
-        const joined = joinedThread.parse(await this.#options.line.request('thread/resume', at))
+        const joined = v.parse(joinedThread, await this.#options.line.request('thread/resume', at))
         this.#isJoined = true
         return joined.initialTurnsPage?.data[0]
       } catch (error) {

@@ -8,8 +8,8 @@ import {
   RequestError,
   type SessionUpdate
 } from '@agentclientprotocol/sdk'
-import * as z from 'zod'
 import { version } from '../../../assets.ts'
+import * as v from '../../../schema.ts'
 import { choose, configOptions, sessionModes } from './options.ts'
 import { type DemoSession, openSessions } from './sessions.ts'
 import { describeImages, runTurn } from './turn.ts'
@@ -50,7 +50,7 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
     })
     .onRequest(
       'session/fork',
-      params => forked.parse(params),
+      params => v.parse(forked, params),
       ({ params }) => ({ sessionId: sessions.copy(params.sessionId).id })
     )
     .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
@@ -87,7 +87,7 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
   return connection.closed
 }
 
-const forked = z.object({ sessionId: z.string() })
+const forked = v.object({ sessionId: v.string() })
 
 /** Once the session exists: clients ignore an unknown one. */
 function offerCommands(client: AgentContext, sessionId: string) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 import { type Choices, firstChoices } from './options.ts'
 
 /** One conversation with the demo agent. `history` is what `session/load` replays. */
@@ -60,17 +60,17 @@ export function openSessions(folder: string): DemoSessions {
   }
 }
 
-const update = z.custom<SessionUpdate>(value => typeof value === 'object' && value !== null && 'sessionUpdate' in value)
-const kept = z.object({
-  id: z.string(),
-  directory: z.string(),
-  mode: z.string(),
-  model: z.string().default(firstChoices.model),
-  effort: z.string().default(firstChoices.effort),
-  history: z.array(update)
+const update = v.custom<SessionUpdate>(value => typeof value === 'object' && value !== null && 'sessionUpdate' in value)
+const kept = v.object({
+  id: v.string(),
+  directory: v.string(),
+  mode: v.string(),
+  model: v.optional(v.string(), firstChoices.model),
+  effort: v.optional(v.string(), firstChoices.effort),
+  history: v.array(update)
 })
 
-const noted = z.tuple([z.number(), update])
+const noted = v.tuple([v.number(), update])
 
 /** Messages since the last `save`. */
 function newestOf(file: string): string {
@@ -81,7 +81,7 @@ function read(file: string): DemoSession | undefined {
   try {
     // First: what is missing in it is in the other then.
     const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
-    const session = kept.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const session = v.parse(kept, JSON.parse(readFileSync(file, 'utf8')))
     for (const [at, update] of lines.flatMap(readLine)) session.history[at] = update
     return session
   } catch {
@@ -90,9 +90,9 @@ function read(file: string): DemoSession | undefined {
 }
 
 /** A crash, or a full disk, may leave half of one. */
-function readLine(line: string): z.infer<typeof noted>[] {
+function readLine(line: string): v.InferOutput<typeof noted>[] {
   try {
-    return [noted.parse(JSON.parse(line))]
+    return [v.parse(noted, JSON.parse(line))]
   } catch {
     return []
   }

@@ -1,4 +1,5 @@
 import { toBase64 } from '../../../crypto/bytes.ts'
+import * as v from '../../../schema.ts'
 import type { AgentCommand, AgentEvent, Image } from '../agent.ts'
 import { newMessageId } from './history.ts'
 import { type Chosen, createOptions, type OpencodeChoices } from './options.ts'
@@ -9,11 +10,11 @@ import * as shapes from './shapes.ts'
 type Server = Pick<OpencodeServer, 'get' | 'send'>
 
 export async function newConversation(server: Server): Promise<string> {
-  return shapes.session.parse(await server.send('POST', '/session', {})).id
+  return v.parse(shapes.session, await server.send('POST', '/session', {})).id
 }
 
 export async function forkConversation(server: Server, conversation: string): Promise<string> {
-  return shapes.session.parse(await server.send('POST', `/session/${conversation}/fork`, {})).id
+  return v.parse(shapes.session, await server.send('POST', `/session/${conversation}/fork`, {})).id
 }
 
 /** Undefined if opencode has no such conversation. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import * as z from 'zod'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 
 /**
  * Variables with which opencode asks before it changes or runs something: by default it asks for little.
@@ -23,19 +23,13 @@ export async function withPermissionRules(
 
 type Rules = Record<string, 'ask'>
 
-const rules = z
-  .union([z.string(), z.record(z.string(), z.unknown())])
-  .optional()
-  .catch(undefined)
-const config = z.looseObject({
+const rules = v.fallback(v.optional(v.union([v.string(), v.record(v.string(), v.unknown())])), undefined)
+const config = v.looseObject({
   permission: rules,
-  agent: z
-    .record(z.string(), z.looseObject({ permission: rules }))
-    .optional()
-    .catch(undefined),
-  mcp: z.record(z.string(), z.unknown()).optional().catch(undefined)
+  agent: v.fallback(v.optional(v.record(v.string(), v.looseObject({ permission: rules }))), undefined),
+  mcp: v.fallback(v.optional(v.record(v.string(), v.unknown())), undefined)
 })
-type Config = z.infer<typeof config>
+type Config = v.InferOutput<typeof config>
 
 const running = ['bash', 'webfetch', 'websearch', 'codesearch']
 const acting = ['edit', ...running]
@@ -71,7 +65,7 @@ const mostBytes = 32 * 1024 * 1024
 async function readConfig(program: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Config> {
   try {
     const { stdout } = await promisify(execFile)(program, ['debug', 'config'], { cwd, env, timeout: readWithinMs, maxBuffer: mostBytes })
-    return config.parse(JSON.parse(stdout))
+    return v.parse(config, JSON.parse(stdout))
   } catch {
     return {}
   }
@@ -79,7 +73,7 @@ async function readConfig(program: string, cwd: string, env: Readonly<Record<str
 
 function readContent(text: string | undefined): Config {
   try {
-    return text ? config.parse(JSON.parse(text)) : {}
+    return text ? v.parse(config, JSON.parse(text)) : {}
   } catch {
     throw new CannotStart('OPENCODE_CONFIG_CONTENT is not a JSON object. Fix it, or unset it.')
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, fetch } from 'undici'
-import * as z from 'zod'
 import { withDeadline } from '../../../async/deadline.ts'
+import * as v from '../../../schema.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
 import { NotShared, Refused } from './refusals.ts'
 import { type ServerEvent, serverEvent } from './shapes.ts'
@@ -14,7 +14,7 @@ export interface OpencodeServer {
   /** How it ended, in words for a person. */
   readonly ended: Promise<string>
   lastLines(): string
-  get<Shape extends z.ZodType>(path: string, shape: Shape): Promise<z.infer<Shape>>
+  get<Shape extends v.GenericSchema>(path: string, shape: Shape): Promise<v.InferOutput<Shape>>
   send(method: 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>
   /**
    * Every event from now on; `onOpen` is called once none can be missed any more. Resolves when the
@@ -98,7 +98,7 @@ async function checkedVersion(server: Unchecked, url: string): Promise<string> {
   await stranger.body?.cancel()
   if (stranger.status !== 401) throw new NotShared('Its server requires no password.')
   try {
-    const { version } = await server.get('/global/health', z.looseObject({ version: z.string() }))
+    const { version } = await server.get('/global/health', v.looseObject({ version: v.string() }))
     return version
   } catch {
     throw new NotShared('Its server does not say which version it is.')
@@ -123,13 +123,13 @@ function connect(child: AgentProcess, url: string, password: string): Unchecked 
     password,
     ended: child.ended,
     lastLines: () => child.lastLines(),
-    get: async (path, shape) => shape.parse(await call('GET', path)),
+    get: async (path, shape) => v.parse(shape, await call('GET', path)),
     send: call,
     async listen(onEvent, onOpen) {
       const { body } = await fetch(`${url}/event`, { headers, dispatcher })
       if (!body) return
       for await (const value of eventsIn(body)) {
-        const { data } = serverEvent.safeParse(value)
+        const { data } = v.safeParse(serverEvent, value)
         if (data?.type === 'server.connected') onOpen()
         else if (data) onEvent(data)
       }
@@ -159,8 +159,8 @@ function parse(text: string): unknown {
   }
 }
 
-const refusal = z.looseObject({ data: z.looseObject({ message: z.string() }) })
+const refusal = v.looseObject({ data: v.looseObject({ message: v.string() }) })
 
 function sentenceOf(value: unknown): string | undefined {
-  return refusal.safeParse(value).data?.data.message
+  return v.safeParse(refusal, value).data?.data.message
 }

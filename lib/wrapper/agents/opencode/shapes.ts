@@ -1,21 +1,28 @@
-import * as z from 'zod'
+import * as v from '../../../schema.ts'
 
 /** The part of opencode's output that we read, and nothing more: a field of another shape costs only that field. */
-const text = z.string().optional().catch(undefined)
-const count = z.number().catch(0)
+const text = v.fallback(v.optional(v.string()), undefined)
+const count = v.fallback(v.number(), 0)
 
-const tokens = z
-  .object({ input: count, output: count, reasoning: count, cache: z.object({ read: count, write: count }).catch({ read: 0, write: 0 }) })
-  .optional()
-  .catch(undefined)
+const tokens = v.fallback(
+  v.optional(
+    v.object({
+      input: count,
+      output: count,
+      reasoning: count,
+      cache: v.fallback(v.object({ read: count, write: count }), { read: 0, write: 0 })
+    })
+  ),
+  undefined
+)
 
-const modelName = z.object({ providerID: z.string(), modelID: z.string() }).optional().catch(undefined)
+const modelName = v.fallback(v.optional(v.object({ providerID: v.string(), modelID: v.string() })), undefined)
 
-export const message = z.looseObject({
-  id: z.string(),
-  sessionID: z.string(),
-  role: z.enum(['user', 'assistant']),
-  time: z.object({ created: z.number(), completed: z.number().optional() }),
+export const message = v.looseObject({
+  id: v.string(),
+  sessionID: v.string(),
+  role: v.picklist(['user', 'assistant']),
+  time: v.object({ created: v.number(), completed: v.optional(v.number()) }),
   agent: text,
   /** For a person's message; for a model's, the name is next to it. */
   model: modelName,
@@ -24,153 +31,158 @@ export const message = z.looseObject({
   providerID: text,
   cost: count,
   tokens,
-  error: z
-    .looseObject({
-      name: z.string(),
-      data: z.looseObject({ message: z.string().optional() }).optional().catch(undefined)
-    })
-    .optional()
-    .catch(undefined)
+  error: v.fallback(
+    v.optional(
+      v.looseObject({
+        name: v.string(),
+        data: v.fallback(v.optional(v.looseObject({ message: v.optional(v.string()) })), undefined)
+      })
+    ),
+    undefined
+  )
 })
 
-const record = z.record(z.string(), z.unknown())
-const toolState = z.looseObject({
-  status: z.enum(['pending', 'running', 'completed', 'error']),
-  input: record.catch({}),
+const record = v.record(v.string(), v.unknown())
+const toolState = v.looseObject({
+  status: v.picklist(['pending', 'running', 'completed', 'error']),
+  input: v.fallback(record, {}),
   title: text,
   output: text,
   error: text,
-  metadata: record.optional().catch(undefined)
+  metadata: v.fallback(v.optional(record), undefined)
 })
 
-const ofMessage = { id: z.string(), sessionID: z.string(), messageID: z.string() }
-export const part = z.discriminatedUnion('type', [
-  z.looseObject({
+const ofMessage = { id: v.string(), sessionID: v.string(), messageID: v.string() }
+export const part = v.variant('type', [
+  v.looseObject({
     ...ofMessage,
-    type: z.enum(['text', 'reasoning']),
-    text: z.string(),
+    type: v.picklist(['text', 'reasoning']),
+    text: v.string(),
     /** Added by opencode itself, for the model. */
-    synthetic: z.boolean().optional().catch(undefined),
-    ignored: z.boolean().optional().catch(undefined),
-    time: z.object({ end: z.number().optional() }).optional().catch(undefined)
+    synthetic: v.fallback(v.optional(v.boolean()), undefined),
+    ignored: v.fallback(v.optional(v.boolean()), undefined),
+    time: v.fallback(v.optional(v.object({ end: v.optional(v.number()) })), undefined)
   }),
-  z.looseObject({ ...ofMessage, type: z.literal('tool'), callID: z.string(), tool: z.string(), state: toolState }),
-  z.looseObject({ ...ofMessage, type: z.literal('file'), mime: z.string(), filename: text })
+  v.looseObject({ ...ofMessage, type: v.literal('tool'), callID: v.string(), tool: v.string(), state: toolState }),
+  v.looseObject({ ...ofMessage, type: v.literal('file'), mime: v.string(), filename: text })
 ])
 
-export const session = z.looseObject({
-  id: z.string(),
+export const session = v.looseObject({
+  id: v.string(),
   parentID: text,
-  title: z.string().catch(''),
+  title: v.fallback(v.string(), ''),
   cost: count
 })
 
-const called = z.object({ messageID: z.string(), callID: z.string() }).optional().catch(undefined)
-export const permission = z.looseObject({
-  id: z.string(),
-  sessionID: z.string(),
-  permission: z.string(),
-  patterns: z.array(z.string()).catch([]),
-  always: z.array(z.string()).catch([]),
-  metadata: record.catch({}),
+const called = v.fallback(v.optional(v.object({ messageID: v.string(), callID: v.string() })), undefined)
+export const permission = v.looseObject({
+  id: v.string(),
+  sessionID: v.string(),
+  permission: v.string(),
+  patterns: v.fallback(v.array(v.string()), []),
+  always: v.fallback(v.array(v.string()), []),
+  metadata: v.fallback(record, {}),
   tool: called
 })
 
-export const question = z.looseObject({
-  id: z.string(),
-  sessionID: z.string(),
-  questions: z.array(
-    z.looseObject({
-      question: z.string(),
+export const question = v.looseObject({
+  id: v.string(),
+  sessionID: v.string(),
+  questions: v.array(
+    v.looseObject({
+      question: v.string(),
       header: text,
-      options: z.array(z.looseObject({ label: z.string(), description: text })),
-      multiple: z.boolean().optional().catch(undefined),
-      custom: z.boolean().optional().catch(undefined)
+      options: v.array(v.looseObject({ label: v.string(), description: text })),
+      multiple: v.fallback(v.optional(v.boolean()), undefined),
+      custom: v.fallback(v.optional(v.boolean()), undefined)
     })
   ),
   tool: called
 })
 
 /** An unreadable one costs only itself. */
-const listOf = <Shape extends z.ZodType>(shape: Shape) =>
-  z.array(shape.optional().catch(undefined)).transform(list => list.filter(each => each !== undefined))
+const listOf = <Shape extends v.GenericSchema>(shape: Shape) =>
+  v.pipe(
+    v.array(v.fallback(v.optional(shape), undefined)),
+    v.transform(list => list.filter(each => each !== undefined))
+  )
 export const permissions = listOf(permission)
 export const questions = listOf(question)
 
-const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, properties: Shape) =>
-  z.looseObject({ type: z.literal(type), properties: z.looseObject(properties) })
+const event = <Type extends string, Shape extends v.ObjectEntries>(type: Type, properties: Shape) =>
+  v.looseObject({ type: v.literal(type), properties: v.looseObject(properties) })
 
 /** The events we use; the many others are ignored. */
-export const serverEvent = z.discriminatedUnion('type', [
+export const serverEvent = v.variant('type', [
   event('server.connected', {}),
   event('message.updated', { info: message }),
   event('message.part.updated', { part }),
-  event('message.part.delta', { sessionID: z.string(), messageID: z.string(), partID: z.string(), field: z.string(), delta: z.string() }),
-  event('permission.asked', permission.shape),
-  event('permission.replied', { requestID: z.string(), reply: z.string() }),
-  event('question.asked', question.shape),
-  event('question.replied', { requestID: z.string(), answers: z.array(z.array(z.string())).catch([]) }),
-  event('question.rejected', { requestID: z.string() }),
+  event('message.part.delta', { sessionID: v.string(), messageID: v.string(), partID: v.string(), field: v.string(), delta: v.string() }),
+  event('permission.asked', permission.entries),
+  event('permission.replied', { requestID: v.string(), reply: v.string() }),
+  event('question.asked', question.entries),
+  event('question.replied', { requestID: v.string(), answers: v.fallback(v.array(v.array(v.string())), []) }),
+  event('question.rejected', { requestID: v.string() }),
   event('session.created', { info: session }),
   event('session.updated', { info: session }),
-  event('session.idle', { sessionID: z.string() }),
+  event('session.idle', { sessionID: v.string() }),
   event('session.status', {
-    sessionID: z.string(),
-    status: z.looseObject({
-      type: z.string(),
+    sessionID: v.string(),
+    status: v.looseObject({
+      type: v.string(),
       message: text,
-      attempt: z.number().optional().catch(undefined),
-      next: z.number().optional().catch(undefined)
+      attempt: v.fallback(v.optional(v.number()), undefined),
+      next: v.fallback(v.optional(v.number()), undefined)
     })
   }),
-  event('session.error', { sessionID: text, error: message.shape.error })
+  event('session.error', { sessionID: text, error: message.entries.error })
 ])
 
-export const history = z.array(z.object({ info: message, parts: z.array(part.optional().catch(undefined)) }))
+export const history = v.array(v.object({ info: message, parts: v.array(v.fallback(v.optional(part), undefined)) }))
 
 /** By conversation; idle ones are left out. */
-export const statuses = z.record(z.string(), z.looseObject({ type: z.string() }))
+export const statuses = v.record(v.string(), v.looseObject({ type: v.string() }))
 
-export const agents = z.array(
-  z.looseObject({
-    name: z.string(),
+export const agents = v.array(
+  v.looseObject({
+    name: v.string(),
     description: text,
-    mode: z.string().catch('primary'),
-    hidden: z.boolean().optional().catch(undefined),
-    permission: z.array(z.object({ permission: z.string(), pattern: z.string(), action: z.string() })).catch([])
+    mode: v.fallback(v.string(), 'primary'),
+    hidden: v.fallback(v.optional(v.boolean()), undefined),
+    permission: v.fallback(v.array(v.object({ permission: v.string(), pattern: v.string(), action: v.string() })), [])
   })
 )
 
-export const config = z.looseObject({ default_agent: text, model: text })
+export const config = v.looseObject({ default_agent: text, model: text })
 
-export const providers = z.looseObject({
+export const providers = v.looseObject({
   /** By provider. */
-  default: z.record(z.string(), z.string()).catch({}),
-  providers: z.array(
-    z.looseObject({
-      id: z.string(),
-      name: z.string().catch(''),
-      models: z.record(
-        z.string(),
-        z.looseObject({
-          name: z.string().catch(''),
-          limit: z.object({ context: count }).optional().catch(undefined),
-          variants: record.optional().catch(undefined)
+  default: v.fallback(v.record(v.string(), v.string()), {}),
+  providers: v.array(
+    v.looseObject({
+      id: v.string(),
+      name: v.fallback(v.string(), ''),
+      models: v.record(
+        v.string(),
+        v.looseObject({
+          name: v.fallback(v.string(), ''),
+          limit: v.fallback(v.optional(v.object({ context: count })), undefined),
+          variants: v.fallback(v.optional(record), undefined)
         })
       )
     })
   )
 })
 
-export const commandList = z.array(z.looseObject({ name: z.string(), description: z.string().optional().catch(undefined) }))
+export const commandList = v.array(v.looseObject({ name: v.string(), description: v.fallback(v.optional(v.string()), undefined) }))
 
-export type Message = z.infer<typeof message>
-export type Session = z.infer<typeof session>
-export type Part = z.infer<typeof part>
+export type Message = v.InferOutput<typeof message>
+export type Session = v.InferOutput<typeof session>
+export type Part = v.InferOutput<typeof part>
 export type ToolPart = Extract<Part, { type: 'tool' }>
-export type PermissionRequest = z.infer<typeof permission>
-export type QuestionRequest = z.infer<typeof question>
-export type ServerEvent = z.infer<typeof serverEvent>
-export type History = z.infer<typeof history>
-export type AgentList = z.infer<typeof agents>
-export type Providers = z.infer<typeof providers>
+export type PermissionRequest = v.InferOutput<typeof permission>
+export type QuestionRequest = v.InferOutput<typeof question>
+export type ServerEvent = v.InferOutput<typeof serverEvent>
+export type History = v.InferOutput<typeof history>
+export type AgentList = v.InferOutput<typeof agents>
+export type Providers = v.InferOutput<typeof providers>

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
-import * as z from 'zod'
 import { pause } from '../../../async/pause.ts'
 import { openAccountFeed } from '../../../client/feed/account-feed.ts'
 import { createRest, type Fetch, type TokenSource } from '../../../client/link/rest.ts'
@@ -10,6 +9,7 @@ import { terminalVault } from '../../../client/sealed/vault.ts'
 import { fromBase64 } from '../../../crypto/bytes.ts'
 import type { SessionId } from '../../../protocol/wire/ids.ts'
 import type { SessionRecord } from '../../../protocol/wire/records.ts'
+import * as v from '../../../schema.ts'
 import type { Credentials, Home } from '../../home/credentials.ts'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../../home/session-folder.ts'
@@ -171,21 +171,21 @@ function find(home: string, id: string): KnownSession {
   return known
 }
 
-const kept = z.record(
-  z.string(),
-  z.object({
-    lookedUpTo: z.number(),
-    unread: z.number().optional(),
-    reason: z.string().optional(),
-    attempts: z.number(),
-    why: z.string().optional(),
-    isTold: z.boolean().optional()
+const kept = v.record(
+  v.string(),
+  v.object({
+    lookedUpTo: v.number(),
+    unread: v.optional(v.number()),
+    reason: v.optional(v.string()),
+    attempts: v.number(),
+    why: v.optional(v.string()),
+    isTold: v.optional(v.boolean())
   })
 )
 
 /** On disk, so that a restarted daemon continues counting. */
 function openNotes(file: string): { notes: Map<string, WakeNotes>; save(): void } {
-  const { data = {} } = kept.safeParse(parsed(readPrivateFile(file)))
+  const { data = {} } = v.safeParse(kept, parsed(readPrivateFile(file)))
   const notes = new Map<string, WakeNotes>(Object.entries(data).map(([id, known]) => [id, { ...known, nextAt: 0 }]))
   let written = ''
   return {

@@ -4,6 +4,7 @@ import type { Rest } from '../../../client/link/rest.ts'
 import type { SessionMetadata } from '../../../protocol/sealed/session.ts'
 import { type SessionReminder, sessionReminder } from '../../../protocol/sealed/session-reminder.ts'
 import type { SessionRecord } from '../../../protocol/wire/records.ts'
+import * as v from '../../../schema.ts'
 import type { Credentials, Home } from '../../home/credentials.ts'
 import { createSessionFolder, listSessions } from '../../home/session-folder.ts'
 import type { AgentProgram } from '../../home/session-notes.ts'
@@ -57,10 +58,9 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
 }
 
 function read(told: unknown): SessionReminder {
-  const { data, error } = sessionReminder.safeParse(told)
+  const { data, problem } = v.safeParse(sessionReminder, told)
   if (data) return data
-  const [{ path, message } = { path: [], message: '' }] = error.issues
-  throw new Error(`What the app knows of the session cannot be used: ${path.join('.')}: ${message}`)
+  throw new Error(`What the app knows of the session cannot be used: ${problem.path.join('.')} ${problem.message}`)
 }
 
 function refuseOthers({ machineId }: RestoreDeps['home'], metadata: SessionMetadata): void {

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type * as z from 'zod'
 import type { folderEntry, TreeEntry } from '../../../protocol/sealed/calls/files.ts'
+import type * as v from '../../../schema.ts'
 
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
@@ -23,7 +23,7 @@ export function refuseFile(path: string): void {
 }
 
 /** Folders first, then by name. */
-export function listFolder(path: string): z.infer<typeof folderEntry>[] {
+export function listFolder(path: string): v.InferOutput<typeof folderEntry>[] {
   const entries = readdirSync(path, { withFileTypes: true }).map(entry => {
     const type = entry.isDirectory() ? ('directory' as const) : entry.isFile() ? ('file' as const) : ('other' as const)
     const stats = statSync(join(path, entry.name), { throwIfNoEntry: false })

@@ -1,16 +1,16 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import * as z from 'zod'
 import { CannotStart } from '../../../exit.ts'
+import * as v from '../../../schema.ts'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 
-const policy = z.looseObject({
+const policy = v.looseObject({
   /** Where the phone may begin sessions and look around; else everything below the person's home. */
-  folders: z.array(z.string().refine(isAbsolute, 'not an absolute path')).optional(),
+  folders: v.optional(v.array(v.pipe(v.string(), v.check(isAbsolute, 'not an absolute path')))),
   /** Whether a session may run shell commands for the phone, in its own folder; unless told, it may. */
-  shell: z.boolean().optional(),
+  shell: v.optional(v.boolean()),
   /** After how long a session that a phone began, and that nobody writes to, ends by itself; never unless told. */
-  idleHours: z.number().positive().optional()
+  idleHours: v.optional(v.pipe(v.number(), v.gtValue(0)))
 })
 
 interface Policy {
@@ -23,7 +23,7 @@ interface Policy {
 export function readPolicy(home: string): Policy {
   const text = readPrivateFile(join(home, 'policy.json'))
   if (text === undefined) return { folders: [homedir()], hasShell: true }
-  const { data } = policy.safeParse(parse(text))
+  const { data } = v.safeParse(policy, parse(text))
   if (!data) throw new Error('The policy file of this computer cannot be read, so nothing is allowed.')
   return {
     folders: data.folders ?? [homedir()],
@@ -36,7 +36,7 @@ export function readPolicy(home: string): Policy {
 export function writeFolders(home: string, change: (folders: readonly string[]) => readonly string[]): readonly string[] {
   const file = join(home, 'policy.json')
   const text = readPrivateFile(file)
-  const { data } = policy.safeParse(text === undefined ? {} : parse(text))
+  const { data } = v.safeParse(policy, text === undefined ? {} : parse(text))
   if (!data) throw new CannotStart(`${file} cannot be read. Fix it, or remove it: then everything below your home directory is allowed.`)
   const folders = change(data.folders ?? [homedir()])
   writePrivateFile(file, `${JSON.stringify({ ...data, folders }, undefined, 2)}\n`)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { systemClock } from '../../../../lib/async/clock.ts'
 import { openLocalBus } from '../../../../lib/bus/local.ts'
 import { inviteId } from '../../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../../lib/schema.ts'
 import { createInvite, listInvites, revokeInvite } from '../../../../lib/server/actions/account/invites.ts'
 import { decideSignup, listSignups } from '../../../../lib/server/actions/account/signup.ts'
 import { listUsers, removeUser } from '../../../../lib/server/actions/account/users.ts'
@@ -27,7 +28,7 @@ t.test('owner-only actions check ownership themselves, for every caller', async 
   const caller = (account: typeof ann): Asker => ({
     ...{ account, token: tokenId('t'), kind: 'account', scopes: ['read', 'write', 'manage'], device: deviceId('d'), skip: undefined }
   })
-  const id = inviteId.parse('an-invitation')
+  const id = v.parse(inviteId, 'an-invitation')
   const ownersOnly: Record<string, (by: Asker) => Promise<unknown>> = {
     listUsers: by => listUsers(deps, by),
     listSignups: by => listSignups(deps, by),

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { type NotificationSettings, notificationSettings, type RingKind, ringKind } from '../../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../../lib/schema.ts'
 import { ringingOf } from '../../../../lib/server/actions/notify/ringing.ts'
 
-const settings = (more: Partial<NotificationSettings> = {}) => notificationSettings.parse({ timeZone: 'Europe/Berlin', ...more })
+const settings = (more: Partial<NotificationSettings> = {}) => v.parse(notificationSettings, { timeZone: 'Europe/Berlin', ...more })
 // Thursday, 14:00 in Berlin.
 const noon = Date.parse('2026-01-15T13:00:00Z')
 const at = (berlin: string) => Date.parse(`${berlin}:00+01:00`)
@@ -17,7 +18,7 @@ t.test('each kind notifies as chosen on its device, decisions always', async t =
   const quiet = settings({ decision: 'silent', finished: 'off', failed: 'off', machine: 'off' })
   const expected = { permission: 'silent', question: 'silent', device: 'sound', test: 'sound' } as Partial<Record<RingKind, string>>
   for (const kind of ringKind.options) t.equal(ring(kind, quiet), expected[kind] ?? 'off', kind)
-  t.throws(() => notificationSettings.parse({ decision: 'off' }))
+  t.throws(() => v.parse(notificationSettings, { decision: 'off' }))
 })
 
 t.test('a session can be limited to decisions, or muted', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../../lib/schema.ts'
 import { act } from '../../../../web/app/worker/acting.ts'
 import { notified as words } from '../../../../web/words/notified.ts'
 
@@ -13,7 +14,7 @@ function world({ isLocked = false, mayAllow = false, fails = false } = {}) {
   const rest = {
     async call(name: string, request: { body?: { settings: unknown } }) {
       if (fails) throw new Error('no network')
-      if (name === 'readNotifications') return { settings: notificationSettings.parse({ finished: 'off' }), channels: [] }
+      if (name === 'readNotifications') return { settings: v.parse(notificationSettings, { finished: 'off' }), channels: [] }
       written.push(request.body?.settings)
       return { success: true }
     }
@@ -31,7 +32,7 @@ t.test('snoozing changes no other setting of this device', async t => {
   const { said, written, tap } = world()
   const before = Date.now()
   t.equal(await tap('snooze'), true)
-  const [settings] = written.map(each => notificationSettings.parse(each))
+  const [settings] = written.map(each => v.parse(notificationSettings, each))
   t.equal(settings?.finished, 'off')
   t.ok((settings?.snoozedUntil ?? 0) - before >= 3600_000)
   t.same(said, [words.snoozed])

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { sealed } from '../../../../lib/protocol/wire/ids.ts'
 import type { MessageRecord } from '../../../../lib/protocol/wire/records.ts'
+import * as v from '../../../../lib/schema.ts'
 import { type ReadPlace, unreadPages } from '../../../../web/home/search/search-reading.ts'
 
 const farOn = 27_000_000
@@ -52,7 +53,7 @@ function serverWith(seqs: readonly number[]) {
     localId: null,
     createdAt: seq,
     updatedAt: seq,
-    content: { t: 'encrypted', c: sealed.parse('x') }
+    content: { t: 'encrypted', c: v.parse(sealed, 'x') }
   }))
   const server = {
     asked: 0,

@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap'
 import { Refused, Unreachable } from '../../../../lib/client/index.ts'
 import { type NotificationSettings, notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../../lib/schema.ts'
 import type { Live } from '../../../../web/model/account/live.ts'
 import { isOutOfDate, notificationsOf, tomorrowMorning } from '../../../../web/model/notifications/notifications.ts'
 
-const defaults = notificationSettings.parse({})
+const defaults = v.parse(notificationSettings, {})
 
 /** A server that keeps the settings of one device. */
 function server(t: Test) {

@@ -14,6 +14,7 @@ import {
 } from '../../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../../lib/crypto/index.ts'
 import { encryptedContent } from '../../../../lib/protocol/wire/records.ts'
+import * as v from '../../../../lib/schema.ts'
 import { changeMessage, leavingMessages } from '../../../../web/model/outbox/message-changes.ts'
 import { withdrawMessage } from '../../../../web/model/outbox/messages.ts'
 
@@ -47,7 +48,7 @@ async function waiting() {
     const order = createOrder(true)
     const missing: { sender: string; number: number }[] = []
     const texts = sent.map(({ content: c }) => {
-      const message = openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c }) })
+      const message = openMessage(cipher, { content: v.parse(encryptedContent, { t: 'encrypted', c }) })
       const by = writerOf(message)
       const place = by && order.take(by)
       if (by && place?.type === 'after-gap') missing.push(...place.numbers.map(number => ({ sender: by.sender, number })))

@@ -1,12 +1,13 @@
 import t from 'tap'
 import { sessionMetadata } from '../../../../lib/protocol/sealed/session.ts'
+import * as v from '../../../../lib/schema.ts'
 import type { Live } from '../../../../web/model/account/live.ts'
 import { openChoices } from '../../../../web/model/session/choices.ts'
 import { factsOf } from '../../../../web/model/session/facts.ts'
 import type { SessionView } from '../../../../web/model/store.ts'
 import type { Item } from '../../../../web/model/transcript/items.ts'
 
-const metadata = (more: object = {}) => sessionMetadata.parse({ path: '/a', host: 'a', ...more })
+const metadata = (more: object = {}) => v.parse(sessionMetadata, { path: '/a', host: 'a', ...more })
 
 t.test('a mode carried only by messages is sent with the next one, and is not shown as changed if the turn ends without it', t => {
   const about = metadata({ operatingModes: ['ask', 'free'].map(code => ({ code, value: code })), currentOperatingModeCode: 'ask' })

@@ -1,12 +1,13 @@
 import t from 'tap'
 import { messageBody, type SessionEvent } from '../../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../../lib/schema.ts'
 import { queueOf } from '../../../../web/model/session/queue.ts'
 import type { KnownMessage } from '../../../../web/model/transcript/message.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { commandsLike, filesLike, tokenAt } from '../../../../web/session/composer/suggested.ts'
 
 const at = 1_700_000_000_000
-const body = (value: unknown) => messageBody.parse(value)
+const body = (value: unknown) => v.parse(messageBody, value)
 const mine = (seq: number, text: string, meta: object = {}): KnownMessage => ({
   seq,
   localId: `local${seq}`,

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../../lib/schema.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
 // As happy 1.2.5 tells of a step of an agent that speaks ACP.
 const ofHappy = (args: Record<string, unknown>) =>
-  messageBody.parse({
+  v.parse(messageBody, {
     role: 'session',
     content: {
       id: 'e1',

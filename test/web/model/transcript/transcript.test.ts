@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { messageBody, type SessionEvent } from '../../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../../lib/schema.ts'
 import { blocksOf } from '../../../../web/model/transcript/blocks.ts'
 import type { Item } from '../../../../web/model/transcript/items.ts'
 import type { KnownMessage } from '../../../../web/model/transcript/message.ts'
@@ -11,7 +12,7 @@ const minute = 60_000
 const start = Date.UTC(2026, 4, 14, 12, 0)
 
 function opened(seq: number, body: unknown, localId: string | null = null): KnownMessage {
-  return { seq, localId, at: start + seq * 1000, body: messageBody.parse(body) }
+  return { seq, localId, at: start + seq * 1000, body: v.parse(messageBody, body) }
 }
 
 function mine(seq: number, text: string, localId: string | null = `local${seq}`): KnownMessage {

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import * as z from 'zod'
 import {
   accountVault,
   type Cipher,
@@ -12,6 +11,7 @@ import {
 } from '../../../../lib/client/index.ts'
 import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
+import * as v from '../../../../lib/schema.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
 import type { Entry } from '../../../../web/model/outbox/queue.ts'
@@ -98,7 +98,7 @@ function isRoute(name: string): name is keyof typeof routes {
   return name in routes
 }
 
-const called = z.object({ method: z.string() })
+const called = v.object({ method: v.string() })
 
 const socket: LiveSocket = {
   state: { type: 'live', connectionId: 'c' },
@@ -109,7 +109,7 @@ const socket: LiveSocket = {
   onUpdate: () => () => {},
   onEphemeral: () => () => {},
   async request(_event, payload) {
-    const { method } = called.parse(payload)
+    const { method } = v.parse(called, payload)
     const answer = Reflect.get(shown().machine, method.slice(method.indexOf(':') + 1))
     if (answer === undefined) return never
     if (answer === 'away') throw new Unreachable('not-connected')

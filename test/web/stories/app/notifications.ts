@@ -1,4 +1,5 @@
 import { notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../../lib/schema.ts'
 import type { Channel, NotificationSettings } from '../../../../web/model/notifications/notifications.ts'
 import { at } from './at.ts'
 import type { AppStory } from './shown.ts'
@@ -57,7 +58,7 @@ const missed = channel('c1', {
   }
 })
 
-const defaults = notificationSettings.parse({ timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone })
+const defaults = v.parse(notificationSettings, { timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone })
 const night = { from: '22:30', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], keep: 'decisions' as const, collectAt: '07:00' }
 const chosen: NotificationSettings = { ...defaults, previews: true, quiet: night, escalation: { afterMinutes: 5, to: ['c3'] } }
 

@@ -1,6 +1,7 @@
 import type { MachineCall, ResultOfMachineCall } from '../../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { deviceId, inviteId, sessionId, tokenId } from '../../../../lib/protocol/wire/ids.ts'
 import type { JsonRouteName, ReplyOf } from '../../../../lib/protocol/wire/routes.ts'
+import * as v from '../../../../lib/schema.ts'
 import { folder } from '../fixtures.ts'
 import { archived, moving, publish } from './world.ts'
 
@@ -12,7 +13,7 @@ export type ToldByServer = { readonly [Name in JsonRouteName]?: ReplyOf<Name> | 
 export type ToldByMachine = { readonly [Name in MachineCall]?: ResultOfMachineCall<Name> | { error: string } }
 
 const device = (id: string, name: string, ago: number, current = false) => ({
-  id: deviceId.parse(id),
+  id: v.parse(deviceId, id),
   kind: id.startsWith('t') ? ('terminal' as const) : ('account' as const),
   name,
   renews: true,
@@ -50,14 +51,14 @@ export const limitedStorage: ReplyOf<'readStorage'> = {
 
 export const server: ToldByServer = {
   readStorage: storage,
-  readSessionSizes: { sessions: archived.map(({ id }, index) => ({ id: sessionId.parse(id), bytes: 41_000 * (index + 1) ** 2 })) },
+  readSessionSizes: { sessions: archived.map(({ id }, index) => ({ id: v.parse(sessionId, id), bytes: 41_000 * (index + 1) ** 2 })) },
   listDevices: {
     devices: [device('d1', 'Chrome on Android', 0, true), device('d2', 'Tablet', 60 * 5), device('t3', 'studio-mini', 1)]
   },
   listTokens: {
     tokens: [
       {
-        id: tokenId.parse('k1'),
+        id: v.parse(tokenId, 'k1'),
         name: 'Nightly report',
         scopes: ['read'],
         createdAt: now - 12 * 24 * 60 * minute,
@@ -80,8 +81,8 @@ export const server: ToldByServer = {
   },
   listInvites: {
     invites: [
-      { id: inviteId.parse('i1'), label: 'Jon', state: 'unused', createdAt: now - 60 * minute, endsAt: now + 6 * 24 * 60 * minute },
-      { id: inviteId.parse('i2'), label: '', state: 'used', createdAt: now - 900 * minute, endsAt: now + 5 * 24 * 60 * minute }
+      { id: v.parse(inviteId, 'i1'), label: 'Jon', state: 'unused', createdAt: now - 60 * minute, endsAt: now + 6 * 24 * 60 * minute },
+      { id: v.parse(inviteId, 'i2'), label: '', state: 'used', createdAt: now - 900 * minute, endsAt: now + 5 * 24 * 60 * minute }
     ]
   }
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import * as v from '../../../../lib/schema.ts'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import { createMirror } from '../../../../lib/wrapper/agents/opencode/mirror.ts'
 import { history } from '../../../../lib/wrapper/agents/opencode/shapes.ts'
@@ -8,7 +9,7 @@ t.test('a turn that started while disconnected continues until its conversation 
   const mirror = createMirror({ emit: ({ type }) => told.push(type), async post() {} })
   mirror.follow('c', 0)
   mirror.beginTurn()
-  mirror.catchUp({ history: history.parse([asked('look, then do it'), answered('I looked')]), isIdle: false, waiting: undefined })
+  mirror.catchUp({ history: v.parse(history, [asked('look, then do it'), answered('I looked')]), isIdle: false, waiting: undefined })
   t.notOk(told.includes('turn-ended'), 'its first message is whole, and the next one comes')
   mirror.take({ type: 'session.idle', properties: { sessionID: 'c' } })
   t.equal(told.at(-1), 'turn-ended')

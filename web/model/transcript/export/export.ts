@@ -1,6 +1,7 @@
 import { downloadZip } from 'client-zip'
 import { openMessage } from '../../../../lib/client/index.ts'
 import { sessionId } from '../../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../../lib/schema.ts'
 import type { Live } from '../../account/live.ts'
 import { home } from '../../home.ts'
 import { titleOf } from '../../sessions.ts'
@@ -73,7 +74,7 @@ type Records = Awaited<ReturnType<typeof readMessages>>
 async function readMessages({ rest }: Pick<Live, 'rest'>, id: string, signal: AbortSignal) {
   const all = []
   for (let after = 0; ; ) {
-    const request = { params: { id: sessionId.parse(id) }, query: { after_seq: after, limit: pageSize } }
+    const request = { params: { id: v.parse(sessionId, id) }, query: { after_seq: after, limit: pageSize } }
     const { messages, hasMore } = await rest.call('readMessages', request, { signal })
     all.push(...messages)
     after = messages.at(-1)?.seq ?? after

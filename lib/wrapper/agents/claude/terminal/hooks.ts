@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../../../schema.ts'
 import { makePrivateFolder } from '../../../home/private-files.ts'
 import { ownName } from '../../../home/processes.ts'
 
@@ -12,26 +12,26 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 // For one message.
 const mostLines = 100_000
-const text = z.string().optional().catch(undefined)
+const text = v.fallback(v.optional(v.string()), undefined)
 
 /** What Claude Code reports at certain moments; everything but the name may be missing in another version. */
-const hook = z.looseObject({
-  hook_event_name: z.string(),
+const hook = v.looseObject({
+  hook_event_name: v.string(),
   session_id: text,
   transcript_path: text,
   permission_mode: text,
   prompt: text,
   tool_name: text,
-  tool_input: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  tool_input: v.fallback(v.optional(v.record(v.string(), v.unknown())), undefined),
   tool_use_id: text,
-  permission_suggestions: z.array(z.unknown()).optional().catch(undefined),
+  permission_suggestions: v.fallback(v.optional(v.array(v.unknown())), undefined),
   last_assistant_message: text,
   message_id: text,
   delta: text,
-  index: z.number().int().min(0).max(mostLines).optional().catch(undefined),
+  index: v.fallback(v.optional(v.pipe(v.int(), v.minValue(0), v.maxValue(mostLines))), undefined),
   error: text
 })
-export type Hook = z.infer<typeof hook>
+export type Hook = v.InferOutput<typeof hook>
 
 interface HooksOptions {
   home: string
@@ -114,7 +114,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, token:
   }
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const said = hook.parse(JSON.parse(await bodyOf(request)))
+  const said = v.parse(hook, JSON.parse(await bodyOf(request)))
   const reply = await onHook(said, gone.signal)
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
 }

@@ -1,8 +1,8 @@
-import * as z from 'zod'
 import { questionTool, readAnswers, readQuestions, writeAnswers } from '../../../../protocol/sealed/decisions/ask-user-question.ts'
 import type { Grant, Grants } from '../../../../protocol/sealed/decisions/grants.ts'
 import type { Question } from '../../../../protocol/sealed/decisions/questions.ts'
 import type { PermissionChoice } from '../../../../protocol/sealed/session.ts'
+import * as v from '../../../../schema.ts'
 import type { AgentEvent, Answers, Step } from '../../agent.ts'
 import { lastingChoice } from '../../grants.ts'
 import type { Translator } from '../transcript/history.ts'
@@ -204,11 +204,11 @@ function no(more: string, reason: string | undefined): Decision {
   return { behavior: 'deny', message: `The person said no, on their phone${more}${reason ? `: ${reason}` : '.'}` }
 }
 
-const rules = z.array(z.object({ toolName: z.string(), ruleContent: z.string().nullish() })).min(1)
-const suggestion = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('setMode'), mode: z.enum(['acceptEdits', 'bypassPermissions']), destination: z.string() }),
-  z.object({ type: z.literal('addRules'), behavior: z.literal('allow'), rules, destination: z.string() }),
-  z.object({ type: z.literal('addDirectories'), directories: z.array(z.string()).min(1), destination: z.string() })
+const rules = v.pipe(v.array(v.object({ toolName: v.string(), ruleContent: v.nullish(v.string()) })), v.minLength(1))
+const suggestion = v.variant('type', [
+  v.object({ type: v.literal('setMode'), mode: v.picklist(['acceptEdits', 'bypassPermissions']), destination: v.string() }),
+  v.object({ type: v.literal('addRules'), behavior: v.literal('allow'), rules, destination: v.string() }),
+  v.object({ type: v.literal('addDirectories'), directories: v.pipe(v.array(v.string()), v.minLength(1)), destination: v.string() })
 ])
 
 /**
@@ -216,13 +216,13 @@ const suggestion = z.discriminatedUnion('type', [
  * them: it could allow anything.
  */
 function grantsOf(suggestions: readonly unknown[] = []): Grants | undefined {
-  const read = suggestions.map(each => suggestion.safeParse(each).data)
+  const read = suggestions.map(each => v.safeParse(suggestion, each).data)
   const known = read.flatMap(each => each ?? [])
   if (known.length === 0 || known.length < read.length) return undefined
   return { lasts: known.every(({ destination }) => destination === 'session') ? 'session' : 'always', what: known.flatMap(grantsIn) }
 }
 
-function grantsIn(each: z.infer<typeof suggestion>): Grant[] {
+function grantsIn(each: v.InferOutput<typeof suggestion>): Grant[] {
   switch (each.type) {
     case 'setMode':
       return [{ type: each.mode === 'acceptEdits' ? 'edits' : 'everything', of: [] }]
@@ -233,7 +233,7 @@ function grantsIn(each: z.infer<typeof suggestion>): Grant[] {
   }
 }
 
-function ruleGrant({ toolName, ruleContent }: z.infer<typeof rules>[number]): Grant {
+function ruleGrant({ toolName, ruleContent }: v.InferOutput<typeof rules>[number]): Grant {
   if (!ruleContent) return { type: 'tools', of: [toolName] }
   if (toolName === 'Bash') return { type: 'commands', of: [ruleContent.replace(/:\*$/, ' *')] }
   return { type: 'tools', of: [`${toolName}(${ruleContent})`] }

@@ -1,5 +1,5 @@
-import * as z from 'zod'
 import type { RetryReason } from '../../../../protocol/sealed/session.ts'
+import * as v from '../../../../schema.ts'
 import { type Console, withWrite } from '../../../terminal/console.ts'
 import type { AgentEvent } from '../../agent.ts'
 
@@ -11,26 +11,26 @@ type Retrying = Extract<AgentEvent, { type: 'retrying' }>
  */
 export const handedOn = { claudeCode: { emitRawSDKMessages: [{ type: 'system', subtype: 'api_retry' }, { type: 'stream_event' }] } }
 
-const frame = z.object({
-  message: z.object({
-    type: z.literal('system'),
-    subtype: z.literal('api_retry'),
-    attempt: z.number(),
-    max_retries: z.number(),
-    retry_delay_ms: z.number(),
-    error_status: z.number().nullish().catch(undefined)
+const frame = v.object({
+  message: v.object({
+    type: v.literal('system'),
+    subtype: v.literal('api_retry'),
+    attempt: v.number(),
+    max_retries: v.number(),
+    retry_delay_ms: v.number(),
+    error_status: v.fallback(v.nullish(v.number()), undefined)
   })
 })
 
-const abandoned = z.object({
-  message: z.object({ type: z.literal('stream_event'), parent_tool_use_id: z.null(), abandoned_blocks: z.looseObject({}) })
+const abandoned = v.object({
+  message: v.object({ type: v.literal('stream_event'), parent_tool_use_id: v.null(), abandoned_blocks: v.looseObject({}) })
 })
 
 /** As passed on by the adapter. */
 export function readRetry(method: string, params: unknown): Retrying | undefined {
   // The stream broke off, and the model is asked again without streaming.
-  if (abandoned.safeParse(params).success) return { type: 'retrying', inMs: 0, why: 'other' }
-  const { data } = frame.safeParse(params)
+  if (v.safeParse(abandoned, params).success) return { type: 'retrying', inMs: 0, why: 'other' }
+  const { data } = v.safeParse(frame, params)
   if (!data || method !== '_claude/sdkMessage') return undefined
   const { attempt, max_retries: of, retry_delay_ms: inMs, error_status: status } = data.message
   return { type: 'retrying', attempt, of, inMs, why: reasonOf(status) }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from '../../../../schema.ts'
 import { lease } from '../../../home/ownership.ts'
 import type { Console } from '../../../terminal/console.ts'
 import { howEnded, openPty } from '../../pty.ts'
@@ -77,11 +77,11 @@ function readOwnStatus(env: Readonly<Record<string, string>>, pid: number): OwnS
   }
 }
 
-const statusFile = z.looseObject({ status: z.enum(['idle', 'busy', 'waiting']) })
+const statusFile = v.looseObject({ status: v.picklist(['idle', 'busy', 'waiting']) })
 
 function inFile(file: string): OwnStatus['now'] {
   try {
-    return statusFile.parse(JSON.parse(readFileSync(file, 'utf8'))).status
+    return v.parse(statusFile, JSON.parse(readFileSync(file, 'utf8'))).status
   } catch {
     return undefined
   }

@@ -1,24 +1,24 @@
 import { readFileSync, statSync } from 'node:fs'
-import * as z from 'zod'
 import type { AgentGoalStatus } from '../../../../protocol/sealed/goals.ts'
+import * as v from '../../../../schema.ts'
 
 /** What Claude Code records of a goal: when it is set, checked, and over. */
-export const goalRow = z.looseObject({
-  type: z.literal('attachment'),
-  uuid: z.string().min(1),
-  sessionId: z.string().min(1),
-  timestamp: z.string().optional().catch(undefined),
-  attachment: z.looseObject({
-    type: z.literal('goal_status'),
-    condition: z.string().trim().min(1),
-    met: z.boolean(),
+export const goalRow = v.looseObject({
+  type: v.literal('attachment'),
+  uuid: v.pipe(v.string(), v.minLength(1)),
+  sessionId: v.pipe(v.string(), v.minLength(1)),
+  timestamp: v.fallback(v.optional(v.string()), undefined),
+  attachment: v.looseObject({
+    type: v.literal('goal_status'),
+    condition: v.pipe(v.string(), v.trim(), v.minLength(1)),
+    met: v.boolean(),
     /** Done by a person. */
-    sentinel: z.boolean().optional().catch(undefined),
-    failed: z.boolean().optional().catch(undefined)
+    sentinel: v.fallback(v.optional(v.boolean()), undefined),
+    failed: v.fallback(v.optional(v.boolean()), undefined)
   })
 })
 
-export function goalOf({ uuid, sessionId, timestamp = '', attachment }: z.infer<typeof goalRow>): AgentGoalStatus {
+export function goalOf({ uuid, sessionId, timestamp = '', attachment }: v.InferOutput<typeof goalRow>): AgentGoalStatus {
   const about = { source: 'claude' as const, observedAt: Date.parse(timestamp) || 0, sourceSessionId: sessionId, sourceRevision: uuid }
   const { condition, met, sentinel, failed } = attachment
   if (failed) return { ...about, status: 'inactive', reason: 'unknown' }
@@ -48,7 +48,7 @@ export function lastGoalIn(file: string): AgentGoalStatus | undefined {
 export function goalIn(line: string): AgentGoalStatus | undefined {
   if (!line.includes(mark)) return undefined
   try {
-    const { data } = goalRow.safeParse(JSON.parse(line))
+    const { data } = v.safeParse(goalRow, JSON.parse(line))
     return data && goalOf(data)
   } catch {
     return undefined

@@ -1,69 +1,74 @@
-import * as z from 'zod'
 import type { AgentGoalStatus } from '../../../../protocol/sealed/goals.ts'
+import * as v from '../../../../schema.ts'
 import { goalOf, goalRow } from './goals.ts'
 
-const block = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({ type: z.literal('thinking'), thinking: z.string() }),
-  z.looseObject({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.record(z.string(), z.unknown()).catch({}) }),
-  z.looseObject({
-    type: z.literal('tool_result'),
-    tool_use_id: z.string(),
-    is_error: z.boolean().optional().catch(undefined),
-    content: z.unknown()
+const block = v.variant('type', [
+  v.looseObject({ type: v.literal('text'), text: v.string() }),
+  v.looseObject({ type: v.literal('thinking'), thinking: v.string() }),
+  v.looseObject({
+    type: v.literal('tool_use'),
+    id: v.string(),
+    name: v.string(),
+    input: v.fallback(v.record(v.string(), v.unknown()), {})
+  }),
+  v.looseObject({
+    type: v.literal('tool_result'),
+    tool_use_id: v.string(),
+    is_error: v.fallback(v.optional(v.boolean()), undefined),
+    content: v.unknown()
   })
 ])
 
-const tokens = z.number().nonnegative().nullish().catch(undefined)
-const usage = z.looseObject({
-  input_tokens: z.number().nonnegative(),
+const tokens = v.fallback(v.nullish(v.pipe(v.number(), v.minValue(0))), undefined)
+const usage = v.looseObject({
+  input_tokens: v.pipe(v.number(), v.minValue(0)),
   output_tokens: tokens,
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens
 })
 
-const turnRow = z.looseObject({
-  type: z.enum(['user', 'assistant']),
-  uuid: z.string(),
-  timestamp: z.string().optional().catch(undefined),
-  isMeta: z.boolean().optional(),
-  isSidechain: z.boolean().optional(),
-  isApiErrorMessage: z.boolean().optional(),
+const turnRow = v.looseObject({
+  type: v.picklist(['user', 'assistant']),
+  uuid: v.string(),
+  timestamp: v.fallback(v.optional(v.string()), undefined),
+  isMeta: v.optional(v.boolean()),
+  isSidechain: v.optional(v.boolean()),
+  isApiErrorMessage: v.optional(v.boolean()),
   /** An earlier part, summarized for the model. */
-  isCompactSummary: z.boolean().optional(),
+  isCompactSummary: v.optional(v.boolean()),
   /** The requested model; the one that answered may have another name. */
-  requestedModel: z.string().optional().catch(undefined),
+  requestedModel: v.fallback(v.optional(v.string()), undefined),
   /** Of a web fetch, among what other tools record there. */
-  toolUseResult: z.looseObject({ code: z.int(), bytes: z.int() }).optional().catch(undefined),
-  message: z.looseObject({
-    id: z.string().optional(),
-    model: z.string().optional(),
-    stop_reason: z.string().nullish().catch(undefined),
-    usage: usage.optional().catch(undefined),
-    content: z.union([z.string(), z.array(z.unknown())])
+  toolUseResult: v.fallback(v.optional(v.looseObject({ code: v.int(), bytes: v.int() })), undefined),
+  message: v.looseObject({
+    id: v.optional(v.string()),
+    model: v.optional(v.string()),
+    stop_reason: v.fallback(v.nullish(v.string()), undefined),
+    usage: v.fallback(v.optional(usage), undefined),
+    content: v.union([v.string(), v.array(v.unknown())])
   })
 })
 /** Input from a person during a turn, accepted into it. */
-const queuedRow = z.looseObject({
-  type: z.literal('attachment'),
-  uuid: z.string(),
-  timestamp: z.string().optional().catch(undefined),
-  isSidechain: z.boolean().optional(),
-  attachment: z.looseObject({
-    type: z.literal('queued_command'),
-    commandMode: z.literal('prompt'),
-    prompt: z.union([z.string(), z.array(z.unknown())]),
-    origin: z.looseObject({ kind: z.literal('human') }).optional()
+const queuedRow = v.looseObject({
+  type: v.literal('attachment'),
+  uuid: v.string(),
+  timestamp: v.fallback(v.optional(v.string()), undefined),
+  isSidechain: v.optional(v.boolean()),
+  attachment: v.looseObject({
+    type: v.literal('queued_command'),
+    commandMode: v.literal('prompt'),
+    prompt: v.union([v.string(), v.array(v.unknown())]),
+    origin: v.optional(v.looseObject({ kind: v.literal('human') }))
   })
 })
-const modeRow = z.looseObject({ type: z.literal('permission-mode'), permissionMode: z.string() })
+const modeRow = v.looseObject({ type: v.literal('permission-mode'), permissionMode: v.string() })
 
-const titleRow = z.union([
-  z.looseObject({ type: z.literal('custom-title'), customTitle: z.string().min(1) }),
-  z.looseObject({ type: z.literal('ai-title'), aiTitle: z.string().min(1) })
+const titleRow = v.union([
+  v.looseObject({ type: v.literal('custom-title'), customTitle: v.pipe(v.string(), v.minLength(1)) }),
+  v.looseObject({ type: v.literal('ai-title'), aiTitle: v.pipe(v.string(), v.minLength(1)) })
 ])
 
-export type Block = z.infer<typeof block>
+export type Block = v.InferOutput<typeof block>
 
 /**
  * One entry of a transcript line. `uuid` and `index` identify it permanently: a line is copied when a
@@ -93,15 +98,15 @@ export interface Fetched {
  */
 export function readRow(line: string, since: number): Row[] {
   const value = parse(line)
-  const mode = modeRow.safeParse(value)
+  const mode = v.safeParse(modeRow, value)
   if (mode.success) return [{ type: 'mode', mode: mode.data.permissionMode }]
-  const title = titleRow.safeParse(value)
+  const title = v.safeParse(titleRow, value)
   if (title.success) return [titleOf(title.data)]
-  const goal = goalRow.safeParse(value)
+  const goal = v.safeParse(goalRow, value)
   if (goal.success) return [{ type: 'goal', goal: goalOf(goal.data) }]
-  const queued = queuedRow.safeParse(value)
+  const queued = v.safeParse(queuedRow, value)
   if (queued.success) return queuedOf(queued.data, since)
-  const { data: row } = turnRow.safeParse(value)
+  const { data: row } = v.safeParse(turnRow, value)
   if (!row || row.isMeta || row.isSidechain || row.isCompactSummary) return []
   if (row.timestamp !== undefined && Date.parse(row.timestamp) < since) return []
   // Added by every resume after a turn that was cut off; API errors come this way too and count.
@@ -110,7 +115,7 @@ export function readRow(line: string, since: number): Row[] {
   const fetched = row.toolUseResult
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   const said = blocks.flatMap((item, index): Row[] => {
-    const { data } = block.safeParse(item)
+    const { data } = v.safeParse(block, item)
     if (!data) return []
     if (row.type === 'user' && data.type === 'text') {
       if (/^\[Request interrupted by user/.test(data.text)) return [{ type: 'interrupted' }]
@@ -131,7 +136,7 @@ export function promptOf({ uuid, index, text }: Extract<Row, { type: 'command' }
   return { type: 'block', by: 'user', uuid, index, block: { type: 'text', text }, isLast: false }
 }
 
-function usageOf({ message, requestedModel }: z.infer<typeof turnRow>): Row[] {
+function usageOf({ message, requestedModel }: v.InferOutput<typeof turnRow>): Row[] {
   const { usage, model } = message
   if (!usage || model === undefined || model === '<synthetic>') return []
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
@@ -139,13 +144,13 @@ function usageOf({ message, requestedModel }: z.infer<typeof turnRow>): Row[] {
   return [{ type: 'usage', used, model: requestedModel ?? model }]
 }
 
-function queuedOf({ uuid, timestamp, isSidechain, attachment: { prompt } }: z.infer<typeof queuedRow>, since: number): Row[] {
+function queuedOf({ uuid, timestamp, isSidechain, attachment: { prompt } }: v.InferOutput<typeof queuedRow>, since: number): Row[] {
   if (isSidechain || (timestamp !== undefined && Date.parse(timestamp) < since)) return []
   const text = withoutPasteMarks(typeof prompt === 'string' ? prompt : resultText(prompt))
   return text.trim() === '' ? [] : [{ type: 'block', by: 'user', uuid, index: 0, block: { type: 'text', text }, isLast: false }]
 }
 
-function titleOf(row: z.infer<typeof titleRow>): Row {
+function titleOf(row: v.InferOutput<typeof titleRow>): Row {
   const byPerson = row.type === 'custom-title'
   return { type: 'title', title: byPerson ? row.customTitle : row.aiTitle, byPerson }
 }

@@ -1,0 +1,76 @@
+import t from 'tap'
+import * as v from '../lib/schema.ts'
+
+const json = (text: string): unknown => JSON.parse(text)
+
+t.test('a list is no object', async t => {
+  const schemas = [v.object({}), v.object({ length: v.number() }), v.looseObject({}), v.strictObject({}), v.record(v.string(), v.unknown())]
+  for (const schema of schemas) {
+    t.equal(v.safeParse(schema, []).success, false, schema.type)
+    t.equal(v.safeParse(v.optional(schema), undefined).success, true, schema.type)
+  }
+})
+
+t.test('a number is finite', async t => {
+  for (const schema of [v.number(), v.int(), v.pipe(v.number(), v.minValue(0))])
+    for (const text of ['1e999', '-1e999', '"1"']) t.equal(v.safeParse(schema, json(text)).success, false, text)
+  t.equal(v.parse(v.number(), json('1e300')), 1e300)
+  t.equal(v.safeParse(v.int(), 2 ** 53).success, false)
+})
+
+t.test('content keeps every key, and none of them becomes what it inherits from', async t => {
+  const given = json('{"type":"x","constructor":{"a":1},"prototype":2,"hasOwnProperty":3,"__proto__":{"isAdmin":true}}')
+  const kept = { type: 'x', constructor: { a: 1 }, prototype: 2, hasOwnProperty: 3 }
+  for (const schema of [v.looseObject({ type: v.string() }), v.record(v.string(), v.unknown())]) {
+    const read = v.parse(schema, given)
+    t.strictSame(Object.entries(read), Object.entries(kept), schema.type)
+    t.equal(Object.getPrototypeOf(read), Object.prototype)
+  }
+  t.strictSame(v.parse(v.unknown(), given), given)
+  t.strictSame(Object.keys(v.parse(v.omit(v.looseObject({ a: v.string(), b: v.string() }), ['b']), { a: '1', b: 2, c: 3 })), [
+    'a',
+    'b',
+    'c'
+  ])
+})
+
+t.test('each key and value of a record is read', async t => {
+  const counts = v.record(v.pipe(v.string(), v.maxLength(11)), v.number())
+  t.strictSame(v.parse(counts, { constructor: 1, a: 2 }), { constructor: 1, a: 2 })
+  t.equal(v.safeParse(counts, { constructor: 'x' }).success, false)
+  t.equal(v.safeParse(counts, { 'twelve long.': 1 }).success, false)
+  t.equal(v.safeParse(counts, null).success, false)
+  t.equal(v.safeParse(counts, 'text').success, false)
+})
+
+t.test('a problem names the place and what was expected, never what came', async t => {
+  const schema = v.strictObject({
+    list: v.optional(v.array(v.object({ at: v.number() }))),
+    text: v.optional(v.text(3)),
+    count: v.optional(v.pipe(v.number(), v.minValue(1))),
+    kind: v.optional(v.picklist(['a', 'b'])),
+    name: v.optional(v.pipe(v.string(), v.regex(/^x/, 'no name'))),
+    of: v.optional(v.variant('type', [v.object({ type: v.literal('one') }), v.object({ type: v.literal('two') })])),
+    check: v.optional(
+      v.pipe(
+        v.string(),
+        v.check(() => false)
+      )
+    )
+  })
+  const cases: [unknown, string][] = [
+    ['secret', 'value expected Object'],
+    [{ list: [{ at: 1 }, { at: 'secret' }] }, 'value.list.1.at expected number'],
+    [{ list: [{}] }, 'value.list.0.at is missing'],
+    [{ text: 'secret' }, 'value.text expected length <=3'],
+    [{ count: 0 }, 'value.count expected >=1'],
+    [{ kind: 'secret' }, 'value.kind expected ("a" | "b")'],
+    [{ name: 'secret' }, 'value.name no name'],
+    [{ of: { type: 'secret' } }, 'value.of.type expected ("one" | "two")'],
+    [{ check: 'secret' }, 'value.check is not valid'],
+    [{ other: 'secret' }, 'value.other is unknown']
+  ]
+  for (const [value, message] of cases) t.throws(() => v.parse(schema, value), { name: 'Misfit', message })
+  const thrown = v.safeParse(schema, { text: 'secret' })
+  t.notMatch(JSON.stringify(thrown), 'secret')
+})
