@@ -9,6 +9,7 @@ import { createAdmission, guardRoutes } from './http/admission.ts'
 import { openExchange } from './http/exchange.ts'
 import { type HttpDeps, serveRoutes } from './http/http.ts'
 import { Client, Outflow } from './http/outflow.ts'
+import { ReadQueue } from './http/read-queue.ts'
 import { notFound } from './http/reply.ts'
 import { createStaticFiles } from './http/static.ts'
 import { type StatusDeps, serveStatus } from './http/status.ts'
@@ -49,7 +50,7 @@ interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart if it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
+  deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
     Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
@@ -64,7 +65,8 @@ export async function openEdge(
   const files = createStaticFiles({ secure: isSecure, dev: options.dev, underWay: deps.underWay, outflow })
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
-  const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, corsOrigin: options.corsOrigin }
+  const reads = new ReadQueue(deps.onError)
+  const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, reads, corsOrigin: options.corsOrigin }
   const largePlaces = new LargePlaces(options, deps)
   const visits = new Visits({
     ...options,

@@ -188,6 +188,17 @@ t.test('answers made by one commit are each counted before the next is made [B2,
   t.same([count('version-mismatch'), count('error')], [10, 6], 'of 7 MiB each, and the others have to wait')
 })
 
+t.test('long answers asked for at the same moment are each counted before the next is made [B2, B3]', async t => {
+  const server = await startLimited(t)
+  const ada = await signUp(t, server)
+  const id = crypto.randomUUID()
+  await ada.call('POST', '/v1/artifacts', { body: { id, header: 'h', body: large(7), dataEncryptionKey: 'k' } })
+  server.clock.advance(20_000)
+  const statuses = await Promise.all(Array.from({ length: 16 }, () => ada.call('GET', `/v1/artifacts/${id}`).then(({ status }) => status)))
+  const count = (wanted: number) => statuses.filter(status => status === wanted).length
+  t.same([count(200), count(429)], [10, 6], 'of 7 MiB each, and the others have to wait')
+})
+
 t.test('sockets of an account are counted as they connect, so that reconnecting gives no new rate [B5, Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]

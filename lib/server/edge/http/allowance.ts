@@ -28,6 +28,11 @@ export class Allowance {
     this.#chargeBytes(bearer, Math.max(announced, leastBytes))
   }
 
+  /** Throws the refusal when the bytes are used up. */
+  checkBytes(bearer: Bearer | undefined): void {
+    for (const name of this.#names) if (isOfBytes(name)) this.#counter.check(name, this.#keyOf(name, bearer))
+  }
+
   answered(bearer: Bearer | undefined, bytes: number): void {
     this.#chargeBytes(bearer, bytes)
   }

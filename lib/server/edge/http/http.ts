@@ -16,6 +16,7 @@ import { Allowance } from './allowance.ts'
 import { BodyStream } from './body-stream.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
+import type { ReadQueue } from './read-queue.ts'
 import { addressOf, copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
 
 export interface HttpDeps extends ExchangeDeps {
@@ -29,6 +30,7 @@ export interface HttpDeps extends ExchangeDeps {
   /** The memory for arriving bodies, and for large ones until they are answered. */
   bodies: Budget
   strangers: Pick<Strangers, 'know' | 'isKnown' | 'isCrowded'>
+  reads: ReadQueue
 }
 
 /** Some apps send a body where none belongs; this much of it is accepted and ignored. */
@@ -43,6 +45,8 @@ interface Binding extends Route<v.GenericSchema, v.GenericSchema, v.GenericSchem
   limits: readonly LimitName[]
   /** Whether the origin of the request is needed: finding it takes several calls into the library. */
   wantsSender: boolean
+  /** It only reads what is stored, and its answer may be long. */
+  isRead: boolean
   handler: (asked: Parsed) => Promise<unknown>
 }
 
@@ -65,7 +69,15 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
     const counted = limitsOf(name, route.auth !== 'none')
     const wantsSender = route.auth === 'none' || counted.some(limit => limits[limit].by === 'address')
     const label = `${route.method} ${route.path}`
-    const binding: Binding = { ...route, label, paramNames, limits: counted, wantsSender, handler }
+    const binding: Binding = {
+      ...route,
+      label,
+      paramNames,
+      limits: counted,
+      wantsSender,
+      isRead: route.auth === 'read' && route.reply !== bytesOut,
+      handler
+    }
     const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
     bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
   }
@@ -155,9 +167,26 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 
   function run(found: Bearer | undefined, body: Buffer): void {
+    if (!found || !binding.isRead) {
+      void runAtOnce(found, body)
+      return
+    }
+    // When its turn comes the library has taken back what it lent.
+    const copy = Buffer.from(body)
+    deps.reads.run(found.account, () => runInTurn(found, copy).catch(refuse))
+  }
+
+  async function runInTurn(found: Bearer, body: Buffer): Promise<void> {
+    if (client.isGone) return
+    // Those before it may have used up what it was admitted with.
+    allowance.checkBytes(found)
+    await runAtOnce(found, body)
+  }
+
+  function runAtOnce(found: Bearer | undefined, body: Buffer): Promise<void> {
     const work = handle(found, body)
     if (body.length > largeBytes) holdUntil(work, found, body.length)
-    work.then(
+    return work.then(
       reply => respond(found, reply),
       error => refuseAs(found, error)
     )
