@@ -12,7 +12,7 @@ t.test('the store is checked every second, and each change is reported once [F1]
     await settled()
   }
   t.equal(scrubs(), 5)
-  t.match(said, [/disk is full/, /damaged/, /room again/])
+  t.match(said, [/disk is full/, /damaged/, /space again/])
   await caretaker.close()
   clock.advance(10_000)
   await settled()

@@ -26,7 +26,7 @@ t.test('the daemon is replaced by a new process, shows its log, and says how to 
   t.notMatch(lines.join('\n'), /a1B2a1B2/)
   t.match(await machine.call('update', {}), { installed: 'source', isReady: false, message: /sources/ })
 
-  t.match(await machine.call('restart', {}), { message: /starts again/ })
+  t.match(await machine.call('restart', {}), { message: /restarts/ })
   await machine.until(async () => {
     const { status, pid } = (await machine.state()) ?? {}
     return status === 'running' && pid !== before

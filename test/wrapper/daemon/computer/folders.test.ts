@@ -30,7 +30,7 @@ t.test('a session works on its own copy, which is removed when nothing in it wou
     prompt: 'SCRIPT: tool write {"path":"b.txt","content":"new"}',
     permissionMode: 'acceptEdits'
   }
-  await t.rejects(machine.call('spawn-happy-session', { ...ask, worktree: { base: '--help' } }), /knows no --help/)
+  await t.rejects(machine.call('spawn-happy-session', { ...ask, worktree: { base: '--help' } }), /has no --help/)
   await t.rejects(machine.call('spawn-happy-session', { ...ask, directory: allowed, worktree: {} }), /not in a Git repository/)
 
   await machine.call('spawn-happy-session', { ...ask, worktree: { about: 'Größe prüfen: überall!' } })
