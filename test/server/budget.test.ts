@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { Budget } from '../../lib/server/budget.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import { signUp } from '../kit/person.ts'
+import { type Person, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcp, readAnswer } from './raw-http.ts'
 
@@ -105,10 +105,42 @@ t.test('three accounts with all the bodies they can have keep nobody from a smal
   t.equal((await ada.send(session, { localId: 'a', content: 'x'.repeat(mib) })).status, 200)
 })
 
+t.test('parts of attachments that wait for their rest count, and old ones make room for others [N2]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock, now: () => 1e12 + clock.now() })
+  const uploadOf = async (person: Person) => {
+    const session = await person.openSession()
+    const { body } = await person.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { size: 9 * mib } })
+    return { method: 'PUT', token: person.token, path: new URL(body.uploadUrl).pathname, size: 256 * 1024 }
+  }
+  const people = [await signUp(t, server), await signUp(t, server), await signUp(t, server), await signUp(t, server)]
+  let rejected = 0
+  for (const person of people) {
+    const upload = await uploadOf(person)
+    for (let number = 0; number < 300; number++) {
+      const { answered } = await sendAlmost(t, server, upload)
+      answered.then(answer => {
+        rejected += Number(answer.startsWith('HTTP/1.1 503 '))
+      })
+    }
+  }
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const post = async (localId: string) => (await ada.send(session, { localId, content: 'x'.repeat(16 * mib) })).status
+  t.equal(await post('at once'), 503)
+  t.ok(rejected >= 1200 - (96 * 4 + 4), `${rejected} parts were rejected`)
+  clock.advance(10_000)
+  t.equal(await post('later'), 200)
+})
+
 /** A request whose body stops one byte before its end. */
-async function sendAlmost(t: Test, server: { port: number }, { token, path, size }: { token: string; path: string; size: number }) {
+async function sendAlmost(
+  t: Test,
+  server: { port: number },
+  { method = 'POST', token, path, size }: { method?: string; token: string; path: string; size: number }
+) {
   const socket = await openTcp(t, server)
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${size}\r\n\r\n`
+  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${size}\r\n\r\n`
   const answered = once(socket, 'data').then(([data]) => String(data))
   await new Promise(done => socket.write(head + ' '.repeat(size - 1), done))
   return { socket, answered }

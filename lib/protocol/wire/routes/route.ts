@@ -28,7 +28,10 @@ export interface Route<
 }
 
 /** Bytes on their way in: read once, in order. More arrive as fast as they are read. */
-export type BytesIn = AsyncIterable<Uint8Array>
+export interface BytesIn extends AsyncIterable<Uint8Array> {
+  /** Of what was read so far only so many bytes are still in memory. */
+  keep(bytes: number): void
+}
 
 /** Bytes that wait to be read, a piece at a time and from any place on, as fast as the other side takes them. */
 export interface BytesOut {

@@ -5,7 +5,7 @@ import type { BytesIn, BytesOut } from '../../../protocol/wire/routes.ts'
 import * as v from '../../../schema.ts'
 import { mostPieceBytes, type Upload } from '../../../store/attachments.ts'
 import type { Caller, Deps } from '../../deps.ts'
-import { inPieces, skipping } from './pieces.ts'
+import { inPieces } from './pieces.ts'
 
 type StoreDeps = Pick<Deps, 'store' | 'time'>
 type StoringDeps = Pick<Deps, 'store' | 'time' | 'quotas'>
@@ -54,7 +54,7 @@ export async function continueUpload(deps: StoringDeps, caller: Caller, file: Fi
   if (upload.sha256 !== null) return upload
   if (at > upload.received) throw isAt('upload-elsewhere', upload)
   const { attempt } = upload
-  for await (const piece of inPieces(skipping(bytes, upload.received - at), { most: mostPieceBytes, keepCut: true })) {
+  for await (const piece of inPieces(bytes, { most: mostPieceBytes, skipped: upload.received - at, keepCut: true })) {
     const rest = upload.size - upload.received
     if (piece.length > rest) throw failure('body-too-large')
     if (piece.length < Math.min(leastKeptBytes, rest)) break

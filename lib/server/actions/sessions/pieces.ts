@@ -1,12 +1,16 @@
 import type { BytesIn } from '../../../protocol/wire/routes.ts'
 
 /**
- * The same bytes in pieces of `most` and a last one. If they are cut off, `keepCut` returns what came
- * before the error.
+ * The bytes after the first `skipped` ones, in pieces of `most` and a last one. If they are cut off,
+ * `keepCut` returns what came before the error. A piece counts as held until the next is asked for.
  */
-export async function* inPieces(bytes: BytesIn, { most, keepCut = false }: { most: number; keepCut?: boolean }): BytesIn {
+export async function* inPieces(
+  bytes: BytesIn,
+  { most, skipped = 0, keepCut = false }: { most: number; skipped?: number; keepCut?: boolean }
+): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = []
   let length = 0
+  let toSkip = skipped
   const take = () => {
     const piece = Buffer.concat(held, length)
     held = []
@@ -15,27 +19,20 @@ export async function* inPieces(bytes: BytesIn, { most, keepCut = false }: { mos
   }
   try {
     for await (const chunk of bytes) {
-      for (let at = 0; at < chunk.length; ) {
+      let at = Math.min(toSkip, chunk.length)
+      toSkip -= at
+      while (at < chunk.length) {
         const part = chunk.subarray(at, at + most - length)
         held.push(part)
         length += part.length
         at += part.length
         if (length === most) yield take()
       }
+      bytes.keep(length)
     }
   } catch (error) {
     if (keepCut && length > 0) yield take()
     throw error
   }
   if (length > 0) yield take()
-}
-
-/** All but the first ones. */
-export async function* skipping(bytes: BytesIn, count: number): BytesIn {
-  let left = count
-  for await (const chunk of bytes) {
-    const skipped = Math.min(left, chunk.length)
-    left -= skipped
-    if (skipped < chunk.length) yield chunk.subarray(skipped)
-  }
 }

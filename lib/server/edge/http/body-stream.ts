@@ -11,6 +11,7 @@ const patienceMs = 30_000
 /**
  * A body read while it arrives. Little is buffered: the connection is paused until it is consumed. Reading
  * fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
+ * What was read counts until the reader says that it keeps less.
  */
 export class BodyStream implements BytesIn {
   readonly #response: HttpResponse
@@ -19,6 +20,8 @@ export class BodyStream implements BytesIn {
   readonly #clock: Clock
   readonly #beganAt: number
   #chunks: Buffer[] = []
+  /** Bytes handed to the reader, who may still hold them. */
+  #read = 0
   /** How much has arrived. */
   length = 0
   #end: Failure | 'whole' | undefined
@@ -49,12 +52,21 @@ export class BodyStream implements BytesIn {
     this.#resume()
   }
 
+  // While nothing is released the loan is not renewed: a body that only drips on gets older.
+  keep(bytes: number): void {
+    if (bytes === this.#read) return
+    this.#read = bytes
+    this.#share.giveBack()
+    const held = this.#chunks.reduce((sum, chunk) => sum + chunk.length, bytes)
+    if (held > 0) this.#take(held)
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
         const chunk = this.#chunks.shift()
         if (chunk) {
-          this.#share.giveBack()
+          this.#read += chunk.length
           yield chunk
         } else if (this.#end === 'whole') return
         else if (this.#end) throw this.#end
@@ -70,7 +82,7 @@ export class BodyStream implements BytesIn {
     this.length += chunk.byteLength
     if (this.length > this.#limit) this.#finish(failure('body-too-large'))
     else if (!isLast && this.#isDripped()) this.#finish(failure('body-too-slow'))
-    else if (!this.#share.take(chunk.byteLength)) this.#finish(failure('busy'))
+    else if (!this.#take(chunk.byteLength)) this.#finish(failure('busy'))
     else {
       // The bytes are only valid during the call.
       if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk.slice(0)))
@@ -78,6 +90,17 @@ export class BodyStream implements BytesIn {
       else this.#pause()
       this.#wake?.()
     }
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#share.bytes === 0) this.#share.lend(this.#clock, () => this.#giveUp())
+    return this.#share.take(bytes)
+  }
+
+  #giveUp(): void {
+    this.#finish(failure('busy'))
+    this.#chunks = []
+    this.#share.giveBack()
   }
 
   // The library itself drops silent clients; each resume restarts its timeout.
