@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { NoPlaceForAddons } from '../lib/assets.ts'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
@@ -11,6 +12,8 @@ import { readStartedLine } from './started-line.ts'
 export async function main(typed: string[]): Promise<void> {
   const argv = asOptions(typed)
   process.on('uncaughtException', stop)
+  // Node.js calls its first thread MainThread, and by that name `ps` and `top` would list us.
+  if (process.platform === 'linux') nameProcess()
   // Programs that Afield itself runs have nobody to write for but their parent, and end with it.
   if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
   // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
@@ -27,6 +30,12 @@ export async function main(typed: string[]): Promise<void> {
     // Some errors of yargs bypass `fail`, under a name of its own.
     stop(error instanceof Error && error.name === 'YError' ? misuse(error.message, argv) : error)
   }
+}
+
+function nameProcess(): void {
+  try {
+    writeFileSync('/proc/self/comm', 'afield')
+  } catch {}
 }
 
 /** `help` and `version` work as words and as options: programs differ in which they use. */

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { getAssetKeys, getRawAsset } from 'node:sea'
 import { embedAssets } from '../../lib/assets.ts'
 import { main } from '../main.ts'
@@ -8,13 +7,4 @@ const names = getAssetKeys()
 const known = new Set(names)
 embedAssets({ names: () => names, read: name => (known.has(name) ? new Uint8Array(getRawAsset(name)) : undefined) })
 
-// Node.js calls its first thread MainThread, and by that name `ps` and `top` would list us.
-if (process.platform === 'linux') nameProcess()
-
 void main(process.argv.slice(2))
-
-function nameProcess(): void {
-  try {
-    writeFileSync('/proc/self/comm', 'afield')
-  } catch {}
-}

@@ -27,6 +27,11 @@ async function serve(args: string[], env: Record<string, string> = {}, user: { u
 
 const sentence = /^[^\n]+\.\n$/
 
+t.test('ps and top list a server as afield', { skip: process.platform !== 'linux' && 'needs /proc' }, async t => {
+  const { child } = await startServerProcess(t, { data: t.testdir() })
+  t.equal(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), 'afield\n')
+})
+
 t.test('a port in use fails with one sentence and exit code 78', async t => {
   const listener = createListener().listen(0, '127.0.0.1')
   t.teardown(() => listener.close())
