@@ -100,21 +100,20 @@ export class SocketConnection implements EngineHandler {
    */
   #mayTake(account: AccountId, bytes: number): boolean {
     const { limits } = this.#deps
-    try {
+    const isWithin = this.#isWithin(() => {
       limits.take('socketPackets', account)
       if (bytes > littleBytes) limits.check('socketBytes', account)
-    } catch {
-      return false
-    }
-    limits.charge('socketBytes', account, bytes)
-    return true
+    })
+    if (isWithin) limits.charge('socketBytes', account, bytes)
+    return isWithin
   }
 
-  #mayComeAlive(account: AccountId): boolean {
+  #isWithin(count: () => void): boolean {
     try {
-      this.#deps.limits.take('connects', account)
+      count()
       return true
-    } catch {
+    } catch (error) {
+      if (isWorthReport(error)) this.#deps.onError(error)
       return false
     }
   }
@@ -213,9 +212,10 @@ export class SocketConnection implements EngineHandler {
     }
     if (this.#state !== 'connecting') return
     // Not a rejection, which clients take as final: there may be room later.
-    if (!this.#mayComeAlive(shaken.bearer.account) || !this.#deps.seats.take(seatOf(shaken.bearer.account)))
-      return this.#engine.close('try-again')
-    this.#seatedAt = shaken.bearer.account
+    const { account } = shaken.bearer
+    const mayConnect = this.#isWithin(() => this.#deps.limits.take('connects', account))
+    if (!mayConnect || !this.#deps.seats.take(seatOf(account))) return this.#engine.close('try-again')
+    this.#seatedAt = account
     const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.#deps)
     await this.#deps.hub.attach(accepted)
     // It may have closed while it was being accepted.

@@ -1,5 +1,6 @@
 import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
+import { tooMany } from '../../../../lib/protocol/wire/failures.ts'
 import { Budget } from '../../../../lib/server/budget.ts'
 import type { Accepted } from '../../../../lib/server/edge/socket/accepted.ts'
 import type { EngineConnection } from '../../../../lib/server/edge/socket/engineio.ts'
@@ -11,6 +12,7 @@ import { manualClock } from '../../../kit/manual-clock.ts'
 
 function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
   const works: PromiseWithResolvers<void>[] = []
+  const errors: unknown[] = []
   const deps = {
     hub: { attach: async () => {}, detach() {} },
     clock: manualClock(),
@@ -29,7 +31,8 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     limits,
     bodies: new Budget(10_000),
     eventQueue: new EventQueue(),
-    underWay: { isClosing: false }
+    underWay: { isClosing: false },
+    onError: (error: unknown) => errors.push(error)
   } as unknown as SocketDeps
   const open = async () => {
     const closed: string[] = []
@@ -40,7 +43,7 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     await turnEnds()
     return { closed, say: (bytes: number) => socket.message(`2["message","${'x'.repeat(bytes)}"]`, false) }
   }
-  return { works, open }
+  return { works, errors, open }
 }
 
 t.test('unhandled events count together per account, handled ones no longer [B2]', async t => {
@@ -70,6 +73,26 @@ t.test('packets of all sockets of an account count together, however many socket
   clock.advance(1_000)
   sockets[9]?.say(1)
   t.notOk(isClosed()[9], 'after a second others may come')
+})
+
+t.test('a fault while packets or connections are counted is reported, and a reached limit is not', async t => {
+  const fault = new TypeError('no such counter')
+  for (const broken of ['connects', 'socketPackets']) {
+    const take = (name: string) => {
+      if (name === broken) throw fault
+    }
+    const { errors, open } = openSockets({ ...unlimited, take })
+    const { closed, say } = await open()
+    if (broken === 'socketPackets') say(1)
+    t.same(closed, [broken === 'connects' ? 'try-again' : 'too-fast'])
+    t.same(errors, [fault])
+  }
+  const reached = () => {
+    throw tooMany(1)
+  }
+  const { errors, open } = openSockets({ ...unlimited, take: reached })
+  t.same((await open()).closed, ['try-again'])
+  t.same(errors, [])
 })
 
 t.test('a method is not registered for a connection that left while its event waited [R2]', async t => {
