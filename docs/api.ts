@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const entries = { afield: 'lib/index.ts', 'afield/client': 'lib/client/index.ts' }
 
-/** What `docs/api.md` has to hold: every public name with its declaration, as the compiler writes it for embedders. */
+/** The content of `docs/api.md`: every public name with its declaration, as the compiler emits it for embedders. */
 export function apiPage(): string {
   mkdirSync(join(root, 'build'), { recursive: true })
   const out = mkdtempSync(join(root, 'build/api-'))
@@ -16,7 +16,7 @@ export function apiPage(): string {
 
 # Public names
 
-A change here is a change for everybody who embeds Afield. The options of \`createServer\` are in [options.md](options.md), what travels in
+A change here affects everyone who embeds Afield. The options of \`createServer\` are in [options.md](options.md), the wire format in
 [protocol.md](protocol.md).
 
 ${parts.join('\n')}`
@@ -31,9 +31,9 @@ function emitDeclarations(out: string): void {
   const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir: out }
   writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', files, include: [], exclude: [], compilerOptions }))
   const compiler = [process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', config]
-  // What the test runner loads into every Node.js keeps the compiler from starting.
+  // The hooks that the test runner loads into every Node.js prevent the compiler from starting.
   const [program = '', ...args] = process.platform === 'win32' ? compiler : ['env', '-u', 'NODE_OPTIONS', ...compiler]
-  // Errors are for the type check to tell; the declarations are written all the same.
+  // The type check reports errors; declarations are emitted regardless.
   try {
     execFileSync(program, args, { stdio: 'ignore' })
   } catch {}
@@ -44,7 +44,7 @@ function namesOf(out: string, entry: string): string[] {
   return names.toSorted().map(name => `#### ${name}\n\n\`\`\`ts\n${declarationOf(out, entry, name)}\n\`\`\`\n`)
 }
 
-/** The declaration of a public name, found along what is handed on from file to file. */
+/** The declaration of a public name, found by following re-exports from file to file. */
 function declarationOf(out: string, file: string, name: string): string {
   const text = read(out, file)
   const own = text.split(betweenStatements).filter(statement => declared(statement) === name)
@@ -54,7 +54,7 @@ function declarationOf(out: string, file: string, name: string): string {
   return declarationOf(out, join(dirname(file), from), name)
 }
 
-// A statement begins with its comment. In a union a comment stands at the margin too, but no keyword follows it.
+// A statement begins with its comment. A comment in a union also starts at the margin, but no keyword follows it.
 const betweenStatements = /(?<!\*\/\n)^(?=(?:\/\*\*(?:[^*]|\*(?!\/))*\*\/\n)?(?:export|import|declare|interface|type|class|const) )/m
 
 function declared(statement: string): string | undefined {

@@ -11,7 +11,7 @@ import type * as v from '../lib/schema.ts'
 import { eventTexts, routeTexts } from './route-texts.ts'
 import { shapeOf } from './shapes.ts'
 
-/** The generated pages: what each file under docs/ has to hold, made from the tables the program itself uses. */
+/** The generated files of docs/ and their content, made from the tables that the program itself uses. */
 export function pages(): Record<string, string> {
   return { 'docs/options.md': optionsPage(), 'docs/protocol.md': protocolPage() }
 }
@@ -30,7 +30,7 @@ function optionsPage(): string {
 
 # Options of the server
 
-Each option can be given to \`afield serve\` as a flag, in the environment, or to \`createServer\` as a field. A flag wins over the environment.
+Each option is a flag or environment variable of \`afield serve\`, and a field of \`createServer\`. A flag wins over the environment.
 
 ${table(['flag', 'environment', 'field', 'default', 'what it does'], rows)}`
 }
@@ -40,12 +40,12 @@ function protocolPage(): string {
 
 # The protocol
 
-What travels between clients and server. \`sealed\` texts are encrypted between wrapper and app; the server stores and routes them unread.
-What is marked **ours** is an addition that existing clients neither send nor need.
+Requests, events and values between clients and server. \`sealed\` texts are encrypted between wrapper and app; the server stores and routes them unread.
+Additions that existing clients neither send nor need are marked **ours**.
 
 ## HTTP
 
-A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON, save those that are bytes.
+A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON, except byte streams.
 
 An address of the server that ends in a slash is the same server: each path is also served with one more slash before it. A \`GET /\` whose
 \`Accept\` has no \`text/html\` is answered with the text \`Welcome to Happy Server!\`, which pages of any origin may read: Happy's app asks for it before
@@ -69,26 +69,26 @@ ${Object.entries(events)
   .join('\n')}
 ### From server to client
 
-${section('`update`', 'What changed for good. `seq` rises by one with each change of the account; clients drop kinds they do not know.', false, { frame: update })}
-${section('`ephemeral`', 'What is true now and not kept.', false, { frame: ephemeral })}
-## What is sealed says what it is for
+${section('`update`', 'A permanent change. `seq` rises by one with each change of the account; clients ignore unknown kinds.', false, { frame: update })}
+${section('`ephemeral`', 'Current state that is not stored.', false, { frame: ephemeral })}
+## Sealed content says what it is for
 
-**ours**: existing clients seal neither field and drop both. [Why](decisions/0022-what-is-sealed-says-what-it-is-for.md), and [what a lying server can still do](threats.md).
+**ours**: existing clients seal neither field and drop both. [Why](decisions/0022-what-is-sealed-says-what-it-is-for.md), and [what a malicious server can still do](threats.md).
 
-The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. Who answers checks that target and method are those it was called by, and that it was not called before. Of calls that choose the same thing one whose \`by.number\` is lower than that of the last of its \`by.sender\` is refused. The sealed answer is
-\`{ sealedFor, result }\` with the same names and type \`answer\`, a failure \`{ error }\` as its result. A call without it is answered without it.
+The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. The callee checks that target and method match the call, and that it has not seen the call before. A call that sets the same thing as an earlier one is rejected if its \`by.number\` is lower than the last of its \`by.sender\`. The sealed answer is
+\`{ sealedFor, result }\` with the same fields and type \`answer\`; the result of a failure is \`{ error }\`. A call without \`sealedFor\` is answered without it.
 
 \`\`\`ts
 sealedFor: ${shapeOf(sealedFor)}
 \`\`\`
 
-The sealed body of a message carries \`meta.sealedBy\`. Numbers of a sender rise by one within a session; \`gone\` names those that never come.
+The sealed body of a message carries \`meta.sealedBy\`. Numbers of a sender rise by one within a session; \`gone\` lists those that will never come.
 
 \`\`\`ts
 sealedBy: ${shapeOf(sealedBy)}
 \`\`\`
 
-What a wrapper found wrong it says in a \`service\` event with \`fault\`:
+A wrapper reports violations in a \`service\` event with \`fault\`:
 
 \`\`\`ts
 fault: ${shapeOf(sealFault)}
@@ -96,10 +96,10 @@ fault: ${shapeOf(sealFault)}
 
 ## Refusals
 
-The body is \`{ "error": text }\`. Where *again* says yes, the same request may succeed later.
+The body is \`{ "error": text }\`. If *retry* is yes, the same request may succeed later.
 
 ${table(
-  ['status', 'text', 'again'],
+  ['status', 'text', 'retry'],
   Object.values(failures).map(({ status, says, retry }) => [String(status), says, retry ? 'yes' : ''])
 )}
 A call over Socket.IO that fails is acknowledged with \`{ ok: false, error: text }\`:
@@ -112,12 +112,12 @@ ${table(
 
 type AnyRoute = (typeof routes)[keyof typeof routes]
 
-// Keys of an object are known to TypeScript only as text.
+// TypeScript types the keys of an object only as string.
 const routeNames = Object.keys(routes) as RouteName[]
 
 function routeSection(name: RouteName): string {
   const { method, path, auth, ours, query, body, reply, conflict }: AnyRoute = routes[name]
-  const access = auth === 'none' ? ' Needs no account.' : neededScope(auth)
+  const access = auth === 'none' ? ' Requires no account.' : neededScope(auth)
   return section(`\`${method} ${path}\``, routeTexts[name] + access, ours, {
     query,
     ...(method !== 'GET' && { body }),
@@ -127,7 +127,7 @@ function routeSection(name: RouteName): string {
 }
 
 function neededScope(need: Need): string {
-  return need === 'any' ? '' : ` Needs the scope \`${need}\`.`
+  return need === 'any' ? '' : ` Requires the scope \`${need}\`.`
 }
 
 function section(title: string, about: string, ours: boolean, parts: Record<string, v.GenericSchema | undefined>): string {

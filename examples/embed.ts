@@ -1,4 +1,4 @@
-// A server inside another program, which is told of what is stored and of who comes in.
+// A server inside another program, which receives events for stored data and sign-ins.
 //   node examples/embed.ts ./data
 import { createServer } from 'afield'
 

@@ -1,4 +1,5 @@
-// A server whose owner decides who may have an account: here whoever says the right name, and nobody after the third.
+// A server with its own sign-up policy: clients named `friend/…` are admitted until there are three accounts; the owner
+// is asked about all others.
 //   node examples/own-policy.ts ./data
 import { createServer } from 'afield'
 

@@ -1,5 +1,5 @@
-// Afield beside routes of your own, on one port. Your routes win where their pattern is as exact as one of Afield's or
-// more so; one for everything else goes before createServer, and then stands in for Afield's app.
+// Afield and your own routes on one port. Your routes take precedence if their pattern is at least as specific as one of
+// Afield's. Register a catch-all route before createServer; it then replaces Afield's app.
 //   node examples/shared-app.ts ./data
 import { createServer, loadUws } from 'afield'
 
@@ -17,7 +17,7 @@ app.listen('127.0.0.1', 0, listening => {
 
 process.once('SIGTERM', async () => {
   await server.close()
-  // The owner ends what the owner opened.
+  // The program that created the app closes it.
   app.close()
   console.log('closed')
 })

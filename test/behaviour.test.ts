@@ -4,7 +4,7 @@ import t from 'tap'
 
 const root = join(import.meta.dirname, '..')
 /** The rules of this section name the script that proves them. */
-const provedByScripts = 'Proved by scripts'
+const provedByScripts = 'Verified by scripts'
 /** Those of these have no proof, and say so. */
 const unproved = ['Waiting for several instances']
 
