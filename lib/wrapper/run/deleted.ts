@@ -8,14 +8,14 @@ import { typed } from '../home/own-process.ts'
 import { type KnownSession, reopen } from '../home/session-folder.ts'
 
 /**
- * Throws CannotStart when an ended session was deleted meanwhile, and keeps nothing more of it. Without an answer in a moment it is gone on
- * with: the link finds out.
+ * Throws CannotStart if an ended session has been deleted since, and removes its local files. If the server does not answer
+ * soon, the session continues; the connection will find out.
  */
 export async function refuseDeleted(home: Home, known: Pick<KnownSession, 'path' | 'notes'>, fetch: Fetch): Promise<void> {
   const { server, id } = known.notes
   const credentials = home.credentials(server)
   if (!credentials || id === undefined) return
-  // A token is renewed with a key.
+  // Renewing the token needs the key.
   await cryptoReady()
   const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   if (!(await withDeadline(answersWithinMs, signal => isDeleted(rest, id, signal)).catch(() => false))) return

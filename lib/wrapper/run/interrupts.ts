@@ -1,15 +1,15 @@
 import type { Session } from '../session/session.ts'
 
-/** What Ctrl-C has begun. */
+/** The effect of the last Ctrl-C. */
 type InterruptState = 'no' | 'turn' | 'asked' | 'ending'
 
-// Ctrl-C reaches this process from the terminal, and again from npm, which passes on what it got.
+// Ctrl-C reaches this process from the terminal, and again from npm, which forwards it.
 const sameKeyMs = 300
 const forgetAfterMs = 4000
 
 /**
- * Ctrl-C once stops the turn, or asks whether to end; twice ends the session, which still delivers what waits; a third
- * time leaves at once, which loses nothing. A signal from elsewhere ends the session. Returns how to stop listening.
+ * The first Ctrl-C stops the turn, or asks whether to end; the second ends the session, which still delivers queued output; a third
+ * exits immediately, which loses nothing. A signal from elsewhere ends the session. Returns a function that stops listening.
  */
 export function onInterrupts(session: Pick<Session, 'stopTurn' | 'end'>, screen: { showStopping(now: InterruptState): void }): () => void {
   let stopping: InterruptState = 'no'

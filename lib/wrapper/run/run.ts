@@ -26,32 +26,32 @@ export interface RunOptions {
   kind: AgentKind
   directory: string
   mode?: string | undefined
-  /** A conversation of the agent to go on with, in a new session. */
+  /** A conversation of the agent to continue in a new session. */
   resume?: string | undefined
-  /** An ended session to go on with; its conversation is the agent's too. */
+  /** An ended session to resume, with the conversation of its agent. */
   earlier?: SessionFolder | undefined
-  /** The tag of the session, when the daemon started this process and waits for it. */
+  /** The tag of the session, if the daemon started this process and waits for it. */
   tag?: string | undefined
-  /** The person's terminal, when an agent that can shall begin there on its own screen. */
+  /** The person's terminal, if an agent with its own screen starts there. */
   console?: Console | undefined
-  /** What the agent shall do first. */
+  /** The first prompt. */
   prompt?: string | undefined
-  /** Which of its models to begin with, and how long it thinks; the agent's own when left out. */
+  /** The model and effort to start with; the agent's defaults if omitted. */
   model?: string | undefined
   effort?: string | undefined
-  /** What the session shall say about itself besides. */
+  /** More metadata of the session. */
   about?: StartNotes['about']
 }
 
 /**
- * Runs one agent for the phone until somebody ends it; the terminal shows how it stands. Needs no server that answers,
- * once this computer was linked. Resolves to the exit code.
+ * Runs one agent for the phone until it is ended; the terminal shows its state. Works without a reachable server
+ * once this computer has been linked. Resolves to the exit code.
  */
 export async function runAgent(options: RunOptions): Promise<number> {
   try {
     return await run(options)
   } finally {
-    // Its agent never ran: what waits for the server in its folder still does.
+    // The agent never ran, but output in the folder may still be queued for the server.
     if (options.earlier?.notes.isStarting) options.earlier.giveBack()
   }
 }
@@ -62,7 +62,7 @@ async function run(options: RunOptions): Promise<number> {
   if (!credentials) return 1
   keepLeases(home.path)
   await endOrphans(home.path)
-  // Of one in which nothing was said, an agent may have told no conversation.
+  // If nothing was said, the agent may not have created a conversation.
   const resume = (earlier ? earlier.notes.metadata.agentSessionId : options.resume) || undefined
   await refuseOpen(options, resume)
   const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
@@ -85,7 +85,7 @@ async function run(options: RunOptions): Promise<number> {
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
   const untold = agent.untold ?? leftUntold ?? past
-  // A process that was cut off may not have come to note what its agent changed last.
+  // A process that was killed may not have recorded the last files its agent changed.
   const isCutOff = folder.notes.turn !== null || (untold?.events.length ?? 0) > 0
   folder.note({ isStarting: false, ...(isCutOff && { knowsEdits: false }) })
   let followMemory: (() => void) | undefined
@@ -94,7 +94,7 @@ async function run(options: RunOptions): Promise<number> {
     followMemory?.()
   }
   const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange })
-  // The agent says so by itself when it has neither.
+  // The agent itself reports that it has neither.
   if (options.model !== undefined) await agent.setModel?.(options.model)
   if (options.effort !== undefined) await agent.setEffort?.(options.effort)
   screen.show(session)
@@ -116,14 +116,14 @@ async function run(options: RunOptions): Promise<number> {
   return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
 }
 
-// What links a computer is loaded where it is not linked yet.
+// Linking code is loaded only if the computer is not linked yet.
 async function credentialsFor({ home, server, env, terminal }: RunOptions): Promise<Credentials | undefined> {
   const chosen = server || env['AFIELD_SERVER'] || home.server
   const known = chosen === undefined ? undefined : home.credentials(chooseServer(chosen, env, home))
   return known ?? (await import('../account/login.ts')).linkFirst({ home, server, env, terminal })
 }
 
-// Only when the agent has begun: it takes a while, with pauses in which what the agent draws meanwhile reaches the screen.
+// Only after the agent has started: this takes a while, with pauses so that the agent's output reaches the screen.
 async function loadSession() {
   const { cryptoReady } = await import('../../crypto/ready.ts')
   await setImmediate()
@@ -139,7 +139,7 @@ async function loadSession() {
   return { startSession, createSessionFolder, fetch, newSessionKey }
 }
 
-// What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
+// Code to read earlier conversations is not loaded for a new one, so that the agent starts soon.
 
 async function refuseOpen({ home, env }: RunOptions, resume: string | undefined): Promise<void> {
   if (resume === undefined) return
@@ -167,7 +167,7 @@ function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversat
     ...about,
     path: directory,
     host: hostname(),
-    // Happy's app takes a low number here for an old CLI of its own; in the metadata of an older wrapper it may still stand.
+    // Happy's app takes a low number here for an old version of its own CLI; metadata of an older wrapper may still contain one.
     version: undefined,
     afieldVersion: version(),
     os: platform(),
@@ -189,7 +189,7 @@ function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversat
   }
 }
 
-/** The block on the terminal, and what it shows besides the session. */
+/** The block on the terminal, and what it shows in addition to the session. */
 function openScreen({ home, env, terminal, kind, directory }: RunOptions, server: string, announcement: string) {
   const style = styleFor(terminal, env)
   let session: Session | undefined
@@ -223,7 +223,7 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
   const ticking = setInterval(() => workingSince !== undefined && terminal.isTTY && block.redraw(), 1000)
   return {
     redraw: () => block.redraw(),
-    /** Before the agent draws on the terminal by itself. */
+    /** Called before the agent draws on the terminal. */
     suspend(): void {
       block.suspend()
       if (!isAnnounced) tell(terminal, announcement)
@@ -248,7 +248,7 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
         const [{ recoverUntilDone }, { fetch }] = await Promise.all([import('../session/recovery.ts'), import('../uplink/network.ts')])
-        // What cannot be delivered is left to the next process, and ends no session.
+        // What cannot be delivered is left to the next process, and does not end the session.
         await recoverUntilDone({ home, fetch, signal }).catch(() => {})
       }
       leftovers = 0
@@ -266,7 +266,7 @@ interface Goodbye {
   terminal: Terminal
   how: SessionEnd
   delivered: boolean
-  /** Undefined when no person at this terminal would go on with it. */
+  /** Undefined if no person at this terminal could continue it. */
   session: string | undefined
 }
 

@@ -5,25 +5,25 @@ import type { SessionStatus } from '../session/session.ts'
 import { fit, plain, type Style, wrapped } from '../terminal/style.ts'
 
 export interface SessionView extends SessionStatus {
-  /** The agent, and the folder as the person would write it. */
+  /** The agent, and the folder as a person would write it. */
   title: string
   folder: string
   server: string
-  /** For how long the turn of now has run. */
+  /** How long the current turn has been running. */
   workingMs: number
-  /** What earlier sessions left and is being delivered. */
+  /** Output of earlier sessions that is being delivered. */
   leftovers: number
-  /** What Ctrl-C has begun. */
+  /** The effect of the last Ctrl-C. */
   stopping: 'no' | 'turn' | 'asked' | 'ending'
-  /** Whether only the phone writes to it, until somebody takes it back. */
+  /** Whether only the phone controls it until someone takes it back. */
   isKeyboardAway: boolean
-  /** It is written line by line, so that it shall tell what lasts. */
+  /** Output is a log, line by line, so it contains only lasting facts. */
   isLog: boolean
-  /** What any key does about the agent's own screen. */
+  /** What any key does to the agent's own screen. */
   anyKey: string | undefined
 }
 
-/** What the terminal shows while an agent works for somebody who is elsewhere: a few calm lines. */
+/** The terminal output while an agent works for someone elsewhere: a few calm lines. */
 export function drawSession(view: SessionView, style: Style, columns: number): string[] {
   const room = columns - indent.length - labelWidth - 1
   const row = (label: string, text: string, look: (text: string) => string = text => text) =>
@@ -54,7 +54,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
 
 type Row = (label: string, text: string, look?: (text: string) => string) => string
 
-/** Whole, as its person decides about all of it, and why that takes care. */
+/** Shown in full, since the person decides about all of it, with the reasons for the risk. */
 function needs({ title, risk }: SessionStatus['questions'][number], row: Row, room: number, style: Style): string[] {
   const lines = title
     .split('\n')
@@ -71,10 +71,10 @@ function needs({ title, risk }: SessionStatus['questions'][number], row: Row, ro
   ]
 }
 
-// The rest of the screen stays in sight on a terminal of 24 lines.
+// The rest must stay visible on a terminal of 24 lines.
 const mostLines = 10
 
-// What another program says may be of any length.
+// Text of another program may have any length.
 const mostTroubleLines = 4
 
 const riskWords: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ function phone({ session, server }: SessionView): string {
   return session === undefined ? server : `${server}/s/${session}`
 }
 
-/** An address that is cut short leads nowhere: it goes on in the next line. */
+/** A truncated address is useless, so it wraps instead. */
 function chunks(text: string, columns: number): string[] {
   return text.match(new RegExp(`.{1,${Math.max(1, columns)}}`, 'gu')) ?? []
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { AgentEnd } from '../../protocol/sealed/session.ts'
 
-/** How an agent ended, for the phone; undefined for whatever is no end of a process. `how`: as a process or a terminal says it. */
+/** How an agent ended, for the phone; undefined if no process ended. `how`: in the words of a process or a terminal. */
 export function agentEndOf(how: string): AgentEnd | undefined {
   const [, code, name, number] = /^(?:exit code (-?\d+)|killed by (SIG[A-Z\d]+)|signal (\d+))$/.exec(how) ?? []
   if (code !== undefined) return { code: Number(code) }

@@ -4,13 +4,13 @@ import type { Agent, Options } from '../agents/agent.ts'
 
 type Kind = 'model' | 'effort'
 
-/** With which model an agent works, and how long it thinks: what of that a person picked. */
+/** The model and effort of an agent, as picked by a person. */
 export interface Choices {
-  /** What the agent offers now. */
+  /** The options that the agent offers now. */
   follow(offered: { models: Options | undefined; efforts: Options | undefined }): void
-  /** As a message wishes: what it leaves out stays, and null is as it was in the beginning. */
+  /** Applies the choices of a message: omitted ones stay as they are, and null restores the initial one. */
   apply(meta: MessageMeta | undefined): Promise<void>
-  /** Throws, with a sentence for the one who wishes it. */
+  /** Throws, with a sentence for the person who chose. */
   choose(kind: Kind, id: string): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export function createChoices(options: {
   const { agent, publish, tell } = options
   const now: Partial<Record<Kind, Options>> = {}
   const first: Partial<Record<Kind, string>> = {}
-  /** What the agent takes over later. */
+  /** Choices that the agent applies later. */
   const wished: Partial<Record<Kind, string>> = {}
 
   const set = async (kind: Kind, id: string) => (await (kind === 'model' ? agent.setModel?.(id) : agent.setEffort?.(id))) ?? false
@@ -30,7 +30,7 @@ export function createChoices(options: {
   const apply = async (kind: Kind, wish: string | null | undefined) => {
     if (wish === undefined) return
     const has = (id: string) => now[kind]?.available.some(option => option.id === id)
-    // Some existing apps write it for what others write null for.
+    // Some existing apps send it where others send null.
     const id = wish === null || (wish === 'default' && !has(wish)) ? first[kind] : wish
     if (id === undefined || id === (wished[kind] ?? now[kind]?.current)) return
     const isSet = await set(kind, id)
@@ -74,7 +74,7 @@ const later = (kind: Kind) =>
   `While it is on its own screen, its ${words[kind]} is chosen there. It will be this one once your phone takes over.`
 const words = { model: 'model', effort: 'level of thought' }
 
-/** As apps know what can be chosen. */
+/** The options in the format of the apps. */
 export function codesOf(options: Options | undefined): SessionMetadata['models'] {
   return options?.available.map(({ id, name, description }) => ({ code: id, value: name, description: description ?? null }))
 }

@@ -12,27 +12,27 @@ import { type Prompt, type Queue, withoutReason } from './queue.ts'
 type Put = (body: MessageBody, localId?: string) => Promise<void>
 
 /**
- * How far Afield is in what the agent itself writes down: which prompt was on its way, which turn runs, and up to where it was told.
- * All of it is noted on disk, so that the next process neither tells nor hands over anything twice, and leaves nothing out.
+ * How far Afield has read the agent's own history: which prompt is being handed over, which turn runs, and up to where the history was sent.
+ * All of it is stored on disk, so that the next process neither sends nor hands over anything twice, and omits nothing.
  */
 export interface Cursor {
-  /** What the agent is given is with it once it has written it down, and not before. */
+  /** Whether a prompt counts as read only once it is in the agent's history. */
   readonly writesDown: boolean
-  /** Before the agent is given a prompt, as `text`, in this turn: after a crash it has to be known that it may have it. */
+  /** Called before the agent is given a prompt, as `text`, in this turn: after a crash it must be known that the agent may have it. */
   begin(prompt: Prompt, text: string, turn: string): void
-  /** The agent has written down the prompt that was on its way; true when that still waited. Noted with what is told next. */
+  /** The prompt being handed over is in the agent's history; true if it was still waiting. Stored with the next output sent. */
   confirm(): boolean
-  /** A turn that began at the agent's own terminal. Noted with what is told next. */
+  /** A turn that began at the agent's own terminal. Stored with the next output sent. */
   beginLater(turn: string): void
-  /** What the agent wrote down was told up to here. */
+  /** The agent's history was sent up to here. */
   told(upTo: SessionNotes['toldUpTo']): void
-  /** The phone drives: it is told as it comes, and not from what the agent writes down. */
+  /** The phone drives: output is sent as it comes, not from the agent's history. */
   toPhone(): void
-  /** The turn is over. `isDropped`: the agent was stopped before it had written down its prompt, and shall never have it. */
+  /** The turn is over. `isDropped`: the agent was stopped before its prompt was in the history, and must never get it. */
   end(how: { isDropped: boolean }): void
-  /** Tells what an agent that is gone wrote down of the turn and did not say. Resolves to its texts. */
+  /** Sends what an ended agent recorded of the turn but did not report. Resolves to its texts. */
   retell(): Promise<string[]>
-  /** The server numbers the messages anew. */
+  /** The server renumbers the messages. */
   forgetNumbers(): void
 }
 
@@ -46,13 +46,13 @@ export interface CursorDeps {
 const mostHanded = 200
 
 export function createCursor({ agent, folder, queue, put }: CursorDeps): Cursor {
-  /** Read from what the agent wrote down: noted in one step with the place up to which that was told. */
+  /** For output read from the agent's history: stored together with the position up to which it was sent. */
   let unnoted: Partial<SessionNotes> = {}
   const note = (changes: Partial<SessionNotes>) => {
     folder.note({ ...unnoted, ...changes })
     unnoted = {}
   }
-  // At its own terminal an agent may keep the prompt before it says so.
+  // At its own terminal an agent may record the prompt before it reports it.
   const writesDown = () => agent.writesDown ?? agent.handover?.by === 'terminal'
   const handed = () => {
     const { seq, localId = null, edits } = folder.notes.handing ?? {}
@@ -84,7 +84,7 @@ export function createCursor({ agent, folder, queue, put }: CursorDeps): Cursor 
     end({ isDropped }) {
       const prompt = handed()
       if (isDropped && prompt.seq !== undefined) queue.drop(prompt)
-      // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
+      // The next process hands over a typed prompt again if none of it is in the history.
       note({ turn: null, turnAt: null, ...((isDropped || !writesDown()) && { handing: null }) })
     },
     retell: () => retell(folder.notes, put),
@@ -95,15 +95,15 @@ export function createCursor({ agent, folder, queue, put }: CursorDeps): Cursor 
   }
 }
 
-/** What an agent wrote down by itself, and the process that should have told it did not. */
+/** Output in the agent's history that its process did not send. */
 export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNotes, 'toldUpTo' | 'handing' | 'turn' | 'turnAt'>): Untold {
   if (!toldUpTo && turn !== null && turnAt) return { events: readTurn(turnAt, handing?.text), upTo: undefined }
-  // An agent that does not write into a file tells it when it is started again.
+  // An agent that does not write to a file reports it when it is started again.
   return toldUpTo && isAbsolute(toldUpTo.file) ? readSince(toldUpTo, handing?.text) : { events: [], upTo: undefined }
 }
 
 /**
- * Tells what the agent wrote down of the turn that runs, and no end of it. What was told before carries the same names, so the server
+ * Sends the agent's history of the running turn, without its end. Output already sent has the same ids, so the server
  * stores it once [X1]. Resolves to the texts.
  */
 async function retell(notes: SessionNotes, put: Put): Promise<string[]> {
@@ -122,7 +122,7 @@ async function retell(notes: SessionNotes, put: Put): Promise<string[]> {
 }
 
 /**
- * Tells what an earlier process did not, and ends the turn that was left open. Some of it may have been told after all: it carries the same names, so the
+ * Sends what an earlier process did not, and ends the turn that it left open. Output already sent has the same ids, so the
  * server stores it once [X1].
  */
 export async function recount({ events, upTo }: Untold, folder: SessionFolder, put: Put): Promise<void> {
@@ -130,7 +130,7 @@ export async function recount({ events, upTo }: Untold, folder: SessionFolder, p
   let { turn, cursor, settled = [] } = folder.notes
   let taken: Pick<SessionNotes, 'reasons'> = {}
   const { id, handing, metadata, toldUpTo } = folder.notes
-  // It may have ended before it told the beginning.
+  // The process may have ended before it sent the beginning.
   if (turn !== null) await narrator.beginTurn({ name: turn })
 
   const takePrompt = async ({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>) => {
@@ -167,9 +167,9 @@ export async function recount({ events, upTo }: Untold, folder: SessionFolder, p
     await narrator.say(`Afield on ${metadata.host} ended in the middle of this turn.`)
     await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
   }
-  // Whether the agent has it is seen once what it wrote down was read.
+  // Whether the agent has it is known once its history was read.
   const isRead = !toldUpTo || upTo !== undefined
-  // The server may have begun to number the messages anew meanwhile.
+  // The server may have renumbered the messages meanwhile.
   const numbers = id === undefined || id === folder.notes.id ? { cursor, settled } : {}
   folder.note({ turn: null, ...numbers, ...taken, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
 }

@@ -8,7 +8,7 @@ import type { SessionParts } from './parts.ts'
 import { followWork } from './turn-work.ts'
 import type { Turns } from './turns.ts'
 
-/** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
+/** Handles the agent's events, one after the other: each call resolves when the event is stored. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
   const { agent, cursor, narrator, approvals, requests, choices, goals, notices, modelWaits } = parts
 
@@ -21,13 +21,13 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
 
   let windows: UsageWindow[] = []
   const noteWork = followWork(change => parts.uplink?.changeMetadata(change))
-  // Steps that are calls of the tool for questions.
+  // Steps that call the question tool.
   const formCalls = new Set<string>()
 
   return async event => {
     modelWaits.hear(event)
     noteWork(event)
-    // What it only tries again is no sign of life.
+    // A mere retry is no sign of life.
     if (event.type !== 'retrying') notices.heard()
     switch (event.type) {
       case 'retrying':
@@ -44,7 +44,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         if (event.by === 'phone') cursor.toPhone()
         return parts.uplink?.setControl(event.by)
       case 'settings':
-        // Claude Code with two sides tells them, and lets none be set.
+        // Claude Code with two sides reports them, but they cannot be set.
         return agent.setSetting && parts.uplink?.changeMetadata(saidIn(event))
       case 'conversation':
       case 'modes':
@@ -52,7 +52,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'title':
         return parts.uplink?.changeMetadata(saidIn(event))
       case 'usage-windows':
-        // Told with each answer of the model, and most of the time as before.
+        // Reported with each answer of the model, and mostly unchanged.
         if (isDeepStrictEqual(event.windows, windows)) return
         windows = event.windows
         return parts.uplink?.changeMetadata(saidIn(event))
@@ -72,7 +72,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'turn-ended':
         return turns.end(event)
       default:
-        // It is told whole.
+        // Always the complete list.
         if (event.type === 'text' && event.isCut && (await cursor.retell()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-started' && event.step.name === questionTool) formCalls.add(event.step.call)
         if (event.type === 'step-updated') requests.update(event.step)
@@ -87,7 +87,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   }
 }
 
-/** What the agent says of itself, for the metadata of its session. */
+/** What the agent reports about itself, for the metadata of its session. */
 function saidIn(
   event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'settings' | 'commands' | 'title' | 'usage-windows' }>
 ): (metadata: SessionMetadata) => SessionMetadata {
@@ -132,11 +132,11 @@ function newest(known: readonly UsageWindow[] = [], told: readonly UsageWindow[]
   return [...others, ...told].toSorted((one, other) => one.minutes - other.minutes)
 }
 
-// Metadata goes to every phone with every change of it: what does not fit is left out, the last ones first.
+// Each change of the metadata goes to every phone in full: what exceeds the limit is omitted, from the end.
 const longestDescription = 160
 const mostDescribed = 12_000
 
-/** Of each command that the agent describes, one plain line. */
+/** One plain line for each command that the agent describes. */
 function described(commands: readonly AgentCommand[]): Record<string, string> {
   let room = mostDescribed
   return Object.fromEntries(

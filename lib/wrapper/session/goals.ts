@@ -3,13 +3,13 @@ import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
 import type { AgentState } from '../../protocol/sealed/session.ts'
 import type { Agent } from '../agents/agent.ts'
 
-/** What the agent works towards until it is so, told to devices, which may change it. */
+/** The agent's goal, shown on devices, which may change it. */
 export interface Goals {
-  /** The agent says so. */
+  /** The agent reported a goal. */
   take(goal: AgentGoalStatus): void
   /**
-   * Resolves once the agent has it so. Throws, with a sentence, when it has not. `say` says something to the agent in a turn of its own;
-   * false when it works or something waits for it.
+   * Resolves once the agent has confirmed the change. Throws, with a sentence, if it has not. `say` starts a turn with a text;
+   * it returns false if the agent is working or a prompt is queued.
    */
   change(wish: GoalWish, say: (text: string) => boolean): Promise<void>
 }
@@ -19,7 +19,7 @@ interface GoalWish {
   objective?: string | undefined
 }
 
-// As long as the server waits for an answer, and a little less.
+// A little less than the server waits for an answer.
 const confirmedWithinMs = 28_000
 
 export function createGoals(
@@ -31,7 +31,7 @@ export function createGoals(
   let waiting: { isSo(): boolean; resolve(): void } | undefined
 
   const isActive = () => goal?.status === 'active' && goal.sourceSessionId === agent.conversation
-  /** What was wished, as it went through a terminal. */
+  /** The wish, as it looks after passing through a terminal. */
   const isNow = (objective: string | undefined) =>
     objective === undefined ? !isActive() : isActive() && goal?.status === 'active' && plain(goal.text) === plain(objective)
 

@@ -3,13 +3,13 @@ import type { SessionParts } from './parts.ts'
 import type { Prompt } from './queue.ts'
 import type { WhyNot } from './requests/requests.ts'
 
-/** What a person says into the turn that runs: the agent takes it in, or it comes first in the next turn. */
+/** Input to the running turn: the agent accepts it, or it comes first in the next turn. */
 export interface Interruptions {
-  /** The next that waits, if it steers: the turn takes it in, or ends. */
+  /** The next queued prompt, if it steers: the turn accepts it, or is ended. */
   steer(): Promise<void>
-  /** Why a person said no, or stopped the turn at that. Resolves when it is clear whether the turn or the next one hears it. */
+  /** The reason for a denial, or for stopping the turn. Resolves when it is clear whether this turn or the next one gets it. */
   explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
-  /** Resolves when it is clear what the turn, which has ended, took in. Until then nothing that waits is handed over. */
+  /** Resolves when it is clear what the ended turn accepted. Until then no queued prompt is handed over. */
   settled(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ interface InterruptionsDeps {
   isRunning(): boolean
 }
 
-// An agent that has ended its turn and does not say whether it took in the message has not.
+// An agent that ended its turn without confirming the message has not accepted it.
 const clearWithinMs = 10_000
 const explainWithinMs = 10_000
 
@@ -37,7 +37,7 @@ export function createInterruptions({ parts, isRunning }: InterruptionsDeps): In
     }
   }
 
-  /** Whether the prompt is done with, and the turn goes on. */
+  /** Whether the prompt is settled and the turn continues. */
   async function steerWith(prompt: Prompt): Promise<boolean> {
     const { promise: tooLate, resolve } = Promise.withResolvers<boolean>()
     giveUp = () => resolve(false)
@@ -54,7 +54,7 @@ export function createInterruptions({ parts, isRunning }: InterruptionsDeps): In
   }
 
   async function steer(): Promise<void> {
-    // One after the other: each comes where it was said.
+    // One after the other, to preserve their order.
     if (steering || !queue.isUrgent) return
     const isAsking = requests.open.length > 0
     const prompt = agent.steer && !isAsking ? queue.takeUrgent() : undefined

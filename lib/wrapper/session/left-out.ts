@@ -2,14 +2,14 @@ import type { Clock } from '../../async/clock.ts'
 
 type WhyLeftOut = 'unreadable' | 'unknown-shape'
 
-/** Names each message that nobody here can read, once. */
+/** Reports each message that cannot be read here, once. */
 export interface LeftOut {
   add(why: WhyLeftOut, seq: number): void
-  /** Says at once what waits to be said. */
+  /** Reports pending ones immediately. */
   finish(): void
 }
 
-/** Those that come close together are named together: whoever floods a session does not have it flood its person. */
+/** Messages close together are reported together, so that a flood of them does not flood the person. */
 export function createLeftOut({ say, clock }: { say(text: string): void; clock: Clock }): LeftOut {
   const waiting: Record<WhyLeftOut, Set<number>> = { unreadable: new Set(), 'unknown-shape': new Set() }
   let stop: (() => void) | undefined

@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../../async/clock.ts'
 import type { AgentState, ModelWait } from '../../protocol/sealed/session.ts'
 import type { AgentEvent } from '../agents/agent.ts'
 
-/** Tells devices that an agent works and its model says nothing, and why where the agent says so. */
+/** Tells devices that an agent is working but its model is silent, and the reason if the agent reports one. */
 export interface ModelWaits {
-  /** While that is so. */
+  /** Set while that is the case. */
   readonly current: ModelWait | undefined
   turnBegan(): void
   turnEnded(): void
@@ -29,7 +29,7 @@ export function createModelWaits({
   let isRunning = false
   let heardAt = 0
   let stopTimer = () => {}
-  /** The model may refuse a prompt before it was read here, and with that its turn began. */
+  /** The model may refuse a prompt before its receipt was read here; the turn has begun then. */
   let early: ModelWait['retry']
   const openSteps = new Set<string>()
 
@@ -42,7 +42,7 @@ export function createModelWaits({
   const listen = () => {
     heardAt = now()
     stopTimer()
-    // A step takes as long as it takes.
+    // A step may take any time.
     if (isRunning && openSteps.size === 0) stopTimer = clock.after(silentAfterMs, () => show({ since: heardAt }))
   }
   const retry = (retry: ModelWait['retry']) => {
@@ -83,7 +83,7 @@ export function createModelWaits({
       if (event.type === 'step-ended') openSteps.delete(event.step.call)
       show(undefined)
       listen()
-      // Now a person is waited for.
+      // Now it waits for a person.
       if (event.type === 'permission-asked' || event.type === 'question-asked') stopTimer()
     }
   }

@@ -24,7 +24,7 @@ type Told = Extract<
   }
 >
 
-/** Bytes that were sent beside the messages. */
+/** Bytes sent alongside the messages. */
 export interface ToldFile {
   type: 'file'
   file: { ref: string; seal?: string; name: string; size: number; mimeType: string }
@@ -32,26 +32,26 @@ export interface ToldFile {
   subagent?: string | undefined
 }
 
-/** Tells what an agent does as the messages of its session. */
+/** Turns the agent's events into messages of its session. */
 export interface Narrator {
-  /** Resolves to the name of the turn once its beginning is kept; `row` names the prompt it begins with, if that has a name. */
+  /** Resolves to the id of the turn once its start is stored; `row` is the id of its prompt, if any. */
   beginTurn(of?: { row?: string | undefined; name?: string }): Promise<string>
-  /** Resolves when everything told so far is kept; a step is else waited with until it is clear what it does. */
+  /** Resolves when everything so far is stored; otherwise a step waits until its arguments are complete. */
   settle(): Promise<void>
-  /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
+  /** Resolves when the event is stored; growing text is forwarded and not stored. */
   tell(event: Told | ToldFile): Promise<void>
-  /** A step that waits for an answer has to be on screen with it. */
+  /** A step that waits for an answer must be on screen with it. */
   showStep(step: Step): Promise<void>
-  /** A device began to look: what grows now is shown to it whole. */
+  /** A device opened the session: growing text is sent to it in full. */
   showAgain(): void
-  /** Something about the session itself, from Afield. */
+  /** A message about the session itself, from Afield. */
   say(text: string): Promise<void>
 }
 
 export function createNarrator(deps: {
-  /** What has a `localId` is stored once, however often it is put. */
+  /** A message with a `localId` is stored once, however often it is put. */
   put(body: MessageBody, localId?: string): Promise<void>
-  /** False when it did not leave: then it is shown again, until something newer takes its place. */
+  /** False if it was not sent: then it is shown again, unless something newer replaces it. */
   showPartial(frame: PartialFrame): boolean
   clock?: Clock
 }): Narrator {
@@ -60,14 +60,14 @@ export function createNarrator(deps: {
   let usage: Envelope['usage']
   let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
-  // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment, and within a second.
+  // A step is sent once, so only after the agent has written its arguments: when it asks, runs on, or pauses, and within a second.
   const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
   let settling = () => {}
   let growing: string | undefined
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
-  // What has no name of its own is named after its turn and what it says, as whoever reads it once more names it.
+  // Output without its own id gets one from its turn and text, so that rereading it yields the same id.
   const timesTold = new Map<string, number>()
   const nameOf = (ev: SessionEvent, by = ''): string | undefined => {
     const words = saidBy(ev)
@@ -104,7 +104,7 @@ export function createNarrator(deps: {
     await tell(startOf(step), { row: known?.row, subagent: known?.subagent })
   }
 
-  /** What grew and never became whole: devices take it away. */
+  /** Growing text that was never completed: devices remove it. */
   const withdraw = () => {
     partials.drop()
     if (growing === undefined || turn === undefined) return
@@ -118,13 +118,13 @@ export function createNarrator(deps: {
     if (known) untold.set(step.call, { ...known, step })
   }
 
-  /** Diffs can be large, and those of the beginning stay on screen. */
+  /** Diffs can be large, and the first ones stay on screen. */
   const newContent = (step: Step) => {
     const isKnown = diffsOfCall.get(step.call) === diffsOf(step)
     return isKnown ? step.content.filter(({ type }) => type !== 'diff') : step.content
   }
 
-  // Each update may still be an argument, but a command that prints all the time must not stay hidden until it ends.
+  // Each update may still be an argument, but a command with continuous output must not stay hidden until it ends.
   const showSoon = () => {
     settling()
     const [oldest] = untold.values()
@@ -220,11 +220,11 @@ export function createNarrator(deps: {
           partials.drop()
           await showAll()
           turn ??= newId()
-          // Some agents say what went wrong as their last words too.
+          // Some agents also report the error as their last text.
           if (event.reason === 'failed' && !(lastText && event.error.includes(lastText)))
             await tell({ t: 'service', text: event.error }, { row: `${turn} failed` })
           const status = event.reason === 'done' ? 'completed' : event.reason
-          // Whoever finds this turn open after a crash ends it again.
+          // A process that finds this turn open after a crash ends it again.
           await tell({ t: 'turn-end', status }, { ...(usage && { usage }), row: `${turn} ends` })
           return put(readyEvent(), idOfRow(`${turn} is ready`))
         }
@@ -241,7 +241,7 @@ export function createNarrator(deps: {
   }
 }
 
-/** The same of what was heard as of what was written down. Nothing of what is said by Afield. */
+/** The same key for streamed and recorded output. None for messages of Afield. */
 function saidBy(ev: SessionEvent): string | undefined {
   switch (ev.t) {
     case 'text':
@@ -270,7 +270,7 @@ function startOf({ call, name, title, kind, input, locations, content }: Step): 
   return { t: 'tool-call-start', call, name, title, description, args: input, kind, locations, content }
 }
 
-/** The newest of what is shown, a few times a second at most. */
+/** Sends the latest frame, at most a few times a second. */
 function throttle(show: (frame: PartialFrame) => boolean, clock: Clock) {
   const teller = createPartialTeller(show, clock)
   let growing: PartialBody | undefined
@@ -279,7 +279,7 @@ function throttle(show: (frame: PartialFrame) => boolean, clock: Clock) {
   const turn = () => {
     isWaiting = next !== undefined
     if (!next) return
-    // An agent that says no more for a while would leave devices without what it said last.
+    // Otherwise devices would miss the last frame of an agent that pauses.
     if (teller.tell(next)) next = undefined
     clock.after(partialEveryMs, turn)
   }

@@ -1,36 +1,36 @@
 import type { NoticeQueue } from '../home/notice-queue.ts'
 
-/** When the phone is to be told that somebody is wanted. */
+/** When to notify the phone that a person is needed. */
 export interface Notices {
   turnBegan(from: 'phone' | 'terminal'): void
-  /** `isLast`: nothing else waits to be done. */
+  /** `isLast`: nothing else is queued. */
   turnEnded(how: 'done' | 'cancelled' | 'failed', isLast: boolean): void
-  /** The agent waits for a decision. `isAtTerminal`: somebody may see it there, and the phone is told when that does not help. */
+  /** The agent waits for a decision. `isAtTerminal`: someone may see it there, so the phone is notified only later. */
   asked(ask: string, isAtTerminal: boolean): void
-  /** The agent wants to know something. */
+  /** The agent has a question. */
   questioned(ask: string, isAtTerminal: boolean): void
-  /** What is open may be less than before. */
+  /** Fewer requests may be open than before. */
   review(): void
   /** The agent showed a sign of life. */
   heard(): void
-  /** The session is over, and nobody asked for that. */
+  /** The session ended unexpectedly. */
   failed(): void
-  /** There is a line to the server: what could not be told before is told now. */
+  /** The server is connected: pending notices are sent now. */
   lineIsUp(): void
-  /** Resolves when the server has all that it can be told now. */
+  /** Resolves when the server has every notice that can be sent now. */
   settled(): Promise<void>
-  /** Nothing more is told on its own account. */
+  /** Sends no more notices of its own accord. */
   close(): void
 }
 
 interface NoticesDeps {
   queue: NoticeQueue
-  /** The asks that wait for a person. */
+  /** The open requests that wait for a person. */
   open(): readonly string[]
   clock?: NoticeClock
 }
 
-/** Of short turns that began at the terminal the server tells nobody. */
+/** For short turns started at the terminal the server notifies no one. */
 export function createNotices({ queue, open, clock = usual }: NoticesDeps): Notices {
   let turn: { from: 'phone' | 'terminal'; beganAt: number; heardAt: number } | undefined
   let cancelWatch = () => {}
@@ -49,7 +49,7 @@ export function createNotices({ queue, open, clock = usual }: NoticesDeps): Noti
     cancelWatch = clock.later(() => {
       if (!turn) return
       const left = turn.heardAt + silentMs - clock.now()
-      // Who was asked is not waited for by the agent.
+      // Time spent waiting for a person does not count as silence.
       if (left > 0 || open().length > 0) return watch(Math.max(left, silentMs / 10))
       isSilent = true
       queue.add({ kind: 'silent', ask: silence })
@@ -109,8 +109,8 @@ const usual: NoticeClock = {
   }
 }
 
-// Who sits there has answered by then, or is away.
+// Someone at the terminal has answered by then, or is away.
 const atTerminalMs = 10_000
-/** A tool may take its time; an agent of which nothing at all was heard for so long is likely stuck. */
+/** A tool may take its time; an agent without any output for so long is probably stuck. */
 const silentMs = 10 * 60_000
 const silence = 'silence'

@@ -22,7 +22,7 @@ import { createSealFaults, type SealFaults } from './seal-faults.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
 import { createWriter, type Writer } from './writer.ts'
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface SessionParts {
   readonly agent: Agent
   readonly folder: SessionFolder
@@ -43,11 +43,11 @@ export interface SessionParts {
   readonly modelWaits: ModelWaits
   readonly watchers: Watchers
   readonly sealFaults: SealFaults
-  /** What the terminal shows is another. */
+  /** The terminal output changed. */
   onChange(): void
 }
 
-/** A session of which something could not be noted says so from then on, to the processes after this one too. */
+/** A session that could not record something marks this, also for later processes. */
 function editedIn(folder: SessionFolder): EditedHere {
   const files = folder.openEditedFiles()
   return {

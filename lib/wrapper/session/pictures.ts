@@ -7,11 +7,11 @@ import type { ToldFile } from './narrator.ts'
 type Picture = Extract<AgentEvent, { type: 'picture' }>
 type Said = Extract<AgentEvent, { type: 'text' }>
 
-/** The pictures that an agent shows, on their way to the devices. */
+/** Pictures that an agent shows, being uploaded for devices. */
 export interface Pictures {
-  /** It stands in the history once it is on the server; nothing else waits for that. */
+  /** It appears in the history once it is on the server; nothing else waits for that. */
   show(picture: Picture): void
-  /** Resolves when all are there, or said to be missing; after `ms` those that are left are. */
+  /** Resolves when all are uploaded or reported missing; after `ms` the remaining ones are reported missing. */
   finish(ms: number): Promise<void>
 }
 
@@ -20,9 +20,9 @@ const eachWithinMs = 120_000
 const lookAgainMs = 1000
 
 export function createPictures(deps: {
-  /** Resolves to where it is found and known by. Rejects with a reason that stands in a sentence. */
+  /** Resolves to the ref and the seal. Rejects with a reason that fits in a sentence. */
   send(bytes: Uint8Array, signal: AbortSignal): Promise<Pick<ToldFile['file'], 'ref' | 'seal'>>
-  /** Whether it makes sense to try. */
+  /** Whether an attempt makes sense. */
   isLinked(): boolean
   tell(event: ToldFile | Said): Promise<void>
 }): Pictures {

@@ -6,95 +6,95 @@ import { idOfRow } from '../uplink/outbox.ts'
 import type { Uplink } from '../uplink/uplink.ts'
 import type { WhyNot } from './requests/requests.ts'
 
-/** A message of a person, by which it is known what became of it. */
+/** A person's message, with the ids that track its state. */
 interface Said {
   readonly localId: string | null
-  /** Undefined for one from this terminal. */
+  /** Undefined if it was typed at this terminal. */
   readonly seq?: number | undefined
-  /** The messages that replaced its words, in their order; it keeps its own place and name. */
+  /** The messages that replaced its text, in order; it keeps its own place and id. */
   readonly edits?: readonly { readonly seq: number }[] | undefined
-  /** Where they are known whole. */
+  /** The text, if fully known. */
   readonly text?: string
 }
 
 export interface Prompt {
   text: string
   meta: MessageMeta | undefined
-  /** What was sent before it, and belongs to it. */
+  /** Attachments sent before it, which belong to it. */
   attachments: readonly Announced[]
-  /** Undefined for one from this terminal. */
+  /** Undefined if it was typed at this terminal. */
   seq: number | undefined
   localId: string | null
-  /** Why a person said no or stopped the turn. */
+  /** The reason for a denial or a stop. */
   isReason?: boolean
   edits?: readonly { readonly seq: number; readonly localId: string | null }[]
 }
 
-/** Why a person said no or stopped the turn, in words for the agent. On disk until it has them: nobody would say it again. */
+/** The reason for a denial or a stop, in words for the agent. On disk until the agent has it, since no one would repeat it. */
 type Reason = NonNullable<SessionNotes['reasons']>[number]
 
 /**
- * What people said and what became of it. A prompt waits; it is taken out and is on its way to the agent; then it is read, or dropped:
- * the agent shall never have it. From its way it can come back and wait again. What is read or dropped is noted, so that no later
- * process hands it over, and devices are told. There is one reader.
+ * The prompts of people and their state. A prompt is waiting, then taken (being handed to the agent), then read, or dropped:
+ * the agent must never get it. A taken prompt can go back to waiting. Read and dropped prompts are recorded, so that no later
+ * process hands them over, and devices are told. There is one reader.
  */
 export interface Queue {
-  /** How many wait. */
+  /** How many are waiting. */
   readonly length: number
-  /** One is taken out at once when no turn runs, or was taken out and is on its way. */
+  /** Whether a prompt is taken, or would be taken immediately while no turn runs. */
   readonly hasNext: boolean
-  /** The next one ends the turn that runs, instead of waiting for it. */
+  /** Whether the next prompt ends the running turn instead of waiting for it. */
   readonly isUrgent: boolean
 
-  /** Said at this terminal, which is not the agent's own. Shown everywhere. */
+  /** Typed at this terminal, outside the agent's own screen. Shown everywhere. */
   say(text: string): Promise<void>
-  /** Said by nobody, and shown nowhere. */
+  /** From Afield rather than a person, and not shown. */
   order(text: string): void
-  /** Said to the agent already: shown everywhere. */
+  /** Already given to the agent: shown everywhere. */
   show(text: string, localId: string): Promise<void>
-  /** Said, told, moved or withdrawn on a device. */
+  /** A device sent, edited, moved or withdrew a message. */
   hear(body: MessageBody, about: { seq: number; localId: string | null }): void
-  /** `listener` is called when a device has said something. One at a time. */
+  /** `listener` is called when a device has sent something. One at a time. */
   onHeard(listener: () => void): void
-  /** On disk before anything is done about it. */
+  /** Stored on disk before it is acted on. */
   noteReason(whyNot: WhyNot, how: { stops: boolean }): Reason
-  /** Shown everywhere, and before all that waits, but not before an earlier reason. */
+  /** Shown everywhere, and queued before all prompts, but after earlier reasons. */
   sayReason(reason: Reason): void
 
-  /** Each in its turn, once `ready` resolves; without those up to `readUpTo`, which the agent is known to have. */
+  /** Yields prompts in order, once `ready` resolves; skips those up to `readUpTo`, which the agent is known to have. */
   prompts(options: { ready(): Promise<void>; readUpTo: number }): AsyncIterable<Prompt>
-  /** Takes out the next one if it is urgent and nothing came with it. */
+  /** Takes the next prompt if it is urgent and has no attachments. */
   takeUrgent(): Prompt | undefined
-  /** It was to be withdrawn since it was taken out. */
+  /** Whether it was withdrawn since it was taken. */
   isWithdrawn(prompt: Prompt): boolean
-  /** One before it still waits or is on its way. */
+  /** Whether an earlier one is still waiting or taken. */
   isAhead(prompt: Prompt): boolean
 
-  /** The agent was given it, and says itself when it has read it. */
+  /** The agent was given it, and reports itself when it has read it. */
   given(prompt: Prompt): void
   /** The agent has it. */
   read(prompt: Prompt): void
-  /** The agent shall never have it. */
+  /** The agent must never get it. */
   drop(message: Said): void
   /**
-   * The agent says that it has it, also if it seemed not to take it. `notes` are what will be noted then; resolves to what to note
-   * besides, and whether it still waited.
+   * The agent reports that it has it, even if it seemed to reject it. `notes` will be stored with it; resolves to further notes to store,
+   * and whether it was still waiting.
    */
   confirm(message: Said, notes: SessionNotes): { changes: Partial<SessionNotes>; isLate: boolean }
-  /** It is the first again, with what came with it; false when it was withdrawn meanwhile: then it has to be dropped. */
+  /** Puts it back at the front with its attachments; false if it was withdrawn meanwhile and must be dropped. */
   giveBack(prompt: Prompt): boolean
-  /** The same of one that the agent could not be given: tried again when something else is said; what is behind it waits with it. */
+  /** The same if the agent could not be given it: retried after the next message; later prompts wait behind it. */
   putBack(prompt: Prompt): boolean
 
-  /** The server numbers the messages anew. */
+  /** The server renumbers the messages. */
   forgetNumbers(): void
-  /** Hands out nothing any more. */
+  /** Yields no more prompts. */
   close(): void
 }
 
 interface QueueDeps {
   folder: { readonly notes: SessionNotes; note(changes: Partial<SessionNotes>): void }
-  /** Puts a message of the session on disk. */
+  /** Stores a message of the session on disk. */
   write(body: MessageBody, localId: string): Promise<void>
   uplink(): Pick<Uplink, 'tellRead'> | undefined
   onChange(): void
@@ -104,7 +104,7 @@ export function createQueue(deps: QueueDeps): Queue {
   return new SessionQueue(deps)
 }
 
-/** What has to be noted once the agent has the message of this local id; nothing when that is no reason. */
+/** The notes to store once the agent has the message with this local id; none if it is not a reason. */
 export function withoutReason(
   { reasons = [] }: Pick<SessionNotes, 'reasons'>,
   localId: string | null | undefined
@@ -113,23 +113,23 @@ export function withoutReason(
   return left.length < reasons.length ? { reasons: left } : {}
 }
 
-// Of one message; whoever could write to the session could have this computer fetch without end.
+// Per message; otherwise anyone who can write to the session could make this computer download without end.
 const mostAnnounced = 20
 
 class SessionQueue implements Queue {
   readonly #deps: QueueDeps
   readonly #waiting: Prompt[] = []
-  /** On their way to the agent. */
+  /** Being handed to the agent. */
   readonly #taken = new Set<Prompt>()
-  /** Of these, those that must not wait again. */
+  /** Those of them that must not go back to waiting. */
   readonly #withdrawn = new Set<Prompt>()
-  /** What this process knows to be read, by local id, with its words where those are known whole. */
+  /** Prompts known to be read in this process, by local id, with their text if fully known. */
   readonly #read = new Map<string, string | undefined>()
-  /** Withdrawn too late, or not known yet: devices are told when the agent has it. */
+  /** Withdrawn too late, or before they arrived: devices are told when the agent has them. */
   readonly #watched = new Set<string>()
-  /** Said or shown here: the server brings them back. */
+  /** Typed or shown here: the server echoes them. */
   readonly #own = new Set<string>()
-  /** What an earlier process of this session did not come to hand over. */
+  /** Prompts that an earlier process did not hand over. */
   readonly #leftReasons: readonly Reason[]
   #announced: Announced[] = []
   #readUpTo = 0
@@ -176,7 +176,7 @@ class SessionQueue implements Queue {
     if (body.role === 'session') this.#deps.onChange()
     if (body.role !== 'user') return
     if (localId !== null && this.#own.delete(localId)) return
-    // An earlier process of this session told what was written at its terminal; the agent has it.
+    // An earlier process of this session sent what was typed at its terminal; the agent has it.
     if (body.meta?.sentFrom === 'cli') return
     this.#hearText({ text: body.content.text, meta: body.meta, seq, localId })
     this.#heard()
@@ -196,7 +196,7 @@ class SessionQueue implements Queue {
   }
 
   sayReason({ text, localId }: Reason): void {
-    // Also of an earlier process: by its local id the server knows whether it has it.
+    // Also from an earlier process: the server recognises a duplicate by its local id.
     void this.show(text, localId, { isReason: true })
     const at = this.#waiting.findIndex(({ isReason }) => !isReason)
     this.#add({ text, localId, meta: undefined, seq: undefined, attachments: [], isReason: true }, at)
@@ -276,7 +276,7 @@ class SessionQueue implements Queue {
     this.#wake()
   }
 
-  /** What devices tell beside texts. */
+  /** Messages of devices other than texts. */
   #hearEvent(envelope: Envelope | undefined): void {
     if (envelope?.role !== 'user') return
     const { ev } = envelope
@@ -286,17 +286,17 @@ class SessionQueue implements Queue {
   }
 
   #hearText(prompt: Omit<Prompt, 'attachments'> & { seq: number }): void {
-    // An earlier process settled it, with what was sent before it.
+    // An earlier process settled it, with its attachments.
     if (this.#deps.folder.notes.settled?.includes(prompt.seq)) this.#announced = []
     else if (prompt.meta?.replaces === undefined || !this.#replace(prompt)) this.#offer(prompt)
   }
 
-  /** It belongs to the next text of a person. */
+  /** It belongs to the next text message. */
   #announce(attachment: Announced): void {
     if (this.#announced.length < mostAnnounced) this.#announced.push(attachment)
   }
 
-  /** Right before the other one, if both wait. */
+  /** Moves it right before the other one, if both are waiting. */
   #move(localId: string, before: string): void {
     const [from, to] = [this.#find(localId), this.#find(before)]
     if (to < 0 || from < to) return
@@ -312,8 +312,8 @@ class SessionQueue implements Queue {
   }
 
   /**
-   * It waits by itself, also when it came too late for the message whose words it was to replace. To bring forward what does not wait
-   * any more, or to replace it by the same words, would say it twice.
+   * Queued on its own, also if it came too late for the message it was to replace. Moving a message that no longer
+   * waits, or replacing it with the same text, would send it twice.
    */
   #offer(prompt: Omit<Prompt, 'attachments'>): void {
     const isLate = prompt.meta?.replaces !== undefined
@@ -331,7 +331,7 @@ class SessionQueue implements Queue {
     return steer === true || isOnItsWay || this.#read.get(replaces) === text
   }
 
-  /** With what was sent before it. One that steers comes before those that wait. */
+  /** With its attachments. A steering prompt comes before the other waiting ones. */
   #enqueue(prompt: Omit<Prompt, 'attachments'>): void {
     const attachments = this.#announced
     this.#announced = []
@@ -339,7 +339,7 @@ class SessionQueue implements Queue {
     this.#add({ ...prompt, attachments }, steers(prompt) ? this.#waiting.findIndex(waiting => !steers(waiting)) : -1)
   }
 
-  /** Takes the place of the one it is to replace; false when that does not wait any more. What came with one that steers goes then. */
+  /** Replaces the text of the other one; false if that is no longer waiting. Attachments of a steering message are dropped then. */
   #replace({ text, meta, seq, localId }: Omit<Prompt, 'attachments'> & { seq: number }): boolean {
     const at = this.#find(meta?.replaces)
     const before = this.#waiting[at]
@@ -371,7 +371,7 @@ class SessionQueue implements Queue {
     return next
   }
 
-  /** It was heard before it was found in what the agent had written down. What replaced its words since is said to the agent now. */
+  /** It arrived before it was found in the agent's history. An edit made since is sent to the agent now. */
   #isKnownRead(prompt: Prompt): boolean {
     if (prompt.seq === undefined || prompt.seq > this.#readUpTo) return false
     this.#done(prompt)
@@ -383,7 +383,7 @@ class SessionQueue implements Queue {
     return true
   }
 
-  /** It is not on its way any more; false when it was to be withdrawn meanwhile. */
+  /** It is no longer taken; false if it was withdrawn meanwhile. */
   #done(message: Said): boolean {
     const prompt = [...this.#taken].find(taken => taken === message)
     if (!prompt) return true
@@ -393,7 +393,7 @@ class SessionQueue implements Queue {
 
   #return(prompt: Prompt): boolean {
     const isWanted = this.#done(prompt)
-    // A reason was said about what the agent did meanwhile.
+    // A reason refers to what the agent was doing.
     if (isWanted) this.#waiting.splice(this.#waiting.filter(({ isReason }) => isReason && !prompt.isReason).length, 0, prompt)
     return isWanted
   }
@@ -402,7 +402,7 @@ class SessionQueue implements Queue {
     return this.#waiting.findIndex(prompt => prompt.seq !== undefined && prompt.localId === localId)
   }
 
-  /** Takes out the message of this local id for good; undefined when it does not wait. One that is on its way never waits again. */
+  /** Removes the message with this local id; undefined if it is not waiting. A taken one never goes back to waiting. */
   #remove(localId: string): Prompt | undefined {
     const at = this.#waiting.findIndex(prompt => prompt.localId === localId)
     const late = [...this.#taken].find(prompt => prompt.localId === localId)
@@ -413,12 +413,12 @@ class SessionQueue implements Queue {
     return removed
   }
 
-  /** What has to be noted once the agent has it, or shall never have it. */
+  /** The notes to store once the agent has it, or must never get it. */
   #notesOf(notes: SessionNotes, { seq, localId, edits = [] }: Said): Partial<SessionNotes> {
     return seq === undefined ? withoutReason(notes, localId) : this.#settledWith(notes, [seq, ...edits.map(edit => edit.seq)])
   }
 
-  /** The cursor is one number: those above it are named, as long as lower ones wait or are on their way. */
+  /** The cursor is one number: settled messages above it are listed while lower ones are waiting or taken. */
   #settledWith({ cursor, settled = [] }: Pick<SessionNotes, 'cursor' | 'settled'>, seqs: number[]): { cursor: number; settled: number[] } {
     const all = [...settled, ...seqs].toSorted((one, other) => one - other)
     const open = [...this.#waiting, ...this.#taken].flatMap(({ seq }) => (seq === undefined || all.includes(seq) ? [] : seq))
@@ -427,7 +427,7 @@ class SessionQueue implements Queue {
     return { cursor: Math.max(cursor, below.at(-1) ?? 0), settled: all.filter(each => each > lowest) }
   }
 
-  /** How far messages came is one number: of one that was read before earlier ones it is told beside that. */
+  /** Receipts are one number: a message read before earlier ones is reported separately. */
   #tellRead({ seq, localId, text }: Said, cursor: number): void {
     if (seq === undefined) return
     this.#deps.uplink()?.tellRead(cursor)
@@ -436,7 +436,7 @@ class SessionQueue implements Queue {
     if (seq > cursor || this.#watched.has(localId)) this.#tell('read', localId)
   }
 
-  /** Under a name of its own, so that it is told once. */
+  /** With its own id, so that it is stored once. */
   #tell(t: 'read' | 'apart', localId: string): void {
     void this.#deps.write(newSessionMessage(newEnvelope({ t, localId }, { role: 'agent' })), idOfRow(`${localId} ${t}`))
   }

@@ -15,19 +15,19 @@ import { cancelAll } from './requests/requests.ts'
 export interface RecoveryOptions {
   home: Home
   fetch: Fetch
-  /** For each session, the time it may take. */
+  /** The time limit per session. */
   withinMs: number
   signal?: AbortSignal | undefined
-  /** Those of this server alone. */
+  /** Only those of this server. */
   server?: string | undefined
-  /** Why one could not be read or kept; it stays, and holds no other up. */
+  /** Why one could not be read or stored; it remains, and does not block others. */
   onTrouble?: ((sentence: string) => void) | undefined
 }
 
 /**
- * Brings to their end the sessions of wrappers that were killed, or that ended without a link: delivers in order what
- * they had on disk, closes the turn and the questions they left open, and archives them. Tells how many there were
- * and how many of them are delivered now.
+ * Finishes the sessions of wrappers that were killed, or that ended without a connection: delivers in order what
+ * they had on disk, closes the turn and the requests they left open, and archives them. Returns how many there were
+ * and how many of them are now delivered.
  */
 export async function recoverSessions(options: RecoveryOptions): Promise<{ found: number; delivered: number }> {
   const { home, signal } = options
@@ -58,7 +58,7 @@ async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise
     const now = Date.now()
     uplink.changeState(state => cancelAll(state, now))
     notices.keepOpen([])
-    // Nobody ended it: its process was killed, or the computer went. Told once, however often it takes to deliver the rest.
+    // It was not ended by a person: its process was killed, or the computer stopped. Sent once, however often delivery is retried.
     if (folder.notes.endedBy === undefined) {
       folder.note({ endedBy: 'itself' })
       notices.add({ kind: 'failed', ask: null })
@@ -66,14 +66,14 @@ async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise
   })
 }
 
-/** Tells something in an ended session, which stays ended. Kept on disk when it cannot be delivered now. */
+/** Sends a message to an ended session, which stays ended. Stored on disk if it cannot be delivered now. */
 export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: RecoveryOptions): Promise<void> {
   const folder = takeOver(path)
   if (!folder) return
   await bringAway(folder, options, uplink => uplink.put(ownWords(text)))
 }
 
-/** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
+/** Undelivered output is left to the next process, and given up immediately to a process that resumes the session. */
 async function bringAway(
   folder: SessionFolder,
   options: RecoveryOptions,
@@ -101,7 +101,7 @@ async function bringAway(
   }
 }
 
-/** What other processes deliver now is left to this one. */
+/** Takes over from processes that are delivering now. */
 export async function takeFromOthers(home: string): Promise<void> {
   const isOthers = ({ deliverer }: KnownSession) => deliverer !== undefined && deliverer !== process.pid
   for (const { notes } of listSessions(home).filter(isOthers)) {
@@ -113,7 +113,7 @@ export async function takeFromOthers(home: string): Promise<void> {
 const freeWithinMs = 5_000
 const tellWithinMs = 5_000
 
-/** The same again and again, until nothing is left that this process may deliver. The same trouble is told once. */
+/** Retries until nothing is left that this process may deliver. A repeated error is reported once. */
 export async function recoverUntilDone(
   options: Omit<RecoveryOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
 ): Promise<void> {
@@ -132,8 +132,8 @@ export async function recoverUntilDone(
   }
 }
 
-// So that one whose server does not answer does not keep the others from theirs.
+// So that one unresponsive server does not block the others.
 const eachMs = 60_000
 const restMs = 5_000
-// What could not be read is likely the same a moment later.
+// An unreadable session is probably still unreadable a moment later.
 const troubledRestMs = 5 * 60_000

@@ -2,14 +2,14 @@ import { newEnvelope, newId, newSessionMessage } from '../../client/sealed/messa
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { SealFault } from '../../protocol/sealed/sealed-for.ts'
 
-/** What reached the session and cannot have been sent so by a device of its owner: said in the session, and at the terminal. */
+/** Input to the session that no device of its owner can have sent like this: reported in the session and at the terminal. */
 export interface SealFaults {
-  /** The sentence of the last one; undefined as long as there was none. */
+  /** The last report; undefined if there was none. */
   readonly last: string | undefined
   tell(type: SealFault['type'], count?: number): void
 }
 
-/** Of each kind: who can make one can make them for ever. */
+/** Limited per kind: an attacker who can cause one can cause any number. */
 const mostTold = 5
 
 export function createSealFaults(keep: (body: MessageBody) => Promise<void>, onChange: () => void): SealFaults {

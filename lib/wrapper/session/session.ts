@@ -24,26 +24,26 @@ export interface SessionStatus {
   session: string | undefined
   link: LinkState
   waiting: number
-  /** Whether a turn runs, and the step it is at. */
+  /** Whether a turn runs, and its current step. */
   isWorking: boolean
   step: string | undefined
-  /** Set while its model says nothing. */
+  /** Set while the model is silent. */
   modelWait: ModelWait | undefined
-  /** What waits for a person. */
+  /** The open requests. */
   questions: readonly Pick<OpenRequest, 'title' | 'risk'>[]
-  /** What was chosen last that allows more than once, in words. */
+  /** The last choice that allows more than one use, in words. */
   lastingYes: string | undefined
-  /** Prompts that wait for the turn of now to end. */
+  /** Prompts that wait for the current turn to end. */
   queued: number
   /** Devices that show the session now. */
   watching: number
-  /** Why something the agent said could not be kept, while that is so; else what was wrong with what reached it. */
+  /** While output cannot be stored: why; otherwise the last fault in its input. */
   trouble: string | undefined
-  /** What the agent said of itself between turns, such as that it has no such mode. */
+  /** Remarks of the agent between turns, for example that it has no such mode. */
   note: string | undefined
 }
 
-/** How a session came to its end: asked for at the terminal, from another device, or because the agent ended. */
+/** How a session ended: from the terminal, from another device, or because the agent ended. */
 export type SessionEnd =
   | { type: 'asked'; by: 'person' | 'system' }
   | { type: 'elsewhere'; sentence: string }
@@ -51,17 +51,17 @@ export type SessionEnd =
 
 export interface Session {
   readonly status: SessionStatus
-  /** As if it had come from the phone, which shows it too. */
+  /** As if sent from the phone, which shows it too. */
   prompt(text: string): Promise<void>
-  /** Ends the turn that runs; false when there is none. */
+  /** Stops the running turn; false if there is none. */
   stopTurn(): boolean
-  /** Ends the session; safe to call again. One that a person ended is not resumed until somebody writes to it. */
+  /** Ends the session; may be called again. A session ended by a person is not resumed until someone writes to it. */
   end(by: 'person' | 'system'): void
   /** For an agent that has a terminal of its own here. */
   readonly handover: Handover | undefined
   /** For an agent with a screen of its own beside the phone. */
   readonly ownScreen: OwnScreen | undefined
-  /** Resolves when everything is closed; `delivered` is false when messages stay on disk for the next run. */
+  /** Resolves when everything is closed; `delivered` is false if messages stay on disk for the next run. */
   readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
 }
 
@@ -70,23 +70,23 @@ export interface SessionOptions {
   home: Home
   credentials: Credentials
   folder: SessionFolder
-  /** What an earlier process of this session did not come to tell. */
+  /** Output that an earlier process of this session did not send. */
   untold?: Untold | undefined
-  /** What is true of this run; told over what an earlier run of the session said. */
+  /** Metadata of this run, which overrides that of an earlier run. */
   metadata: SessionMetadata
   env: Readonly<Record<string, string | undefined>>
   fetch: Fetch
   onChange(): void
 }
 
-/** Brings an agent and the devices of its owner together until one of them ends it. */
+/** Connects an agent with its owner's devices until one of them ends the session. */
 export async function startSession(options: SessionOptions): Promise<Session> {
   const session = new WrappedSession(options)
   await session.open()
   return session
 }
 
-/** For each step of closing that waits for the disk or the server, of which there are six. */
+/** The limit for each step of closing that waits for the disk or the server; there are six. */
 const closingStepWithinMs = 10_000
 const longestNamed = 100
 
@@ -101,10 +101,10 @@ class WrappedSession implements Session {
   #uplink: Uplink | undefined
   #heardUpTo = 0
   #recounting = Promise.resolve()
-  /** The server has of this process that the session runs. */
+  /** Whether this process has told the server that the session runs. */
   #isKnownToRun = false
   readonly #leftOut: LeftOut
-  /** What waits for a person may not be on the devices, and why. */
+  /** Why open requests may be missing on devices. */
   #unseen: string | undefined
   #note: string | undefined
 
@@ -165,7 +165,7 @@ class WrappedSession implements Session {
       onDropped: count => writer.dropped(count),
       onChange: () => this.#followLink()
     })
-    // Of a process that was cut off: nobody waits for an answer any more.
+    // Requests of a killed process: no one waits for an answer any more.
     const now = Date.now()
     this.#uplink.changeState(state => ({
       ...cancelAll(state, now),
@@ -219,7 +219,7 @@ class WrappedSession implements Session {
     else this.#leftOut.add(message.reason, about.seq)
   }
 
-  /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
+  /** Injected by someone in between. It must not resume the session either after that has ended. */
   #leaveOut(about: { seq: number; localId: string | null }): void {
     this.#noteHeard(about)
     this.#parts.queue.drop(about)
@@ -261,7 +261,7 @@ class WrappedSession implements Session {
     this.#options.onChange()
   }
 
-  /** Until it is known to run, what is read is how an earlier process left it. */
+  /** Until the agent is known to run, the state read is that of an earlier process. */
   #followMetadata({ lifecycleState }: SessionMetadata): void {
     if (lifecycleState === 'running') this.#isKnownToRun = true
     const isArchived = lifecycleState === 'archived' || lifecycleState === 'archiveRequested'
@@ -270,15 +270,15 @@ class WrappedSession implements Session {
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
     const { folder } = this.#options
-    // First of all, so that no later process goes on with a session that is ending.
+    // Before everything else, so that no later process resumes a session that is ending.
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
     this.#leftOut.finish()
-    // The agent comes before what it uses. If it cannot be stopped, what it said still has to be delivered.
+    // The agent is stopped before the parts it uses. If it cannot be stopped, its output must still be delivered.
     const [stopping] = await Promise.allSettled([this.#stopAgent()])
     this.#closeParts()
     this.#showEnd(how)
-    // The line is the last to close, since all of the above is told by it.
+    // The connection closes last, since everything above is sent over it.
     const delivered = await this.#deliver()
     if (this.#uplink?.link.type === 'gone') folder.remove()
     else if (delivered) folder.retire()
@@ -290,12 +290,12 @@ class WrappedSession implements Session {
     try {
       await this.#agent.stop()
     } finally {
-      // What it said last is still written; a disk that accepts nothing must not keep this process.
+      // The last output is still written; a disk that accepts nothing must not block the end of this process.
       await this.#turns.settle(closingStepWithinMs)
     }
   }
 
-  /** Nobody asks or answers any more. */
+  /** No more requests or answers. */
   #closeParts(): void {
     const { autoDeny, requests, attachments, approvals, watchers } = this.#parts
     autoDeny.close()
@@ -314,7 +314,7 @@ class WrappedSession implements Session {
     if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
   }
 
-  /** What the session has said reaches the disk, then the server. False when some of it stays on disk for the next run. */
+  /** Flushes the session's output to disk, then to the server. False if some of it stays on disk for the next run. */
   async #deliver(): Promise<boolean> {
     const { writer, notices, pictures } = this.#parts
     await withDeadline(closingStepWithinMs, () => this.#recounting).catch(() => {})

@@ -4,8 +4,8 @@ import type { SessionMetadata } from '../../protocol/sealed/session.ts'
 import type { AgentEvent } from '../agents/agent.ts'
 
 /**
- * Tells in the metadata what lists show of a session without its messages: how far the plan of its turn is, as it changes, and how many
- * lines of files its last turn changed, once it ends.
+ * Publishes in the metadata what lists show without reading messages: the progress of the turn's plan, as it changes, and how many
+ * lines of files the last turn changed, once it ends.
  */
 export function followWork(changeMetadata: (change: (metadata: SessionMetadata) => SessionMetadata) => void): (event: AgentEvent) => void {
   let progress: SessionMetadata['progress']
@@ -38,7 +38,7 @@ export function followWork(changeMetadata: (change: (metadata: SessionMetadata) 
   }
 }
 
-/** Lines that are new, and lines that are gone; one that only moved is neither. */
+/** Added and removed lines; a line that only moved counts as neither. */
 export function linesChanged(content: readonly StepContent[]): { added: number; removed: number } {
   const sum = { added: 0, removed: 0 }
   for (const each of content) {

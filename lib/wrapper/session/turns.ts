@@ -8,27 +8,27 @@ import type { SessionParts } from './parts.ts'
 import type { Prompt } from './queue.ts'
 import type { WhyNot } from './requests/requests.ts'
 
-/** The turns that the agent makes of what people say. */
+/** The turns of the agent, made from prompts. */
 export interface Turns {
-  /** Whether one runs, and the step it is at. */
+  /** Whether one runs, and its current step. */
   readonly isRunning: boolean
   step: string | undefined
-  /** Says to the agent what nobody said, and what is shown nowhere. False when it works, or something waits for it. */
+  /** Sends the agent a text that is not from a person and is not shown. False if the agent is working or a prompt is queued. */
   order(text: string): boolean
-  /** Stops the turn that runs, or that is about to begin: then the agent is not given its prompt, or is stopped once it has it. */
+  /** Stops the running turn, or one about to begin: the agent does not get its prompt, or is stopped once it has it. */
   stop(): Promise<void>
-  /** Why a person said no, or stopped the turn at that; see `Interruptions`. */
+  /** The reason for a denial, or for stopping the turn; see `Interruptions`. */
   explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
-  /** Written at the agent's own terminal. */
+  /** Typed at the agent's own terminal. */
   hearTerminal(prompted: Extract<AgentEvent, { type: 'prompted' }>): Promise<void>
-  /** Hands over one prompt after the other, each in a turn of its own; those up to `readUpTo` the agent has. */
+  /** Hands over one prompt after the other, each in its own turn; the agent has those up to `readUpTo`. */
   serve(readUpTo: number): Promise<void>
-  /** The server numbers the messages anew: what waits has no number any more. */
+  /** The server renumbers the messages: queued prompts lose their numbers. */
   forgetNumbers(): void
   end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void>
-  /** Hands over nothing any more. */
+  /** Hands over no more prompts. */
   close(): void
-  /** Resolves when the turn that runs has ended, at the latest after `ms`. */
+  /** Resolves when the running turn has ended, at the latest after `ms`. */
   settle(ms: number): Promise<void>
 }
 
@@ -37,12 +37,12 @@ export function createTurns(parts: SessionParts): Turns {
 }
 
 interface Turn extends PromiseWithResolvers<void> {
-  /** By a person: its prompt, when the agent does not have it yet, shall never reach it. */
+  /** Stopped by a person: if the agent does not have the prompt yet, it must never get it. */
   isStopped: boolean
 }
 
 const longestFirst = 200
-// What was said right before a stop may still be read from the server.
+// A prompt sent right before a stop may still be on its way from the server.
 const heardWithinMs = 2_000
 const laterThen = 'It will be sent with your next message, or when the session continues.'
 
@@ -51,7 +51,7 @@ class SessionTurns implements Turns {
   readonly #parts: SessionParts
   readonly #interruptions: Interruptions
   #turn: Turn | undefined
-  /** The one that is about to begin was stopped. */
+  /** The turn about to begin was stopped. */
   #isNextStopped = false
   #isEnding = false
 
@@ -86,14 +86,14 @@ class SessionTurns implements Turns {
     return this.#interruptions.explain(whyNot, how)
   }
 
-  /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
+  /** Text typed at the terminal is shown everywhere, and not handed to the agent again. */
   async hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
     const { cursor, narrator, queue } = this.#parts
     if (!isOurs) {
       this.#noteFirst(text)
       await queue.show(text, row === undefined ? newId() : idOfRow(row))
     }
-    // One of ours that it seemed not to take, and has now after all, does not wait any more, and has its turn.
+    // A prompt of ours that the agent seemed to reject and has accepted after all is no longer waiting, and gets its turn.
     const isNew = isOurs ? cursor.confirm() : true
     if (!isNew || this.#turn) return
     void this.#begin(isOurs ? 'phone' : 'terminal')
@@ -152,12 +152,12 @@ class SessionTurns implements Turns {
     this.#parts.notices.turnEnded(reason, this.#parts.queue.length === 0)
     const turn = this.#turn
     this.#turn = undefined
-    // Nothing is left of it to stop.
+    // Nothing is left to stop.
     if (turn) turn.isStopped = false
     turn?.resolve()
   }
 
-  /** In the turn that has begun. Rejects with what kept the agent from being given it. */
+  /** In the turn that has begun. Rejects with the reason if the agent could not be given it. */
   async #handOver(prompt: Prompt, turn: Turn): Promise<'given' | 'withdrawn' | 'stopped'> {
     const { agent, queue, cursor, folder, narrator, choices, attachments, onChange } = this.#parts
     const { meta } = prompt
@@ -173,8 +173,8 @@ class SessionTurns implements Turns {
     await folder.noted()
     if (turn.isStopped) return 'stopped'
     if (!(await agent.prompt(text, images))) throw new Error()
-    // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
-    // own terminal it has it when it has written it down.
+    // Only now: after a crash, a prompt must be handed over again if the agent does not have it, and must not be if it has. At its
+    // own terminal the agent has it once it is in its history.
     if (cursor.writesDown) queue.given(prompt)
     else queue.read(prompt)
     onChange()
@@ -195,7 +195,7 @@ class SessionTurns implements Turns {
     await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...how } : { reason: 'cancelled' }) })
   }
 
-  /** What to call the session by until it has a title. */
+  /** A name for the session until it has a title. */
   #noteFirst(text: string): void {
     const { folder, uplink } = this.#parts
     const title = titleOfPrompt(text)
@@ -205,7 +205,7 @@ class SessionTurns implements Turns {
     uplink?.changeMetadata(metadata => (metadata.summary ? metadata : { ...metadata, summary }))
   }
 
-  /** Also of one that began at the terminal. */
+  /** Also for a turn that began at the terminal. */
   async #turnEnded(): Promise<void> {
     do {
       while (this.#turn) await this.#turn.promise

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 
-/** Who looks at the session on a device now, as the devices say. */
+/** Which devices show the session now, as they report it. */
 export interface Watchers {
   readonly count: number
   note(viewer: string, isWatching: boolean): void
   close(): void
 }
 
-// A device that goes without a word, as one in a tunnel does. It says so again every half minute while it is there.
+// For a device that disappears silently, as in a tunnel. While connected, it repeats its report every half minute.
 const silentForMs = 75_000
 const mostViewers = 64
 

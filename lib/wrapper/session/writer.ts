@@ -5,26 +5,26 @@ import type { AgentState, DiskTrouble } from '../../protocol/sealed/session.ts'
 import { ownWords } from '../uplink/outbox.ts'
 import type { Uplink } from '../uplink/uplink.ts'
 
-/** Puts on disk what a session has to say. */
+/** Writes the session's output to disk. */
 export interface Writer {
-  /** Why something could not be kept, while that is so. */
+  /** While something cannot be stored: why. */
   readonly trouble: string | undefined
-  /** What devices are told of the disk. */
+  /** The disk status for devices. */
   readonly diskTrouble: DiskTrouble | undefined
   /**
-   * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost, and
-   * devices are told by the agent's state, which needs no disk here; when more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
+   * On disk when it resolves. If the disk is full, the agent's events wait in memory, so that no output is lost, and
+   * devices learn it from the agent state, which needs no local disk. If the queue for the server exceeds its limit, the agent continues, its output is not stored, and the history says where [W3].
    */
   write(body: MessageBody, localId?: string): Promise<void>
-  /** What the session notes of itself waits for the disk, and for which reason; undefined once it is there. Nothing is handed to the agent meanwhile. */
+  /** Notes of the session are waiting for the disk, and why; undefined once they are stored. Meanwhile the agent gets no prompts. */
   notesWait(why: unknown): void
-  /** Some of it was left out after all. */
+  /** Some output was dropped after all. */
   dropped(count: number): void
   /** The server has everything. */
   drained(): void
-  /** The session ends: what was left out is said, whether the server has everything or not. */
+  /** The session ends: dropped output is reported, even if the server does not have everything. */
   finish(): Promise<void>
-  /** Waits for the disk no more. */
+  /** Stops waiting for the disk. */
   abandon(): void
 }
 
@@ -43,13 +43,13 @@ const fullSentence = 'The disk is full, so the output of the agent waits: free s
 export function createWriter({ put, publish, onChange, now = Date.now }: WriterDeps): Writer {
   const end = new AbortController()
   let ofDisk: string | undefined
-  /** How many messages wait for the disk, whether notes do, and what devices are told meanwhile. */
+  /** How many messages and whether notes are waiting for the disk, and the status for devices. */
   let stuck = 0
   let areNotesStuck = false
   let didWordsWait = false
   let diskTrouble: DiskTrouble | undefined
   let ofRoom: string | undefined
-  /** The history says that words are missing, and nothing came after that. */
+  /** The history says that output is missing, and nothing was added since. */
   let isGap = false
   let leftOut = 0
 
@@ -69,7 +69,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     if (diskTrouble?.why !== why) showDisk({ since: diskTrouble?.since ?? now(), why })
   }
   const freed = async () => {
-    // A small one may find room where a larger one still waits.
+    // A small one may fit where a larger one still waits.
     if (stuck > 0 || areNotesStuck) return
     const { since, why } = diskTrouble ?? { since: now(), why: 'failing' }
     tell(undefined, ofRoom)
@@ -84,7 +84,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     stuck -= 1
     return freed()
   }
-  // Said where they are missing, though there is no room: it has to be on disk already when this process dies.
+  // Reported where output is missing, although the disk is full: it must be stored before this process dies.
   const sayMissing = async () => {
     if (isGap) return
     isGap = true

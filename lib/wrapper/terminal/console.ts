@@ -1,14 +1,14 @@
-/** The whole terminal, for a program that draws on it by itself: keys as they are typed, output as it comes. */
+/** The whole terminal, for a program that draws on it itself: keys as they are typed, output as it comes. */
 export interface Console {
   readonly columns: number
   readonly rows: number
   write(bytes: string | Uint8Array): void
-  /** Every key from now on, in raw mode. One listener at a time; the returned function gives the keys back. */
+  /** Every key from now, in raw mode. One listener at a time; the returned function removes it. */
   takeKeys(listener: (keys: Buffer) => void): () => void
   onResize(listener: () => void): () => void
 }
 
-/** Undefined when there is no terminal on both sides. */
+/** Undefined if there is no terminal on both sides. */
 export function processConsole(): Console | undefined {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !stdout.isTTY) return undefined
@@ -63,7 +63,7 @@ export function shareTerminal(console: Console, ours: { suspend(): void; resume(
   }
   return {
     console,
-    /** Called before the agent draws on the terminal by itself, and after. */
+    /** Called before and after the agent draws on the terminal. */
     onDrawing(isDrawing: boolean): void {
       close()
       if (isDrawing) {

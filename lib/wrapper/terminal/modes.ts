@@ -1,11 +1,11 @@
-/** What a program has turned on in a terminal and not off again: another screen, pastes as pastes, keys in another way. */
+/** Modes that a program has turned on in a terminal and not off again: alternate screen, bracketed paste, other key encodings. */
 interface LeftModes {
   take(output: Uint8Array | string): void
-  /** Turns it off. Nothing, when the program has cleaned up by itself. */
+  /** The sequences that turn them off; empty if the program has cleaned up. */
   undo(): string
 }
 
-// The cursor is shown, and lines wrap, unless a program says otherwise.
+// The cursor is shown, and lines wrap, unless a program turns that off.
 const onByDefault = new Set([7, 25])
 const longestSequence = 40
 
@@ -25,7 +25,7 @@ export function followModes(): LeftModes {
         if (stack === '>') keyboards++
         if (stack === '<') keyboards = Math.max(0, keyboards - Number(count || 1))
       }
-      // A sequence may come in two pieces.
+      // A sequence may be split over two chunks.
       rest = text.slice(Math.max(read, text.length - longestSequence))
     },
     undo() {

@@ -1,12 +1,12 @@
 import { encode } from 'uqr'
 
 /**
- * A QR code in half blocks, two rows of it per line. On a terminal it is black on white whatever the theme, as cameras
- * want it.
+ * A QR code in half blocks, two rows per line. On a terminal it is black on white in any theme, as cameras
+ * need it.
  */
 export function drawQr(text: string, { isTTY }: { isTTY: boolean }): string[] {
   const wide = encode(text, { ecc: 'L', border: 2 })
-  // With a margin of one a code of 41 modules and a line below it still fit on 24 lines.
+  // With a margin of one, a code of 41 modules and a line below it still fit on 24 lines.
   const { data, size } = wide.size > usualSize ? encode(text, { ecc: 'L', border: 1 }) : wide
   const isDark = (row: number, column: number) => data[row]?.[column] ?? false
   const lines: string[] = []

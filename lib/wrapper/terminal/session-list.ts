@@ -5,7 +5,7 @@ import type { KnownSession } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import { fit, fitPath, plain, type Style, widthOf } from './style.ts'
 
-/** A session by the number under which a person sees and names it, everywhere the same: its place among all of this computer. */
+/** A session with the number that a person uses for it, the same in every command: its position among all sessions of this computer. */
 export interface NumberedSession extends KnownSession {
   number: number
 }
@@ -14,7 +14,7 @@ export function numbered(sessions: readonly KnownSession[]): NumberedSession[] {
   return sessions.map((session, index) => ({ ...session, number: index + 1 }))
 }
 
-/** What a person sees of each session, in the order given; with `ids` also what it is called on the server. */
+/** The list of sessions for a person, in the order given; with `ids` also their ids on the server. */
 export function drawSessions(
   sessions: readonly NumberedSession[],
   now: number,
@@ -50,7 +50,7 @@ export function describeSessions(sessions: readonly NumberedSession[]) {
 }
 
 interface Entry {
-  /** Else its place in the list. */
+  /** Otherwise its position in the list. */
   number?: number
   title: string
   agent: string
@@ -59,7 +59,7 @@ interface Entry {
   id?: string
 }
 
-/** Two lines for each, three on a narrow screen, and one more for an id. Of a folder that is too long the end is left. */
+/** Two lines each, three on a narrow screen, and one more for an id. A folder that is too long keeps its end. */
 export function drawNumbered(entries: readonly Entry[], style: Style, columns: number): string[] {
   const numberWidth = String(Math.max(...entries.map(({ number }, index) => number ?? index + 1))).length
   const room = columns - numberWidth - 5
@@ -73,7 +73,7 @@ export function drawNumbered(entries: readonly Entry[], style: Style, columns: n
   })
 }
 
-/** What happened to it stands alone where too little of the folder would be left. */
+/** The state gets its own line if too little of the folder would remain. */
 function about({ agent, folder, state }: Pick<Entry, 'agent' | 'folder' | 'state'>, room: number): string[] {
   const [before, path, behind] = [plain(`${agent} in`), plain(tilde(folder)), plain(`, ${state}`)]
   const left = room - widthOf(before) - 1
@@ -83,7 +83,7 @@ function about({ agent, folder, state }: Pick<Entry, 'agent' | 'folder' | 'state
 
 const leastPath = 14
 
-/** Those in which every word stands somewhere: in the title, the folder, the agent or the id. */
+/** Sessions that contain every word: in the title, the folder, the agent or the id. */
 export function findSessions<Session extends KnownSession>(sessions: readonly Session[], words: readonly string[]): Session[] {
   return sessions.filter(({ notes }) => {
     const { metadata, id = '' } = notes
@@ -111,7 +111,7 @@ function tilde(path: string): string {
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
 
-/** Conversations of agents as a person picks one, with its number. */
+/** Conversations of agents, numbered for a person to pick one. */
 export function drawHistories(histories: readonly AgentHistory[], now: number, style: Style, columns: number): string[] {
   const entries = histories.map(({ agent, title, folder, at, openIn }) => ({
     title,

@@ -8,7 +8,7 @@ export interface Style {
   bad(text: string): string
 }
 
-/** Colours of the sixteen every terminal has, so that they fit its theme; none when they are not wanted or not seen. */
+/** Colours of the sixteen that every terminal has, so that they fit its theme; none if unwanted or not a terminal. */
 export function styleFor(terminal: { isTTY: boolean }, env: Readonly<Record<string, string | undefined>>): Style {
   const hasColours = terminal.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const wrap = (on: number, off: number) => (text: string) => (hasColours ? `\x1b[${on}m${text}\x1b[${off}m` : text)
@@ -23,7 +23,7 @@ export function plain(text: string): string {
     .trim()
 }
 
-/** Cuts to a number of columns, behind a word where one ends nearby, with an ellipsis where something is missing. The text must be plain. */
+/** Truncates to a number of columns, after a word if one ends nearby, with an ellipsis for what is missing. The text must be plain. */
 export function fit(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   const cut = upTo(text, columns - 1)
@@ -32,7 +32,7 @@ export function fit(text: string, columns: number): string {
   return `${(isWordCut ? cut.slice(0, lastSpace) : cut).trimEnd()}…`
 }
 
-/** The same for a path, whose end tells more than its beginning. */
+/** The same for a path, whose end says more than its beginning. */
 export function fitPath(path: string, columns: number): string {
   const letters = [...path]
   if (widthOf(path) <= columns) return path
@@ -40,7 +40,7 @@ export function fitPath(path: string, columns: number): string {
   return `…${letters.join('')}`
 }
 
-/** As lines that show all of it, broken between words; only a word that is longer than a line is broken itself. The text must be plain. */
+/** Wraps the text between words; only a word longer than a line is broken. The text must be plain. */
 export function wrapped(text: string, columns: number): string[] {
   const lines = []
   let rest = text
@@ -55,7 +55,7 @@ export function wrapped(text: string, columns: number): string[] {
   return [...lines, rest]
 }
 
-// A longer one is a path or an address, of which a part is better than nothing.
+// A longer one is a path or an address; showing a part of it is better than nothing.
 const longestLostWord = 12
 
 function upTo(text: string, columns: number): string {
@@ -69,7 +69,7 @@ function upTo(text: string, columns: number): string {
   return cut
 }
 
-/** Breaks sentences between words, where the terminal would break them within. What is indented is to be copied, and stays whole. */
+/** Wraps sentences between words, where the terminal would break within them. Indented lines are meant to be copied, and are not broken. */
 export function folded(text: string, columns: number): string {
   return text
     .split('\n')
@@ -77,7 +77,7 @@ export function folded(text: string, columns: number): string {
     .join('\n')
 }
 
-/** The same for a sentence that stands a little from the edge. */
+/** The same for an indented sentence. */
 export function foldedAside(text: string, columns: number): string {
   return folded(text, columns - aside.length).replace(/^/gm, aside)
 }
@@ -96,14 +96,14 @@ function foldedLine(text: string, columns: number): string {
   return [...lines, line].join('\n')
 }
 
-/** Columns on screen: wide letters and pictures take two, joining marks none. */
+/** Columns on screen: wide letters and pictures use two, joining marks none. */
 export function widthOf(text: string): number {
   let width = 0
   for (const letter of text) width += isWide.test(letter) ? 2 : isMark.test(letter) ? 0 : 1
   return width
 }
 
-// The halves of a flag are narrow. What asks that a sign be drawn as a picture (U+FE0F) makes it wider where a terminal heeds it.
+// The halves of a flag are narrow. The selector for picture style (U+FE0F) makes a sign wider if the terminal supports it.
 const isWide =
   /(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
 const isMark = /(?!\ufe0f)[\p{Mn}\p{Me}]/u

@@ -3,31 +3,31 @@ import { stripVTControlCharacters } from 'node:util'
 import { CannotStart } from '../../exit.ts'
 import { folded, widthOf } from './style.ts'
 
-/** The screen, as far as the wrapper uses it. */
+/** The parts of the screen that the wrapper uses. */
 export interface Terminal {
   /** Whether lines can be drawn over. */
   readonly isTTY: boolean
-  /** Infinity where there is no screen: a file, or another program, has each sentence on one line. */
+  /** Infinity without a screen: a file or another program gets each sentence on one line. */
   readonly columns: number
   readonly rows: number
   write(text: string): void
   onResize(listener: () => void): () => void
-  /** The line that a person answers; undefined when nobody can. Rejects with CannotStart when they press Ctrl-C or Ctrl-D instead. */
+  /** The line that a person types; undefined if there is no one to answer. Rejects with CannotStart on Ctrl-C or Ctrl-D. */
   ask(question: string): Promise<string | undefined>
 }
 
-/** Sentences for a person, broken between words. */
+/** Sentences for a person, wrapped between words. */
 export function tell(terminal: Pick<Terminal, 'columns' | 'write'>, sentences: string): void {
   terminal.write(`${folded(sentences, terminal.columns)}\n`)
 }
 
-/** The same where a program may read the output: on the error output, as it is no part of what was asked for. */
+/** The same on standard error, where a program may read standard output. */
 export function note(sentences: string): void {
   tell(processTerminal(process.stderr), sentences)
 }
 
 const roomToAnswer = 2
-// As a shell says of a program that Ctrl-C ended.
+// The exit code that a shell uses after Ctrl-C.
 const interrupted = 130
 
 export function processTerminal(output: WriteStream = process.stdout, { TERM } = process.env): Terminal {
@@ -48,7 +48,7 @@ export function processTerminal(output: WriteStream = process.stdout, { TERM } =
     },
     async ask(question) {
       if (!output.isTTY || !process.stdin.isTTY) return undefined
-      // Seldom asked, and loaded before every agent otherwise.
+      // Rarely used, so not loaded before every agent.
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output })
       try {
@@ -65,15 +65,15 @@ export function processTerminal(output: WriteStream = process.stdout, { TERM } =
 }
 
 /**
- * A few lines at the bottom that are drawn over and over. Without a terminal they are written once each, when they are new.
- * `draw` gives the lines for a number of columns; none may be longer.
+ * A few lines at the bottom that are redrawn in place. Without a terminal each line is written once, when it is new.
+ * `draw` returns the lines for a number of columns; none may be longer.
  */
 interface Block {
   redraw(): void
-  /** Leaves the screen to somebody else, at once, until `resume`. */
+  /** Clears the block so that others can write, until `resume`. */
   suspend(): void
   resume(): void
-  /** The block stays as it was last, and what is written next comes below. */
+  /** The block stays as last drawn, and later output goes below it. */
   close(): void
 }
 
@@ -82,7 +82,7 @@ export function openBlock(terminal: Terminal, draw: (columns: number) => string[
 }
 
 const redrawEveryMs = 100
-// A log shows what lasts.
+// A log shows only lasting facts.
 const rewriteEveryMs = 500
 
 function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Block {
@@ -92,7 +92,7 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
   let isClosed = false
   let isSuspended = false
 
-  // A terminal that became narrower has wrapped the lines that were drawn for more columns.
+  // A terminal that became narrower has wrapped lines drawn for more columns.
   const height = () => drawn.reduce((rows, line) => rows + rowsOf(line, terminal.columns), 0)
   const clear = () => (drawn.length > 0 ? `\x1b[${height()}F\x1b[0J` : '')
   const paint = () => {
@@ -138,7 +138,7 @@ function rowsOf(line: string, columns: number): number {
   return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns))
 }
 
-/** What has scrolled away cannot be drawn over: on a low screen first the space between the lines goes, then the uppermost ones. */
+/** Lines that have scrolled away cannot be redrawn: on a low screen the blank lines are dropped first, then the uppermost lines. */
 function asFits(lines: string[], rows: number): string[] {
   if (lines.length < rows) return lines
   return lines.filter(line => line !== '').slice(-Math.max(1, rows - 1))

@@ -8,11 +8,11 @@ import * as v from '../../schema.ts'
 import type { Announced } from '../agents/attachments.ts'
 import { fetch } from './network.ts'
 
-/** What travels with the messages of a session, sealed. Both reject with a reason that stands in a sentence. */
+/** Sealed attachments of the messages of a session. Both methods reject with a reason that fits in a sentence. */
 export interface SessionAttachments {
-  /** The bytes of what a device sent. */
+  /** The bytes of a file that a device sent. */
   open(file: Pick<Announced, 'ref' | 'seal'>, signal: AbortSignal): Promise<Uint8Array>
-  /** Resolves to the ref under which devices find them, and the seal by which they know them. */
+  /** Resolves to the ref where devices find them, and the seal by which devices verify them. */
   send(bytes: Uint8Array, signal: AbortSignal): Promise<{ ref: string; seal: string }>
 }
 

@@ -9,16 +9,16 @@ import type { SessionRecord } from '../../protocol/wire/records.ts'
 type Changed = Pick<SessionRecord, 'metadata' | 'metadataVersion' | 'agentState' | 'agentStateVersion'>
 type Cells = { state: Cell<AgentState>; metadata: Cell<SessionMetadata> }
 
-/** What a session says of itself. What changes before there is a server to tell it to is told later. */
+/** The state and metadata of a session. Changes made before the server is reachable are sent later. */
 export interface UplinkCells {
   readonly state: AgentState
   readonly metadata: SessionMetadata
   changeState(change: (state: AgentState) => AgentState): void
   changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
   openOn(record: SessionRecord, socket: LiveSocket): Cells
-  /** What was written while there was no link; whatever its version when the server was put back to an older state. */
+  /** Sends changes made while offline, regardless of their version if the server was restored to an older state. */
   takeRow(row: Changed, isBack: boolean): void
-  /** Resolves when the server has that the session ended, and whatever else changed. */
+  /** Resolves when the server has stored the end of the session and all other changes. */
   archive(): Promise<void>
   close(): void
 }
@@ -26,11 +26,11 @@ export interface UplinkCells {
 export function createUplinkCells(options: {
   cipher: Cipher
   metadata: SessionMetadata
-  /** Changed here, before the server knows of it. */
+  /** A local change, before the server has it. */
   onChange(metadata: SessionMetadata): void
-  /** As it is on the server now. */
+  /** The current value on the server. */
   onStored(metadata: SessionMetadata): void
-  /** A change was refused for good, and devices do not see it. */
+  /** A change was permanently rejected, and devices do not see it. */
   onRefused(why: string): void
 }): UplinkCells {
   const { cipher, onChange, onStored } = options
@@ -42,7 +42,7 @@ export function createUplinkCells(options: {
     metadata: []
   }
 
-  // A session that is not there any more is heard of elsewhere, and a cell that was closed has nobody to tell.
+  // Missing sessions are reported elsewhere, and a closed cell has no one to notify.
   function tellRefusal(error: unknown): void {
     const isFinal = error instanceof UnreadableCell || (error instanceof Refused && error.status !== 404)
     if (isFinal) options.onRefused(error.message)
@@ -92,7 +92,7 @@ export function createUplinkCells(options: {
         }
       })
       cells = { state: stateCell, metadata: metadataCell }
-      // How it was found: what is archived from now on was archived by somebody.
+      // The state when opened: only an archiving after this was done by a person.
       onStored(metadataCell.value)
       for (const change of early.state.splice(0)) changeState(change)
       for (const change of early.metadata.splice(0)) changeMetadata(change)
@@ -106,7 +106,7 @@ export function createUplinkCells(options: {
     async archive() {
       const ended = { lifecycleState: 'archived', lifecycleStateSince: Date.now() }
       await cells?.metadata.update(metadata => ({ ...metadata, ...ended }))
-      // Shares the write of whatever change of the state is under way, and waits for it.
+      // Joins a state write in progress, and waits for it.
       await cells?.state.update(state => state)
     },
     close() {

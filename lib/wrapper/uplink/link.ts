@@ -1,21 +1,21 @@
 import { Refused } from '../../client/link/refusals.ts'
 
 /**
- * `unlinked`: the token is no longer good. `gone`: the session was deleted. `unknown`: the server has no such session, and cannot say
- * whether it was deleted. `other-key`: what the server has of the session does not open with its key; nothing is sent. All are final for
- * this process, and what waits stays on disk in all but `gone`.
+ * `unlinked`: the token is no longer valid. `gone`: the session was deleted. `unknown`: the server has no such session, and cannot say
+ * whether it was deleted. `other-key`: the data on the server does not decrypt with the key of the session; nothing is sent. All are final for
+ * this process, and queued messages stay on disk in all but `gone`.
  */
 export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' | 'unknown' | 'other-key' } | { type: 'away'; reason: string }
 
-/** How the link of a session stands. */
+/** The connection state of a session. */
 export interface Link {
   readonly state: LinkState
-  /** Rejects once this process cannot deliver any more. */
+  /** Rejects once this process can no longer deliver. */
   readonly cut: Promise<never>
   enter(state: LinkState): void
-  /** After a final refusal of whoever asks; other errors change nothing. */
+  /** Records a final refusal of a request; other errors change nothing. */
   giveUp(error: unknown): void
-  /** It stays as it is. */
+  /** The state becomes final. */
   close(): void
 }
 
@@ -54,15 +54,15 @@ const firstMs = 6_000
 const longestMs = 120_000
 
 /**
- * How long something may wait to be delivered before the line is asked for a sign of life. Each time that it was asked for the
- * same thing in vain it may wait twice as long: a large message on a slow line is not cut off for ever.
+ * How long something may wait for delivery before the connection is probed. The wait doubles each time it is probed for the
+ * same item without progress, so that a large message on a slow connection is not cut off forever.
  */
 export function createStallCheck() {
   let waitsFor: string | undefined
   let since = 0
   let ms = firstMs
   return {
-    /** Told again and again what has waited longest, undefined for nothing; `now` in milliseconds. True once for each time it took too long. */
+    /** Called repeatedly with the longest-waiting item, or undefined; `now` in milliseconds. Returns true once per overdue wait. */
     isStalled(oldest: string | undefined, now: number): boolean {
       if (oldest === undefined || oldest !== waitsFor) {
         waitsFor = oldest

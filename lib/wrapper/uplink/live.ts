@@ -24,15 +24,15 @@ export interface LiveOptions {
   cipher: Cipher
   folder: SessionFolder
   cells: UplinkCells
-  /** What the phone may call. Nothing is answered, and nobody is told that the session lives, when they are left out. */
+  /** The methods that the phone may call. If omitted, no calls are answered and no heartbeat is sent. */
   handlers?: SessionHandlers | undefined
-  /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
+  /** Receives every message of the session in order, from the cursor of the folder. If omitted, messages are not read. */
   onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
   /** See `SessionFeedOptions`. */
   isOwn(message: MessageRecord): boolean
   onOwn?: ((about: { seq: number }) => void) | undefined
   numbers: OwnNumbers
-  /** What a message, or those before it, cannot have been sent so. */
+  /** A message, or its predecessors, cannot have been sent like this. */
   onFault?: ((type: SealFault['type'], count?: number) => void) | undefined
   /** See `SessionFeedOptions`. */
   onLeftOut?: ((about: { seq: number; localId: string | null }) => void) | undefined
@@ -40,15 +40,15 @@ export interface LiveOptions {
   /** The session was deleted. */
   onGone(): void
   onRefused(refusal: Refused): void
-  /** A call was refused that no client made so. */
+  /** A call was rejected that no client can have made like this. */
   onForged?: ((forgery: Forgery) => void) | undefined
-  /** What the agent does now, for devices. */
+  /** The current activity of the agent, for devices. */
   alive(): { thinking: boolean; mode: 'local' | 'remote' }
-  /** Every now and then, while it answers calls. */
+  /** Called periodically while it answers calls. */
   onBeat(): void
 }
 
-/** The live side of a session that the server knows: what is heard, answered and signalled while there is a link. */
+/** The live side of a session that the server knows: messages received, calls answered and signals sent while connected. */
 export interface Live {
   readonly connectionId: LiveSocket['connectionId']
   take: Feed['take']
@@ -76,7 +76,7 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
     startHeartbeat({
       clock: systemClock,
       isWorking: () => options.alive().thinking,
-      // One that is dropped because the line is busy would leave devices in the dark until the next.
+      // If one is dropped because the connection is busy, devices would not know the state until the next one.
       send: () => socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() })
     })
   socket.onUpdate(({ body }) => {
@@ -105,7 +105,7 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
     folder.openHeardMessages({
       session,
       isWhole: folder.notes.isNamed === true,
-      // In a session that began with an earlier version, what that one sealed without a name could be said again.
+      // In a session started with an earlier version, unnamed content sealed by that version could be replayed.
       refusesNameless: () => pin.isSet && folder.notes.isNamed !== true,
       onNamed: () => pin.set(),
       onFault: (...fault) => options.onFault?.(...fault)
@@ -128,7 +128,7 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
     })
   let beat: NodeJS.Timeout | undefined
   if (handlers) {
-    // Said over and over, and worth nothing to who says it again: it takes no room among the calls that are remembered.
+    // Repeated often, and useless to an attacker who replays it, so it is not stored among the remembered calls.
     const { watch, ...others } = handlers
     const named = { socket, cipher, session, pin, onForged: options.onForged }
     serveSession({ ...named, handlers: others, ...folder.openSeenCalls() })
@@ -183,11 +183,11 @@ interface SessionFeedOptions {
   receipts: Receipts | undefined
   numbers: Pick<OwnNumbers, 'isOwn' | 'noteStored'>
   heard: HeardMessages
-  /** What the agent said is not opened again by the process that sealed it: there is no news in it. */
+  /** The agent's own messages are not decrypted again by the process that sealed them: they contain nothing new. */
   isOwn(message: MessageRecord): boolean
   onOwn(about: { seq: number }): void
   onMessage(message: OpenedMessage, about: { seq: number; localId: string | null }): void
-  /** Somebody on the way brought it here: it is not carried out. */
+  /** Injected by someone in between, so it is not carried out. */
   onLeftOut(about: { seq: number; localId: string | null }): void
   onRefused(refusal: Refused): void
 }
@@ -223,24 +223,24 @@ function openSessionFeed(after: number, options: SessionFeedOptions): Feed {
   })
 }
 
-/** Of an unknown shape with a writer: it is of a newer app, and takes a number. */
+/** Of an unknown shape but with a writer: it comes from a newer app, and uses up a number. */
 function isOfPeople(message: OpenedMessage): boolean {
   if (!message.ok) return message.by !== undefined
   const { body } = message
   return body.role === 'user' ? body.meta?.sentFrom !== 'cli' : envelopeOf(body)?.role === 'user'
 }
 
-/** Tells how far the messages of a session came: to this computer, and to the agent. */
+/** Reports how far the messages of a session came: to this computer, and to the agent. */
 interface Receipts {
   delivered(seq: number): void
   read(seq: number): void
-  /** There is a line again. */
+  /** The connection is back. */
   hurry(): void
 }
 
 /**
- * Best effort: what was not told when the process ends is told with the next message. While one request is under way the next
- * one waits, and says only the latest. A server that keeps no receipts is told nothing more.
+ * Best effort: a receipt unsent at the end of the process is sent with the next message. While one request is in progress,
+ * only the latest is queued. Nothing more is sent to a server that does not store receipts.
  */
 function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSignal): Receipts {
   const persistence = createPersistence({ signal: end })
@@ -261,7 +261,7 @@ function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSig
       }
       isTelling = false
     } catch (error) {
-      // Then it stays as it is: this server will never take them, or the session is over.
+      // Then stop: this server will never accept them, or the session is over.
       if (!(error instanceof Refused) && !end.aborted) throw error
     }
   }
@@ -282,16 +282,16 @@ function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSig
   }
 }
 
-/** Tells over and over that a session lives. Each sign goes to every device, so one that rests says it no oftener than a computer does. */
+/** Sends heartbeats of a session. Each goes to every device, so an idle session sends them no more often than a computer does. */
 interface Heartbeat {
-  /** It works, or rests, or another has the keyboard: told at once. */
+  /** Working, idle or another driver: sent immediately. */
   tell(): void
   close(): void
 }
 
-/** Who opens the app meanwhile hears from the next one that the agent works. */
+/** An app opened meanwhile learns from the next one that the agent is working. */
 const workingEveryMs = 5_000
-/** Servers take a session for gone after ten minutes without one. */
+/** Servers consider a session gone after ten minutes without one. */
 const restingEveryMs = 20_000
 
 export function startHeartbeat({ clock, isWorking, send }: { clock: Clock; isWorking(): boolean; send(): void }): Heartbeat {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { request as askHttps, Agent as HttpsAgent } from 'node:https'
 import { networkInterfaces } from 'node:os'
 
-// To import it gives a name to each of its parts, one of which is the whole of undici.
+// A namespace import would reference every export, including all of undici.
 const { request: askHttp, Agent: HttpAgent } = process.getBuiltinModule('node:http')
 
 interface Init {
@@ -13,8 +13,8 @@ interface Init {
 }
 
 /**
- * As much of `fetch` as asking the server takes. The whole one, of Node.js or of undici, takes 8 MB of a process that may live for days, and
- * more time for each message. Redirects are not followed: a line could not follow them either.
+ * The part of `fetch` that requests to the server need. The complete one, of Node.js or undici, uses 8 MB in a process that may run for days, and
+ * more time per message. Redirects are not followed, since a socket could not follow them either.
  */
 export async function fetch(url: string, { method, headers, body, signal }: Init) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -52,27 +52,27 @@ export async function fetch(url: string, { method, headers, body, signal }: Init
 }
 
 const silentMs = 300_000
-// A server or a proxy closes what is idle for longer; to ask just then would fail.
+// Servers and proxies close connections idle for longer; a request at that moment would fail.
 const waiting = { keepAlive: true, timeout: 4_000 }
 const plainly = new HttpAgent(waiting)
 const overTls = new HttpsAgent(waiting)
 
 interface NetworkWatch {
-  /** Those of this computer towards others. */
+  /** The external addresses of this computer. */
   addresses(): readonly string[]
   /** In ms. */
   now(): number
-  /** Returns how to stop. */
+  /** Returns a function that cancels. */
   every(ms: number, look: () => void): () => void
 }
 
 const everyMs = 2_000
-// A busy computer is late by less.
+// A busy computer is late by less than this.
 const sleptMs = 10_000
 
 /**
- * Calls `onReturn` when the way to others is likely back: this computer has an address that it had not, or has slept. Nothing of the
- * system says so to a program, so it looks now and then. Returns how to stop.
+ * Calls `onReturn` when the network is probably back: this computer has a new address, or has slept. The
+ * system does not notify programs of either, so this polls. Returns a function that stops it.
  */
 export function watchNetwork(onReturn: () => void, { addresses, now, every }: NetworkWatch = ofThisComputer): () => void {
   let known = new Set(addresses())
@@ -99,7 +99,7 @@ function addresses(): string[] {
   try {
     return Object.values(networkInterfaces()).flatMap(all => all?.filter(({ internal }) => !internal).map(({ address }) => address) ?? [])
   } catch {
-    // Some systems, such as Android, tell no program.
+    // Some systems, such as Android, do not allow this.
     return []
   }
 }

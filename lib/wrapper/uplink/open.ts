@@ -15,12 +15,12 @@ import type { SessionNotes } from '../home/session-notes.ts'
 import type { UplinkCells } from './cells.ts'
 import type { Link } from './link.ts'
 
-/** The session on the server: opened there once, however many ask. */
+/** The session on the server, opened once for all callers. */
 export interface Opening {
-  /** The server's id of the session, once it was opened there. */
+  /** The server's id of the session, once opened. */
   readonly id: string | undefined
   open(): Promise<string>
-  /** The server does not know it any more: it is opened there anew the next time. */
+  /** The server no longer knows it: it is opened again next time. */
   forget(): void
 }
 
@@ -31,14 +31,14 @@ export interface OpeningOptions {
   folder: SessionFolder
   key: SealingKey
   cells: Pick<UplinkCells, 'metadata' | 'state'>
-  /** Aborted when it may be another process's meanwhile. */
+  /** Aborted if another process may own the session. */
   signal: AbortSignal
   onOpened(record: SessionRecord): void
-  /** The server has it under another id than before: its messages are numbered from 1 again, and those before are not there. */
+  /** The server has it under a different id than before: messages are numbered from 1 again, and earlier ones are missing. */
   onNumberedAnew?: (() => void) | undefined
-  /** It was deleted while no process of it ran; by its tag it would be made anew. */
+  /** It was deleted while no process ran; opening it by its tag would recreate it. */
   onDeleted(): void
-  /** What the server has of it does not open with its key. */
+  /** The data on the server does not decrypt with its key. */
   onOtherKey(): void
 }
 
@@ -88,21 +88,21 @@ export function createOpening(options: OpeningOptions): Opening {
   }
 }
 
-/** A number of before would hide what is said to the session from now on. */
+/** An old number would hide new messages to the session. */
 function withoutNumbers(handing: SessionNotes['handing']): Partial<SessionNotes> {
   const { localId, text } = handing ?? {}
   return { cursor: 0, settled: [], heardUpTo: 0, handing: text === undefined ? handing : { seq: null, localId, text } }
 }
 
 /**
- * Opens the session on the server, or finds it there. `other-key` when what the server has of it does not open with its key.
+ * Opens the session on the server, or finds it there. `other-key` if the data on the server does not decrypt with its key.
  */
 async function openOnServer(
   to: { rest: Rest; home: Pick<Home, 'path' | 'machineId'>; credentials: Credentials },
   session: Pick<SessionNotes, 'tag' | 'id' | 'isUntagged'> & { key: SealingKey; metadata: SessionMetadata; state: AgentState }
 ): Promise<SessionRecord | 'other-key'> {
   const { rest, home, credentials } = to
-  // Each session does so, as those of existing wrappers do: the app shows where it runs.
+  // Each session does this, like those of existing wrappers: the app shows where it runs.
   await registerMachine(rest, home, credentials.keys).catch(keepTrying)
   const { tag, id, isUntagged, metadata, state } = session
   const { cipher, wrapped } = session.key
@@ -116,7 +116,7 @@ async function openOnServer(
   }
 }
 
-/** The session of this id, which may have changed last long ago; undefined when the account has none. */
+/** The session with this id, which may not have changed for a long time; undefined if the account has none. */
 export async function findOnServer(rest: Rest, id: string, signal?: AbortSignal): Promise<SessionRecord | undefined> {
   const { sessions: latest } = await rest.call('listSessions', {}, { signal })
   let found: SessionRecord | undefined = latest.find(session => session.id === id)
@@ -131,7 +131,7 @@ export async function findOnServer(rest: Rest, id: string, signal?: AbortSignal)
 
 const mostInPage = 200
 
-/** What it tells of itself; undefined when it was sealed with another key, which must not be mixed with what this one seals. */
+/** Its metadata; undefined if sealed with another key, which must not be mixed with this one. */
 export function readSession({ metadata, agentState: state }: SessionRecord, cipher: Cipher): SessionMetadata | undefined {
   const opened = cipher.open(metadata)
   const { data } = v.safeParse(sessionMetadata, opened.ok ? opened.value : undefined)
@@ -142,7 +142,7 @@ function isState(opened: ReturnType<Cipher['open']>): boolean {
   return opened.ok && v.safeParse(agentState, opened.value).success
 }
 
-/** A refusal to open the session is no verdict on the messages that wait for it, unless the token is no longer good. */
+/** A refusal to open the session says nothing about the queued messages, unless the token is invalid. */
 function keepTrying(error: unknown): never {
   const isFinal = error instanceof Refused && (error.status === 401 || error.status === 403)
   if (isFinal || mayRetry(error)) throw error
@@ -153,15 +153,15 @@ interface UnknownSessionOptions {
   rest: Rest
   link: Pick<Link, 'enter'>
   signal: AbortSignal
-  /** The server's id of the session now. */
+  /** The current id of the session on the server. */
   current(): string | undefined
   /** Resolves when it is open. */
   openAgain(): Promise<unknown>
 }
 
 /**
- * What becomes of a session of which the server says that it has none. One that was deleted is over. One that a server does not know
- * because it was put back to an older state is opened there again: nothing that waits for it may be lost by that.
+ * Handles a session that the server does not have. A deleted one is over. One missing because the server was
+ * restored to an older state is opened there again, so that no queued message is lost.
  */
 export function createUnknownSession({ rest, link, signal, current, openAgain }: UnknownSessionOptions) {
   const persistence = createPersistence({ signal })
@@ -170,18 +170,18 @@ export function createUnknownSession({ rest, link, signal, current, openAgain }:
 
   async function ask(session: string): Promise<boolean> {
     const isRemoved = await persistence.attempt(signal => wasRemoved(rest, session, signal))
-    // One that was opened again and is unknown once more would be opened without end.
+    // If it was reopened and is unknown again, reopening would loop forever.
     const isOpenedAgain = isRemoved === false && !lost.has(session)
     if (isOpenedAgain) {
       lost.add(session)
-      // Until then others that were refused under its name of before wait with it.
+      // Until then, other requests rejected under the old id wait for it too.
       await openAgain()
     } else link.enter({ type: isRemoved ? 'gone' : 'unknown' })
     return isOpenedAgain
   }
 
   return {
-    /** Whether this one is opened again, or was. Rejects when the server cannot be asked. */
+    /** Whether the session is or was opened again. Rejects if the server cannot be asked. */
     async isOpenedAgain(session: string): Promise<boolean> {
       if (current() !== session) return true
       asking ??= ask(session).finally(() => {
@@ -192,13 +192,13 @@ export function createUnknownSession({ rest, link, signal, current, openAgain }:
   }
 }
 
-/** The key of a new session, in base64; null when it is sealed with the secret of its account. */
+/** The key of a new session, in base64; null if it is sealed with the secret of its account. */
 export function newSessionKey({ keys }: Credentials): string | null {
   const vault = terminalVault(keys)
   return vault.version === 1 ? null : toBase64(vault.newSessionKey().raw)
 }
 
-/** The same, from how it was noted. */
+/** The same, from the stored form. */
 export function openSessionKey({ keys }: Credentials, noted: string | null): SealingKey {
   const vault = terminalVault(keys)
   const raw = noted === null ? undefined : fromBase64(noted)

@@ -22,20 +22,20 @@ interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'onSetAsi
   rest: Rest
   folder: SessionFolder
   numbers: Pick<OwnNumbers, 'settled'>
-  /** Resolves to the server's id of the session, once it is open there. */
+  /** Resolves to the server's id of the session, once opened. */
   session(): Promise<string>
-  /** Of one that the server does not know. */
+  /** For a session that the server does not know. */
   isOpenedAgain(session: string): Promise<boolean>
 }
 
-/** What a session has to say, on disk until the server has it. */
+/** Outgoing messages of a session, on disk until the server has them. */
 export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain, ...options }: UplinkOutboxOptions): Promise<Outbox> {
   const send = sendOver(rest)
   return openOutbox({
     ...options,
     gatherMs,
     journal: withNumbers(folder.openJournal(), numbers),
-    // Drafts name the session by its tag: it may not have been opened on the server when they are written.
+    // Drafts refer to the session by its tag: it may not exist on the server when they are written.
     send: async (_tag, messages, signal) => {
       let { id } = folder.notes
       try {
@@ -50,10 +50,10 @@ export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain
   })
 }
 
-// A request costs as much as the sealing of five messages, and nobody reads faster: what grows is shown before.
+// A request costs as much as sealing five messages, and no one reads faster; growing text is shown separately.
 const gatherMs = 100
 
-/** On disk with its number: one that left could else be followed by another of the same number. */
+/** Stored with its number; otherwise a sent message could be followed by another with the same number. */
 function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Journal {
   return {
     load: () => journal.load(),
@@ -65,7 +65,7 @@ function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Jo
   }
 }
 
-/** `sealedHere` takes note of what the agent says, until the journal refuses it. */
+/** `sealedHere` records the agent's messages, until the journal rejects them. */
 export async function putBody(
   { outbox, cipher, tag, sealedHere }: { outbox: Outbox; cipher: SpeakingCipher; tag: string; sealedHere: Set<string> },
   body: MessageBody,
@@ -78,31 +78,31 @@ export async function putBody(
     await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft, how)
   } catch (error) {
     sealedHere.delete(draft.content)
-    // Under a local id of its own it is put again, with the number that it has.
+    // With its own local id it is queued again, keeping its number.
     if (localId === undefined) giveUpDraft(cipher, draft)
     throw error
   }
 }
 
-/** Thoughts and plans: later ones and what is done take their place. */
+/** Thoughts and plans: replaced by later ones and by results. */
 function isPassing(body: MessageBody): boolean {
   const ev = envelopeOf(body)?.ev
   return ev !== undefined && (isPlanStep(ev) || (ev.t === 'text' && ev.thinking === true))
 }
 
-/** Messages that the server will never take: kept on this computer, and told of in the session. */
+/** Messages that the server permanently rejected: kept on this computer, and reported in the session. */
 export interface RefusedMessages {
-  /** What a person here has to know, since it cannot be told in the session either. */
+  /** A notice for the person here, if it cannot be sent in the session either. */
   readonly trouble: string | undefined
-  /** Resolves when it is kept, and on its way to be told. */
+  /** Resolves when it is stored, with a report queued. */
   take(draft: Draft, refusal: Refused): Promise<void>
   /** The server has these. */
   stored(messages: readonly { localId: string | null }[]): void
 }
 
 /**
- * One sentence at a time is on its way, and counts what is refused until the server has it. When it is refused itself, the server takes
- * nothing any more: then nothing more is said, or each sentence would bring the next.
+ * One report at a time is in progress, and counts rejections until the server has it. If the report itself is rejected, the server
+ * accepts nothing any more; then no more reports are sent, or each would cause the next.
  */
 export function createRefusedMessages(
   folder: Pick<SessionFolder, 'setAside'>,
@@ -117,7 +117,7 @@ export function createRefusedMessages(
     if (!first || sentence !== undefined || trouble !== undefined) return
     const told = untold
     untold = []
-    // The same of the same message, in whichever process, so that the server stores it once [X1].
+    // The same id for the same message in any process, so that the server stores it once [X1].
     sentence = idOfRow(`refused ${first.draft.localId}`)
     const what = told.length === 1 ? 'a message, which is kept' : `${told.length} messages, which are kept`
     await put(ownWords(`The server did not take ${what} on this computer: ${first.refusal.message}`), sentence).catch(() => {
@@ -149,7 +149,7 @@ export function createRefusedMessages(
 
 const prefix = 'plan-'
 
-/** A plan as a step of the to-do tool of Claude Code, which existing apps show as a list; they drop whatever kind of event they do not know. */
+/** A plan as a step of Claude Code's to-do tool, which existing apps show as a list; they drop unknown events. */
 export function planStep(name: string, entries: readonly PlanEntry[]): { start: SessionEvent; end: SessionEvent } {
   const call = `${prefix}${name}`
   const todos = entries.map(entry => ({ ...entry }))
@@ -164,12 +164,12 @@ function isPlanStep(event: SessionEvent): boolean {
   return (event.t === 'tool-call-start' || event.t === 'tool-call-end') && event.call.startsWith(prefix)
 }
 
-/** Something about the session itself, from Afield and in no turn of the agent. */
+/** A message about the session itself, from Afield and outside the agent's turns. */
 export function ownWords(text: string): MessageBody {
   return newSessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() }))
 }
 
-/** The name under which the server stores what a row of an agent's own history says: always the same, and like those of `newId`. */
+/** The id under which the server stores a row of an agent's own history: deterministic, in the format of `newId`. */
 export function idOfRow(row: string): string {
   const digest = createHash('sha256').update(row).digest('hex')
   return `r${BigInt(`0x${digest}`).toString(36).padStart(50, '0').slice(-23)}`

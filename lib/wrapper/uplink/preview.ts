@@ -9,7 +9,7 @@ import type { SessionNotes } from '../home/session-notes.ts'
 
 export type Preview = Omit<NoticePreview, 'sealedFor'>
 
-/** What a notification of this session shows; `asked` is what it waits for, by its id. */
+/** The content of a notification of this session; `asked` is the open request, by its id. */
 export function previewOf(
   { metadata, firstPrompt }: Pick<SessionNotes, 'metadata' | 'firstPrompt'>,
   asked?: { ask: string; request: PermissionRequest }
@@ -33,7 +33,7 @@ function asksOf(id: string, request: PermissionRequest): PreviewedAsk {
   return { ...about, type: 'permission', kind, text, isWhole, risk, mayAllow: isWhole && mayAllow(request, command) }
 }
 
-// Only a command that stands in a line or two of a lock screen can be judged there.
+// Only a command that fits in a line or two can be judged on a lock screen.
 const longestAllowed = 120
 
 function mayAllow({ risk, choices, shown }: PermissionRequest, command: string): boolean {
@@ -43,7 +43,7 @@ function mayAllow({ risk, choices, shown }: PermissionRequest, command: string):
   return isPlain && isShort && takesYes
 }
 
-/** The command is all that is asked: no other folder, no diff, and no argument but what names it. */
+/** The command is the whole request: no other folder, no diff, and no argument besides the command and its description. */
 function isAllOf({ content = [], locations = [] }: PermissionRequest, args: Readonly<Record<string, unknown>>): boolean {
   const beside = Object.entries(args).filter(
     ([name, value]) => !commandNames.has(name) && value !== undefined && value !== null && value !== ''
@@ -53,7 +53,7 @@ function isAllOf({ content = [], locations = [] }: PermissionRequest, args: Read
   return beside.length === 0 && locations.length === 0 && isSaid
 }
 
-// What a command is called, and words about it.
+// Names and descriptions of a command.
 const commandNames = new Set(['command', 'cmd', 'script', 'description'])
 
 function filesOf({ content = [], locations = [] }: PermissionRequest, args: Readonly<Record<string, unknown>>): string | undefined {

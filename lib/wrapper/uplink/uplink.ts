@@ -30,38 +30,38 @@ interface UplinkOptions extends Pick<LiveOptions, 'handlers' | 'onMessage' | 'on
   fetch: Fetch
   /** Another client wrote new metadata. */
   onMetadata?: ((metadata: SessionMetadata) => void) | undefined
-  /** The server will never take a change of the state or the metadata. */
+  /** The server permanently rejected a change of the state or the metadata. */
   onRefused?: ((why: string) => void) | undefined
   /** See `OpeningOptions`. */
   onNumberedAnew?: (() => void) | undefined
-  /** The link, or the number of messages that wait, is another. */
+  /** The connection state or the number of queued messages changed. */
   onChange?: (() => void) | undefined
-  /** Too much waits: that many messages that can be done without were dropped. */
+  /** The queue is full: this many expendable messages were dropped. */
   onDropped?: ((count: number) => void) | undefined
-  /** Bytes that may wait; 256 MiB unless told. */
+  /** Limit of the queue in bytes; 256 MiB by default. */
   limitBytes?: number | undefined
 }
 
 /**
- * The way of one session to the server. It works from the first moment, with or without a server: what is put is on disk
- * when `put` resolves and reaches the server some day, in order; state is told as soon as there is somebody to tell it to.
+ * The connection of one session to the server. It works from the start, with or without a server: a message is on disk
+ * when `put` resolves and reaches the server eventually, in order; state is sent as soon as there is a connection.
  */
 export interface Uplink {
-  /** The server's id of the session, once it was opened there. */
+  /** The server's id of the session, once opened. */
   readonly session: string | undefined
   readonly link: LinkState
   /** Messages on disk that the server does not have yet. */
   readonly waiting: number
-  /** Set when the server takes no message of the session any more, and cannot be told either. */
+  /** Set when the server accepts no more messages of the session, not even a report about that. */
   readonly trouble: string | undefined
   /** See `Outbox.put`. */
   put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
-  /** False when it did not leave: there is no link, or it is busy. */
+  /** False if it was not sent: there is no connection, or it is busy. */
   showPartial(frame: PartialFrame): boolean
-  /** Resolves when every message that the server had was heard, at once if nothing is being read. */
+  /** Resolves when every message on the server has been received, immediately if nothing is being read. */
   caughtUp(): Promise<void>
   setThinking(thinking: boolean): void
-  /** Has the server tell apps and phones; `preview` is sealed for the account's devices. Rejects when it did not take it. */
+  /** Notifies apps and phones through the server; `preview` is sealed for the account's devices. Rejects if the server did not accept it. */
   notify(notice: Notice, preview?: Preview): Promise<void>
   /** The agent has the messages up to this one. */
   tellRead(seq: number): void
@@ -71,9 +71,9 @@ export interface Uplink {
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
   changeState(change: (state: AgentState) => AgentState): void
   changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
-  /** Delivers what waits, marks the session as ended, and closes. False when something is left for another process. */
+  /** Delivers the queue, marks the session as ended, and closes. False if something is left for another process. */
   end(within: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean>
-  /** Closes at once; what waits stays on disk. */
+  /** Closes immediately; the queue stays on disk. */
   close(): Promise<void>
 }
 
@@ -102,13 +102,13 @@ class SessionUplink implements Uplink {
     onWait: error => this.#link.enter({ type: 'away', reason: error.message })
   })
   #outbox: Outbox | undefined
-  /** What the agent said in this process and the server does not have yet; and then, as it is stored. */
+  /** Messages that the agent sent in this process: `#sealedHere` until the server has them, then `#own`, as stored. */
   readonly #sealedHere = new Set<string>()
   readonly #own = new WeakSet<MessageRecord>()
   #line: Live | undefined
   #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
   #hadLine = false
-  /** Messages that the server does not have stay in the journal, and are not sent by this process. */
+  /** Messages that the server does not have stay in the journal, and this process does not send them. */
   #isLeft = false
   readonly #stall = createStallCheck()
 
@@ -169,7 +169,7 @@ class SessionUplink implements Uplink {
         this.#line?.take(messages)
       },
       onSetAside: async (draft, refusal) => {
-        // Of a session that was deleted nobody misses it; of any other that is not there it stays in the journal.
+        // For a deleted session, dropping them is fine; for any other missing session they stay in the journal.
         const isLeft = refusal.status === 404 && this.link.type !== 'gone'
         this.#isLeft ||= isLeft
         if (!isLeft) giveUpDraft(this.#speaking, draft)
@@ -285,7 +285,7 @@ class SessionUplink implements Uplink {
     this.#cells.changeMetadata(change)
   }
 
-  /** Tries now instead of waiting. */
+  /** Retries now instead of waiting. */
   #hurry(): void {
     this.#persistence.hurry()
     this.#line?.reconnect()
@@ -298,7 +298,7 @@ class SessionUplink implements Uplink {
       () => false
     )
     await this.close()
-    // What was put while the end was told waits for whoever comes next.
+    // Messages queued during the shutdown are left to the next process.
     const isOver = isTold || (this.link.type === 'unknown' && !this.#isLeft)
     return this.link.type === 'gone' || (isOver && this.waiting === 0)
   }
@@ -341,7 +341,7 @@ class SessionUplink implements Uplink {
     this.#options.onChange?.()
   }
 
-  /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
+  /** A dead connection is noticed by undelivered messages; its own heartbeat takes a minute. */
   #doubtLink(): void {
     const [oldest] = this.#outbox?.pending ?? []
     if (this.link.type === 'live' && this.#stall.isStalled(oldest?.localId, performance.now())) this.#line?.reconnect()

@@ -1,21 +1,21 @@
-/** The options that a program may be given from outside, by their long names. */
+/** The options that a caller may pass to a program, by their long names. */
 export interface AllowedOptions {
   readonly switches: ReadonlySet<string>
-  /** Those that take a value, and of which form. */
+  /** Options with a value, and its format. */
   readonly values: Readonly<Record<string, RegExp>>
   /** The long names of the short ones. */
   readonly short: Readonly<Record<string, string>>
-  /** Taken, because apps send them, and not passed on. */
+  /** Accepted because apps send them, but not passed on. */
   readonly ignored?: ReadonlySet<string>
 }
 
-/** What a program is asked: each option in its long form and one word, so that the program can take it for nothing else. */
+/** The arguments for the program: each option in its long form as one word, so that it cannot be mistaken for anything else. */
 export interface ReadOptions {
   readonly options: readonly string[]
   readonly words: readonly string[]
 }
 
-/** Throws, with a sentence, for an option that is not allowed. Short ones stand alone: joined, they could hide others. */
+/** Throws, with a sentence, for an option that is not allowed. Short options must be separate: combined ones could hide others. */
 export function readOptions(args: readonly string[], allowed: AllowedOptions): ReadOptions {
   const options: string[] = []
   const words: string[] = []

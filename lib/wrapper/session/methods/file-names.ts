@@ -1,4 +1,4 @@
-/** The paths in which the letters of the query come one after the other, those first where they stand together in the file's name. */
+/** The paths that contain the letters of the query in order; those with adjacent letters in the file name come first. */
 export function rankPaths(paths: readonly string[], query: string): string[] {
   const wanted = query.trim().toLowerCase()
   if (wanted === '') return paths.toSorted((one, other) => depthOf(one) - depthOf(other) || compare(one, other))

@@ -7,7 +7,7 @@ import { listFolder, readTree } from './folders.ts'
 
 const mostBytes = 10 * 1024 * 1024
 
-/** Reading and writing files inside a confinement. A failure is an answer, in a sentence for the phone. */
+/** Reads and writes files inside a confinement. Failures are returned as a sentence for the phone. */
 export function fileMethods(confinement: () => Confinement) {
   return {
     readFile: ({ path }: { path: string }) =>
@@ -35,7 +35,7 @@ export function fileMethods(confinement: () => Confinement) {
   }
 }
 
-/** Over the bytes the phone has seen; a new file only where none is. Whole or not at all. */
+/** Replaces the bytes that the phone has seen; creates a file only if none exists. All or nothing. */
 function replaceFile(file: string, bytes: Uint8Array, expectedHash: string | undefined): void {
   if (expectedHash === undefined) {
     createFile(file, bytes)
@@ -64,7 +64,7 @@ function createFile(file: string, bytes: Uint8Array): void {
   }
 }
 
-// Exclusive, so that neither a file nor a link that came meanwhile is written through.
+// Exclusive, so that a file or link created meanwhile is not written through.
 function writeSynced(file: string, bytes: Uint8Array, mode: number): void {
   const handle = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
   try {

@@ -7,13 +7,13 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Throws, with a sentence for a person, where a file is in the way. */
+/** Throws, with a sentence for a person, if a file is in the way. */
 export function makeFolder(path: string): void {
   refuseFile(path)
   mkdirSync(path, { recursive: true })
 }
 
-/** Also where the path leads through one. */
+/** Also if the path leads through one. */
 export function refuseFile(path: string): void {
   for (let at = path; ; at = dirname(at)) {
     const found = statSync(at, { throwIfNoEntry: false })
@@ -34,7 +34,7 @@ export function listFolder(path: string): v.InferOutput<typeof folderEntry>[] {
 
 const mostEntries = 5_000
 
-/** What is below a folder, links left out; a tree that is too large is cut where it got too large. */
+/** The tree below a folder, without links; a tree that is too large is truncated. */
 export function readTree(path: string, maxDepth: number): TreeEntry {
   let left = mostEntries
   const read = (path: string, depth: number): TreeEntry => {

@@ -9,7 +9,7 @@ import { isBinary, linesIn } from './git-text.ts'
 const mostCounted = 300
 const mostCountedBytes = 512 * 1024
 
-/** How many lines each file gained and lost since the last commit, and a mark by which to see that it changed again. */
+/** The lines that each file gained and lost since the last commit, and a mark that changes with the file. */
 export async function countAll(
   git: Git,
   { folder, prefix, hasCommit, files }: { folder: string; prefix: string; hasCommit: boolean; files: readonly StatusFile[] }
@@ -32,7 +32,7 @@ export async function countAll(
 
 const numstat = ['diff', '--numstat', '-z', '--find-renames', '--no-relative', '--no-ext-diff', '--no-textconv']
 
-/** What there was before the first commit. */
+/** The base before the first commit. */
 export async function emptyTree(git: Git): Promise<string> {
   const { stdout } = await git.read(['hash-object', '-t', 'tree', '--stdin'])
   return stdout.toString().trim()
@@ -53,7 +53,7 @@ async function countNew(
   return isBinary(bytes) ? { isBinary: true } : { added: linesIn(bytes), removed: 0 }
 }
 
-// Staging does not make a file look different, so it is not part of it.
+// Staging does not change how a file looks, so it is not part of the mark.
 function markOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
 }

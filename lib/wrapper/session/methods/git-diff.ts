@@ -6,7 +6,7 @@ import { imageTypes } from '../../../protocol/sealed/calls/images.ts'
 import { type Git, refusalOf } from './git-program.ts'
 import { linesIn, textOf } from './git-text.ts'
 
-/** What is shown unasked, and what is shown at all, of each side. */
+/** Size limits of each side: shown unasked, and shown at all. */
 const easyBytes = 256 * 1024
 const mostBytes = 2 * 1024 * 1024
 const mostImageBytes = 3 * 1024 * 1024
@@ -17,13 +17,13 @@ type Side = { type: 'file'; size: number; read(): Promise<Uint8Array> } | { type
 interface DiffAsked {
   readonly folder: string
   readonly path: string
-  /** Where it was before; the same when it was not renamed. */
+  /** The previous path; the same if it was not renamed. */
   readonly from: string
   readonly commit: string | undefined
   readonly load: boolean
 }
 
-/** Both sides of a change: from the last commit to the file as it is, or what one commit did. */
+/** Both sides of a change: from the last commit to the current file, or of one commit. */
 export async function diffOf(git: Git, { folder, path, from, commit, load }: DiffAsked): Promise<GitDiff> {
   const [older, newer] =
     commit === undefined
@@ -52,7 +52,7 @@ export async function diffOf(git: Git, { folder, path, from, commit, load }: Dif
 
 async function committed(git: Git, commit: string, path: string): Promise<Side> {
   const finished = await git.read(['ls-tree', '-z', '-l', commit, '--', path])
-  // There was no commit before the first one.
+  // The first commit has no parent.
   if (finished.exitCode !== 0) {
     if (/Not a valid object name/.test(finished.stderr)) return { type: 'none' }
     throw refusalOf(finished)

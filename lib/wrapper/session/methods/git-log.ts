@@ -16,12 +16,12 @@ export async function logOf(git: Git, limit: number, skip: number): Promise<{ co
   }
   const values = finished.stdout.toString().split('\0')
   const commits: LogEntry[] = []
-  // Five values and the end of the record.
+  // Five values and the record separator.
   for (let at = 0; at + 5 < values.length; at += 6) commits.push(entryOf(values.slice(at, at + 5)))
   return { commits: commits.slice(0, limit), hasMore: commits.length > limit }
 }
 
-/** One commit with what it did to the folder, against its first parent. */
+/** One commit with its changes to the folder, against its first parent. */
 export async function showCommit(git: Git, prefix: string, commit: string): Promise<CommitView> {
   const told = await git.read(['log', '-z', '--max-count=1', `--format=${fields}%b`, '--no-ext-diff', '--end-of-options', commit])
   if (told.exitCode !== 0) {

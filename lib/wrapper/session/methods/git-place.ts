@@ -2,8 +2,8 @@ import { dirname, join } from 'node:path'
 import type { Confinement } from '../../home/confinement.ts'
 
 /**
- * The path of a file below the session's folder, as git takes it. A link at its end is not followed: git keeps where a link leads, and
- * not what is there. Throws, with a sentence for the phone, when it lies elsewhere or belongs to git itself.
+ * The path of a file below the session's folder, as git expects it. A link at its end is not followed: git stores the target path of a link,
+ * not the content. Throws, with a sentence for the phone, if it is elsewhere or belongs to git itself.
  */
 export function placeOf(confinement: Confinement, path: string): string {
   const parts = path.split('/')
@@ -15,7 +15,7 @@ export function placeOf(confinement: Confinement, path: string): string {
   return path
 }
 
-/** The folder of the session, with every link followed. */
+/** The session's folder with all links resolved. */
 export function folderOf({ roots }: Confinement): string {
   const [folder] = roots
   if (folder === undefined) throw new Error('No folder is allowed here.')

@@ -6,7 +6,7 @@ export interface Finished {
   readonly exitCode: number
   readonly stdout: Buffer
   readonly stderr: string
-  /** It wrote more than was taken, or was ended for taking too long. */
+  /** It exceeded the output limit, or was ended for taking too long. */
   readonly isCut: boolean
 }
 
@@ -21,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const withinMs = 20_000
 const mostBytes = 8 * 1024 * 1024
 
-/** Runs a program without a shell, in a folder, until it ends or a limit is met. Rejects only when it cannot be started. */
+/** Runs a program without a shell, in a folder, until it ends or reaches a limit. Rejects only if it cannot be started. */
 export function runProgram(
   program: string,
   args: readonly string[],
@@ -45,16 +45,16 @@ export function runProgram(
       const exitCode = typeof error?.code === 'number' ? error.code : error ? -1 : 0
       resolve({ exitCode, stdout, stderr: stderr.toString(), isCut })
     })
-    // It may end without reading all of it.
+    // It may end without reading all input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(limits.input ?? '')
   })
 }
 
 export interface Git {
-  /** Reads: runs nothing that the repository names, talks to no other computer, locks nothing. Throws when git is not installed. */
+  /** Reads: runs nothing that the repository names, contacts no other computer, takes no lock. Throws if git is not installed. */
   read(args: readonly string[], limits?: RunLimits): Promise<Finished>
-  /** As the person's own git would, with all that the repository asks for. */
+  /** Like the person's own git, with everything the repository configures. */
   act(args: readonly string[], limits?: RunLimits): Promise<Finished>
 }
 
@@ -86,7 +86,7 @@ const harmless = [
   'log.showSignature=false'
 ]
 
-// Variables that would lead git elsewhere, or make it run or say other things. Who commits stays as the person has it.
+// Variables that could redirect git or make it run or print something else. The identity for commits stays the person's own.
 const keptVariables = /^GIT_(AUTHOR|COMMITTER)_|^GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|^GIT_CEILING_DIRECTORIES$|^GIT_EXEC_PATH$/
 
 function plainEnvironment(env: Environment): Record<string, string> {
@@ -94,7 +94,7 @@ function plainEnvironment(env: Environment): Record<string, string> {
   return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0' }
 }
 
-/** Its messages are read, so they are in English; a path is a path, whatever characters it has; nothing is fetched. */
+/** Messages in English, since they are parsed; paths are literal; nothing is fetched. */
 function readingEnvironment(env: Environment): Record<string, string> {
   return {
     ...plainEnvironment(env),
@@ -110,7 +110,7 @@ function definite(env: Environment): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
-/** Why git did not do it, in a sentence for the phone. */
+/** Why git failed, in a sentence for the phone. */
 export function refusalOf({ stderr, isCut }: Finished): Error {
   if (isCut) return new Error('Git took too long here.')
   if (/index\.lock|Another git process/.test(stderr)) return new Error('Git is busy here. Try again in a moment.')

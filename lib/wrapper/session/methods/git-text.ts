@@ -1,6 +1,6 @@
 const looksAt = 8000
 
-/** As git judges it: a zero byte near the beginning. */
+/** By the same rule as git: a zero byte near the beginning. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, looksAt).includes(0)
 }
@@ -11,7 +11,7 @@ export function linesIn(bytes: Uint8Array): number {
   return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines
 }
 
-/** Undefined when it is no text. */
+/** Undefined for binary content. */
 export function textOf(bytes: Uint8Array): string | undefined {
   if (isBinary(bytes)) return undefined
   try {

@@ -17,7 +17,7 @@ interface GitOptions {
 
 type GitHandlers = Pick<SessionHandlers, 'gitStatus' | 'gitDiff' | 'gitStage' | 'gitUnstage' | 'gitCommit' | 'gitLog' | 'gitShow'>
 
-/** Git in the folder of a session, for the phone: what changed, what is committed next, what was committed. */
+/** Git in the folder of a session, for the phone: changes, staging, commits and history. */
 export function gitMethods({ confinement, mayUseShell, env }: GitOptions): GitHandlers {
   const inFolder = () => {
     const folder = folderOf(confinement())
@@ -72,7 +72,7 @@ export function gitMethods({ confinement, mayUseShell, env }: GitOptions): GitHa
 
 const mostFiles = 2000
 const mostStatusBytes = 4 * 1024 * 1024
-/** Hooks may test everything first. */
+/** Hooks may run all tests first. */
 const commitWithinMs = 10 * 60_000
 
 const fromInput = ['--pathspec-from-file=-', '--pathspec-file-nul']
@@ -103,14 +103,14 @@ async function statusOf(git: Git, folder: string): Promise<GitStatus> {
   return { isRepository: true, ...told, files: counted, ...(isCut && { isCut }) }
 }
 
-/** Git tells paths from the top of the repository, the phone those below the session's folder. */
+/** Git reports paths from the root of the repository, the phone uses paths below the session's folder. */
 function withinFolder<File extends { path: string; from?: string | undefined }>(file: File, prefix: string): File[] {
   if (!file.path.startsWith(prefix)) return []
   const path = file.path.slice(prefix.length)
   return [file.from === undefined ? { ...file, path } : { ...file, path, from: file.from.slice(prefix.length) }]
 }
 
-/** Undefined when the folder is in no working tree. `prefix` leads from the top of it to the folder, and ends with `/` or is empty. */
+/** Undefined if the folder is in no working tree. `prefix` is the path from its root to the folder, and ends with `/` or is empty. */
 async function repositoryOf(git: Git): Promise<{ prefix: string } | undefined> {
   const finished = await git.read(['rev-parse', '--is-inside-work-tree', '--show-prefix'])
   if (finished.exitCode !== 0) {
@@ -136,7 +136,7 @@ async function commit(git: Git, prefix: string, message: string, paths: readonly
   if (staged.length === 0 && !(await isMerging(git))) return refused('nothing-staged', 'Nothing is staged, so there is nothing to commit.')
   if (!paths && staged.some(path => !path.startsWith(prefix)))
     throw new Error('Files outside the folder of this session are staged too. Commit or unstage them on the computer first.')
-  // Hooks see the environment of their person, so the paths are made literal one by one.
+  // Hooks get the person's environment, so the paths are made literal one by one.
   const only = paths ? ['--only', ...fromInput] : []
   const input = paths ? inputOf(paths.map(path => `:(literal)${path}`)) : undefined
   const finished = await git.act(['commit', '--cleanup=whitespace', `--message=${message}`, ...only], { input, withinMs: commitWithinMs })

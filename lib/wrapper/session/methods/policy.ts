@@ -5,11 +5,11 @@ import * as v from '../../../schema.ts'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 
 const policy = v.looseObject({
-  /** Where the phone may begin sessions and look around; else everything below the person's home. */
+  /** Where the phone may start sessions and list folders; by default everything below the person's home directory. */
   folders: v.optional(v.array(v.pipe(v.string(), v.check(isAbsolute, 'not an absolute path')))),
-  /** Whether a session may run shell commands for the phone, in its own folder; unless told, it may. */
+  /** Whether a session may run shell commands for the phone, in its own folder; by default it may. */
   shell: v.optional(v.boolean()),
-  /** After how long a session that a phone began, and that nobody writes to, ends by itself; never unless told. */
+  /** After how long a session started from a phone ends without messages; by default never. */
   idleHours: v.optional(v.pipe(v.number(), v.gtValue(0)))
 })
 
@@ -19,7 +19,7 @@ interface Policy {
   idleHours?: number | undefined
 }
 
-/** What `policy.json` in the wrapper's home says. Read anew each time: a change counts at once. Throws when it cannot be read. */
+/** The content of `policy.json` in the wrapper's home. Read each time, so a change applies immediately. Throws if it cannot be read. */
 export function readPolicy(home: string): Policy {
   const text = readPrivateFile(join(home, 'policy.json'))
   if (text === undefined) return { folders: [homedir()], hasShell: true }
@@ -32,7 +32,7 @@ export function readPolicy(home: string): Policy {
   }
 }
 
-/** The folders that are named, in place of those before; what else the file says stays. Throws CannotStart when it cannot be read. */
+/** Replaces the folders; the rest of the file stays. Throws CannotStart if it cannot be read. */
 export function writeFolders(home: string, change: (folders: readonly string[]) => readonly string[]): readonly string[] {
   const file = join(home, 'policy.json')
   const text = readPrivateFile(file)

@@ -17,7 +17,7 @@ const mostPaths = 50_000
 const mostBytes = 16 * 1024 * 1024
 const defaultLimit = 100
 
-/** Finds files by their names and by what is in them, in the folder of a session: with ripgrep, with git, or by itself. */
+/** Finds files by name and content in the folder of a session: with ripgrep, with git, or on its own. */
 export function searchMethods({ confinement, env }: SearchOptions): Pick<SessionHandlers, 'searchText' | 'findFiles' | 'difftastic'> {
   return {
     async searchText({ query, isRegex, isCaseSensitive, glob }) {
@@ -56,7 +56,7 @@ export function searchMethods({ confinement, env }: SearchOptions): Pick<Session
   }
 }
 
-// How the difference looks. Two files are all that it reads.
+// The format of the diff. It reads nothing but the two files.
 const differenceOptions: AllowedOptions = {
   switches: new Set(['--skip-unchanged', '--ignore-comments', '--check-only', '--exit-code']),
   values: {

@@ -15,17 +15,17 @@ interface SessionMethodsOptions {
   turns: Pick<Turns, 'explain' | 'order' | 'stop'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>
-  /** Another device wants the session to end. */
+  /** Another device asks to end the session. */
   onKill(): void
 }
 
-/** What devices may call. */
+/** The methods that devices may call. */
 export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }: SessionMethodsOptions): SessionHandlers {
   return {
     ...agentMethods(parts, turns),
     ...folderMethods(parts, { home, env }),
     killSession: (_, _by, answered) => {
-      // The answer has to leave before the line is closed.
+      // The answer must be sent before the connection closes.
       void answered?.then(onKill)
       return { success: true, message: 'The session ends.' }
     }
@@ -44,10 +44,10 @@ function agentMethods(
       const decision = requests.answer(answer, by)
       if (!decision) return undefined
       const { choice, stops, whyNot } = decision
-      // Before the no: once it has that, the turn may be over before it could take in another word.
+      // Before the denial: after it, the turn may be over before it could accept a message.
       if (whyNot && !stops) await withDeadline(heardWithinMs, () => turns.explain(whyNot, { stops })).catch(() => {})
       if (choice !== undefined) agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
-      // What it says comes before anything that waits for this turn to end.
+      // The reason comes before anything that waits for this turn to end.
       if (whyNot && stops) void turns.explain(whyNot, { stops })
       onChange()
       if (stops) await agent.cancel()

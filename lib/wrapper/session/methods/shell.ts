@@ -25,12 +25,12 @@ const mostOutputBytes = 2 * 1024 * 1024
 
 /** Commands for the phone, in the folder of its session. */
 export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
-  // Existing apps write / for the session's own folder.
+  // Existing apps send / for the session's own folder.
   const folder = (cwd: string | null | undefined) => confinement().check(cwd && cwd !== '/' ? cwd : '.')
   return {
     bash({ command, cwd, timeout }: { command: string; cwd?: string | null | undefined; timeout?: number | null | undefined }) {
       if (!mayUseShell()) return refused('The policy of this computer does not let phones run commands.')
-      // That of Windows takes away the outer quotes and leaves the rest as it was typed.
+      // The shell of Windows strips the outer quotes and leaves the rest as typed.
       const words = process.platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', `"${command}"`] : ['/bin/sh', '-c', command]
       return run(words, folder(cwd), env, Math.min(timeout ?? timeoutMs, longestTimeoutMs))
     },
@@ -55,7 +55,7 @@ function offered(args: readonly string[]): ReadOptions | { refusal: string } {
   }
 }
 
-/** The first word is what is looked for, unless an option says that. */
+/** The first word is the pattern, unless an option sets it. */
 function pathsIn({ options, words }: ReadOptions): readonly string[] {
   return options.some(option => option === '--files' || option.startsWith('--regexp=')) ? words : words.slice(1)
 }
@@ -63,7 +63,7 @@ function pathsIn({ options, words }: ReadOptions): readonly string[] {
 const anything = /^/
 const number = /^\d{1,9}$/
 
-// Whatever is not here might run a program, or read files and lists of files from anywhere, in this version or a later one.
+// An option not listed here might run a program, or read arbitrary files or file lists, in this version or a later one.
 const searchOptions: AllowedOptions = {
   switches: new Set([
     '--files',
@@ -132,7 +132,7 @@ const searchOptions: AllowedOptions = {
     '-B': '--before-context',
     '-C': '--context'
   },
-  // Happy's app lists files with it. Links may lead out of the folder.
+  // Happy's app uses it to list files. Links may lead out of the folder.
   ignored: new Set(['--follow'])
 }
 
@@ -140,7 +140,7 @@ async function refused(error: string): Promise<Output> {
   return { success: false, stdout: '', stderr: '', exitCode: -1, error }
 }
 
-/** Ends with everything it started when its time is over; what it wrote beyond the limit is left out. */
+/** Ends it with all child processes at the time limit; output beyond the size limit is dropped. */
 function run(command: readonly string[], directory: string, env: ShellOptions['env'], withinMs: number): Promise<Output> {
   const [program = '', ...args] = command
   const child = spawn(program, args, {

@@ -18,7 +18,7 @@ const longestLine = 400
 const mostWalked = 5000
 const mostBytes = 1024 * 1024
 
-/** Reads what `rg --json` wrote. */
+/** Parses the output of `rg --json`. */
 export function readRipgrep(output: string, wasCut: boolean): TextFound {
   const gathering = gather()
   for (const line of output.split('\n')) {
@@ -40,12 +40,12 @@ function matchOf(text: string): { path: string; line: FoundLine } | undefined {
     const path = data.path.text.replace(/^\.[\\/]/, '').replaceAll('\\', '/')
     return { path, line: shortened({ number: data.line_number, text: data.lines.text.replace(/\r?\n$/, ''), ranges }) }
   } catch {
-    // Cut off in the middle of a line.
+    // Truncated in the middle of a line.
     return undefined
   }
 }
 
-/** Reads what `git grep --null -n` wrote. */
+/** Parses the output of `git grep --null -n`. */
 export function readGitGrep(output: string, asked: TextAsked, wasCut: boolean): TextFound {
   const gathering = gather()
   for (const line of output.split('\n')) {
@@ -58,7 +58,7 @@ export function readGitGrep(output: string, asked: TextAsked, wasCut: boolean): 
   return gathering.told(wasCut)
 }
 
-/** Where there is neither ripgrep nor git: looks into each file that is not too large. */
+/** Without ripgrep or git: searches each file that is not too large. */
 export async function searchWalking(folder: string, asked: TextAsked): Promise<TextFound> {
   const gathering = gather()
   const { paths, isCut } = await walk(folder, mostWalked)
@@ -72,7 +72,7 @@ export async function searchWalking(folder: string, asked: TextAsked): Promise<T
   return gathering.told(isCut)
 }
 
-/** Whether no more is taken. */
+/** Whether the limit is reached. */
 function addAll(gathering: ReturnType<typeof gather>, path: string, text: string, asked: TextAsked): boolean {
   return text.split('\n').some((line, index) => {
     const { ranges = [] } = placesIn(line, asked)
@@ -88,13 +88,13 @@ function placesIn(text: string, { query, isRegex, isCaseSensitive }: TextAsked):
   return { ranges }
 }
 
-// As ripgrep takes it: a form without a slash is one of the name, wherever the file is.
+// As in ripgrep: a pattern without a slash matches the file name, in any folder.
 function isOfForm(path: string, glob: string | undefined): boolean {
   if (glob === undefined) return true
   return matchesGlob(path, glob) || (!glob.includes('/') && matchesGlob(path, `**/${glob}`))
 }
 
-// A line of a packed file is longer than a screen: what was found in it is shown with a little around.
+// A line of a minified file is longer than a screen: the match is shown with some context.
 function shortened(line: FoundLine): FoundLine {
   if (line.text.length <= longestLine) return line
   const start = Math.max(0, (line.ranges?.[0]?.from ?? 0) - 80)
@@ -109,7 +109,7 @@ function gather() {
   const linesByPath = new Map<string, FoundLine[]>()
   let count = 0
   return {
-    /** False when there is enough. */
+    /** False once the limit is reached. */
     add(path: string, line: FoundLine): boolean {
       if (count === mostLines) return false
       count++

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Folders of other people's code, which git would most likely ignore. */
+/** Folders of third-party code, which git most likely ignores. */
 const passedBy = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv'])
 const mostFolders = 20_000
 
-/** The files below a folder, links left out, the nearest first. */
+/** The files below a folder, without links, nearest first. */
 export async function walk(folder: string, most: number): Promise<{ paths: string[]; isCut: boolean }> {
   const paths: string[] = []
   const waiting = ['']

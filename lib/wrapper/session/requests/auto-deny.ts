@@ -1,20 +1,20 @@
 import { type Clock, systemClock } from '../../../async/clock.ts'
 import type { AgentState, Unanswered } from '../../../protocol/sealed/session.ts'
 
-/** Says no to what nobody answers, where a person chose that for the session, so that the agent goes on without it. */
+/** Denies unanswered requests if a person chose that for the session, so that the agent continues without them. */
 export interface AutoDeny {
-  /** After so many minutes; null: it waits for as long as it takes, as it does until somebody chooses. */
+  /** After so many minutes; null, the default: never. */
   choose(minutes: Unanswered['denyAfterMinutes'] | null): void
-  /** Says no from now on, by the id of what was asked. */
+  /** Starts denying, by the id of the request. */
   begin(deny: (ask: string, reason: string) => Promise<unknown>): void
-  /** What is open may be another than before. */
+  /** The open requests may have changed. */
   review(): void
   close(): void
 }
 
 interface AutoDenyDeps {
   folder: { readonly notes: { unanswered?: Unanswered | undefined }; note(change: { unanswered: Unanswered | undefined }): void }
-  /** Permissions that wait for a person. No plan is among them: its agent would only make another. */
+  /** Permissions that wait for a person. Plans are not included: the agent would only make another. */
   open(): readonly string[]
   publish(change: (state: AgentState) => AgentState): void
   clock?: Clock
@@ -39,7 +39,7 @@ export function createAutoDeny({ folder, open, publish, clock = systemClock, now
     forget(asks)
     for (const ask of asks) {
       if (timers.has(ask)) continue
-      // Who could not be told no, because the agent offers no such answer, goes on waiting.
+      // A request that cannot be denied, because the agent offers no such choice, stays open.
       const end = () => void deny?.(ask, `Nobody answered within ${minutes} minutes. Go on without it.`).catch(() => {})
       timers.set(ask, clock.after((minutes ?? 0) * 60_000, end))
     }

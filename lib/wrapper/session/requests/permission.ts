@@ -9,7 +9,7 @@ import { cutText, shortened } from './shorten.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
-/** How devices see it; shortened to `mostBytes`, and then risky, when it is longer. */
+/** The form shown on devices; shortened to `mostBytes` if longer, and then risky. */
 export function requestOfPermission(
   asked: PermissionAsk,
   createdAt: number,
@@ -36,13 +36,13 @@ export function requestOfPermission(
   return { request, isShort }
 }
 
-/** What nobody can see whole is risky, whatever it is. */
+/** What cannot be seen in full counts as risky. */
 export function judgedAs(judged: Judgement, { isShort }: { isShort: boolean }): Judgement {
   if (!isShort) return judged
   return { risk: { ...judged.risk, level: 'risky', reasons: [...new Set<RiskName>(['shortened', ...judged.risk.reasons])] } }
 }
 
-/** Over everything a decision is made on, so that an answer counts for exactly that: also for how risky it was said to be. */
+/** A hash over everything that a decision depends on, including the risk level, so that an answer applies to exactly that. */
 export function hashOfPermission({ step, choices }: PermissionAsk, risk: PermissionRequest['risk']): string {
   const { name, title, kind, input, content, locations } = step
   return createHash('sha256')
@@ -56,7 +56,7 @@ export function isOnceOnly({ risk }: PermissionRequest): boolean {
   return risk?.level === 'risky'
 }
 
-/** Our apps name a choice; existing ones say yes or no, and for how long. Throws when the answer is none to this. */
+/** Our apps name a choice; existing ones say yes or no, and for how long. Throws if the answer does not fit. */
 export function choiceOf({ step, choices }: PermissionAsk, request: PermissionRequest, answer: Answer): PermissionChoice {
   const isSame = [step.input, request.arguments].some(input => isDeepStrictEqual(answer.updatedInput, input))
   if (answer.approved && answer.updatedInput != null && !isSame)
@@ -68,7 +68,7 @@ export function choiceOf({ step, choices }: PermissionAsk, request: PermissionRe
   if (answer.choice !== undefined && !wanted) throw new Error('The agent does not offer this choice.')
   if (isRisky && wanted?.kind === 'allow_always') throw new Error(onceOnly)
   const forSession = answer.decision === 'approved_for_session' && !isRisky
-  // Existing apps name the mode that comes after a plan, as those choices are called.
+  // Existing apps name the mode that follows a plan, and choices have the same names.
   const intoMode = answer.approved && !isRisky ? choices.find(({ id, kind }) => id === answer.mode && kind.startsWith('allow')) : undefined
   const choice =
     wanted ??
@@ -97,7 +97,7 @@ const longestKeptArguments = 2000
 const longestKeptReason = 2000
 const longestKeptTitle = 500
 
-/** The state travels whole with each change, so what was decided keeps only what a line on screen needs. */
+/** The whole state is sent with each change, so a completed request keeps only what one line on screen needs. */
 export function completedPermission(
   { tool, arguments: args, createdAt, toolUseId, call, title }: PermissionRequest,
   { reason, ...how }: Pick<CompletedRequest, 'status' | 'completedAt'> & Partial<CompletedRequest>
@@ -115,12 +115,12 @@ export function completedPermission(
   }
 }
 
-/** What a choice allows, as it is told where it was given. */
+/** What a choice allows, as shown where it was made. */
 export function grantsOf(choice: PermissionChoice): PermissionChoice['grants'] {
   return keptChoice(choice).grants
 }
 
-/** What it allows may be as long as a command, and is told where it is offered and where it was given. */
+/** What it allows may be as long as a command, and is shown where it is offered and where it was chosen. */
 function keptChoice({ grants, ...choice }: PermissionChoice): PermissionChoice {
   const what = grants?.what.map(({ type, of }) => ({ type, of: of.map(each => cutText(each, longestKeptTitle)) }))
   return { ...choice, label: cutText(choice.label, longestKeptTitle), ...(grants && what && { grants: { ...grants, what } }) }

@@ -8,7 +8,7 @@ import { cutText } from './shorten.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
-/** To devices a question is a request to use the tool for questions. `isStep`: it stands in the session as a call of that tool. */
+/** Devices see a question as a request to use the question tool. `isStep`: the session has it as a call of that tool. */
 export function requestOfQuestion(asked: QuestionAsk, isStep: boolean, createdAt: number): PermissionRequest {
   const { call, title } = asked
   return {
@@ -18,13 +18,13 @@ export function requestOfQuestion(asked: QuestionAsk, isStep: boolean, createdAt
     title,
     shown: hashOfQuestion(asked),
     ...(call !== undefined && { call }),
-    // Joined to a step of another name, Happy's app would draw that, and no form.
+    // If joined to a step of another name, Happy's app would draw that step, and no form.
     ...(call !== undefined && isStep && { toolUseId: call }),
     ...(asked.kind === 'form' ? { form: { questions: asked.questions } } : { url: asked.url })
   }
 }
 
-/** A page to open is, for who knows only forms, a question whether it was opened. */
+/** For apps that know only forms, a page to open becomes the question whether it was opened. */
 function questionsOf(asked: QuestionAsk): readonly Question[] {
   if (asked.kind === 'form') return asked.questions
   const options = [
@@ -37,7 +37,7 @@ function questionsOf(asked: QuestionAsk): readonly Question[] {
 
 const opened = 'opened'
 
-/** Over everything that is shown, so that an answer counts for exactly that. */
+/** A hash over everything that is shown, so that an answer applies to exactly that. */
 function hashOfQuestion(asked: QuestionAsk): string {
   const shown = asked.kind === 'form' ? asked.questions : asked.url
   return createHash('sha256')
@@ -49,7 +49,7 @@ const longestKeptArguments = 4000
 const longestKeptTitle = 500
 const longestKeptAnswer = 2000
 
-/** With the input of the tool as it is then called: the answers are in it. */
+/** With the resulting input of the tool, which contains the answers. */
 export function completedQuestion(
   asked: QuestionAsk,
   request: PermissionRequest,
@@ -72,7 +72,7 @@ export function completedQuestion(
   }
 }
 
-/** Undefined: the person would rather not say. Our apps go by ids and values, existing ones by texts and labels. */
+/** Undefined: the person declined to answer. Our apps use ids and values, existing ones texts and labels. */
 export function answersIn(answer: Answer, asked: QuestionAsk): Answers | undefined {
   const questions = questionsOf(asked)
   if (answer.answers) return asked.kind === 'form' ? checkAnswers(questions, answer.answers) : {}

@@ -19,22 +19,22 @@ import { bytesOf } from './shorten.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
-/** What an agent asked and nobody has answered. A plan is a permission whose answer says how to go on. */
+/** An open request of the agent. A plan is a permission whose answer says how to continue. */
 export interface OpenRequest {
   readonly type: 'permission' | 'plan' | 'question'
   readonly ask: string
   readonly title: string
-  /** Of what a yes would allow; a question has none. */
+  /** The risk of allowing it; a question has none. */
   readonly risk?: PermissionRequest['risk']
 }
 
-/** What an answer makes the agent do. */
+/** The effect of an answer on the agent. */
 interface Decision {
-  /** The choice that the agent is told; a question has none, its answers were handed over. */
+  /** The choice sent to the agent; a question has none, since its answers were handed over. */
   choice?: string
-  /** The person wants the turn to stop as well. */
+  /** The person also wants to stop the turn. */
   stops: boolean
-  /** Why not, and what that is about. */
+  /** The reason for a denial, and its subject. */
   whyNot?: WhyNot
 }
 
@@ -44,29 +44,29 @@ export interface WhyNot {
 }
 
 /**
- * What an agent asks of a person: permissions, plans and questions, as the agent state shows them to every device. Each is open from
- * when it is asked until it is answered here, answered at the terminal, or canceled; then it is completed, once.
+ * The requests of an agent: permissions, plans and questions, as the agent state shows them to every device. Each is open
+ * until it is answered here, answered at the terminal, or canceled; then it is completed, once.
  */
 export interface Requests {
-  /** Permissions and plans, then questions; each in the order in which they were asked. */
+  /** Permissions and plans, then questions; each in the order of arrival. */
   readonly open: readonly OpenRequest[]
-  /** What was chosen last that allows more than once, in words. */
+  /** The last choice that allows more than one use, in words. */
   readonly lastingYes: string | undefined
-  /** As devices see it, while it is open. */
+  /** The form shown on devices while it is open. */
   request(ask: string): PermissionRequest | undefined
-  /** The choice that a rule makes at once; without one a person is asked. */
+  /** The choice that a rule makes immediately; without one a person is asked. */
   askPermission(asked: PermissionAsk): string | undefined
-  /** `isStep`: the step it belongs to is a call of the tool for questions, and stands in the session as that. */
+  /** `isStep`: the step it belongs to is a call of the question tool, and the session shows it as such. */
   askQuestion(asked: QuestionAsk, isStep?: boolean): void
-  /** A step changed while it waits: an answer to what was shown before no longer counts. */
+  /** A step changed while its request is open: an answer to the previous version no longer counts. */
   update(step: Step): void
-  /** What the agent changed makes another level of what waits: an answer to what was shown before no longer counts. */
+  /** The agent's changes raised or lowered the risk of open requests: an answer to the previous version no longer counts. */
   judgeAgain(): void
-  /** It is over without an answer from a device; `said`: what the person at the terminal answered, if that is why. */
+  /** It is over without an answer from a device; `said`: the answer at the terminal, if that is the reason. */
   close(ask: string, said?: { approved?: boolean | undefined; answers?: Answers | undefined }): void
   /**
-   * Undefined when there is nothing to do. Throws, with a sentence for the one who answers, when the request is over, is not the one
-   * that was shown, or the answer does not fit; the request stays open then.
+   * Undefined if there is nothing to do. Throws, with a sentence for the person who answers, if the request is over, has
+   * changed since it was shown, or the answer does not fit; the request stays open then.
    */
   answer(answer: Answer, device?: string): Decision | undefined
 }
@@ -75,16 +75,16 @@ export interface RequestsDeps {
   /** Is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
   publish(change: (state: AgentState) => AgentState): void
   approvals: Approvals
-  /** Hands the answers to a question to the agent, undefined for none; false when it does not wait for them any more. */
+  /** Hands the answers to a question to the agent, undefined for none; false if it no longer waits for them. */
   giveAnswers(ask: string, answers: Answers | undefined): boolean
   now?: () => number
 }
 
 interface OpenPermission {
   type: 'permission'
-  /** Whole, and what an answer is bound to. */
+  /** The complete request, and the basis for the hash that an answer names. */
   asked: PermissionAsk
-  /** As devices see it. */
+  /** The form shown on devices. */
   request: PermissionRequest
   isShort: boolean
   bytes: number
@@ -98,7 +98,7 @@ interface OpenQuestion {
 
 type Completion = Pick<CompletedRequest, 'status' | 'decision' | 'answeredBy'>
 
-// The server takes 4 MiB, sealed: 3 MiB as JSON, of which what was decided and what was asked in forms needs some.
+// The server accepts 4 MiB, sealed: 3 MiB as JSON, part of which completed requests and forms need.
 const mostOpenBytes = 1.5 * 1024 * 1024
 const mostRequestBytes = 512 * 1024
 const leastRequestBytes = 4 * 1024
@@ -116,7 +116,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
     publish(state => complete(state, ask, completed))
   }
 
-  /** The state travels whole and has a limit: of what many requests leave, one more takes half at most. */
+  /** The whole state is sent and has a limit: one more request may use at most half of the remaining space. */
   const roomBeside = (ask: string) => {
     const used = permissions().reduce((sum, { asked, bytes }) => (asked.ask === ask ? sum : sum + bytes), 0)
     return Math.max(leastRequestBytes, Math.min(mostRequestBytes, (mostOpenBytes - used) / 2))
@@ -135,7 +135,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
       return undefined
     }
     if (!answer.rule) return allowTools && kind === 'allow_once' ? approvals.allowTools(asked, allowTools, answeredBy) : undefined
-    // A rule lasts, so it is made from exactly what its person saw.
+    // A rule is permanent, so it is made from exactly what the person saw.
     if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
     if (kind !== 'allow_once') throw new Error('A rule can only allow, once each time.')
     return approvals.makeRule(asked, answer.rule, answeredBy)
@@ -158,7 +158,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
     const completed = completedPermission(request, {
       completedAt: now(),
       status: isYes ? 'approved' : 'denied',
-      // A rule of one session is what others call allowed for the session.
+      // A rule for one session is what others call allowed for the session.
       decision: rule?.session === undefined ? decisionOf(choice, answer) : 'approved_for_session',
       reason: answer.reason,
       mode: answer.mode,
@@ -239,7 +239,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
       for (const { asked, request } of permissions()) {
         if (asked.step.call !== step.call) continue
         const changed = { ...asked, step }
-        // No rule is asked again: what a person is looking at is theirs to decide.
+        // Rules are not applied again: a request that a person is looking at is theirs to decide.
         if (hashOfPermission(changed, request.risk) !== request.shown)
           show(changed, request.createdAt, approvals.judge(changed, { byRules: false }))
       }
@@ -258,7 +258,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
     answer(answer, device) {
       const known = open.get(answer.id)
       if (!known) {
-        // Existing apps answer twice at times and want silence.
+        // Existing apps sometimes answer twice and expect no error.
         if (answer.choice === undefined && answer.shown === undefined) return undefined
         throw new Error(overSentence)
       }
@@ -269,7 +269,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
   }
 }
 
-/** Every open request is over: for a session whose wrapper is gone. */
+/** Completes every open request, for a session whose wrapper is gone. */
 export function cancelAll(state: AgentState, now: number): AgentState {
   return Object.entries(state.requests ?? {}).reduce<AgentState>(
     (state, [ask, request]) => complete(state, ask, completedPermission(request, { completedAt: now, status: 'canceled' })),
@@ -277,7 +277,7 @@ export function cancelAll(state: AgentState, now: number): AgentState {
   )
 }
 
-/** Questions that a wrapper of an older version left open are over, and no longer where Happy's app does not survive them. */
+/** Completes questions left open by an older wrapper, and removes them from where they crash Happy's app. */
 function cancelCommunications(state: AgentState, now: number): AgentState {
   const open = Object.entries(state.communications ?? {})
   if (open.length === 0) return state

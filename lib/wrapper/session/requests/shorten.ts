@@ -3,14 +3,14 @@ import type { Step } from '../../agents/agent.ts'
 
 type Told = Pick<Step, 'title' | 'input' | 'locations' | 'content'>
 
-/** The same step when it has at most `mostBytes` as JSON, else what fits of it: each text that was cut says so itself, to every app. */
+/** The same step if its JSON has at most `mostBytes`, otherwise shortened: each truncated text says so itself, in every app. */
 export function shortened(step: Step, mostBytes: number): { step: Step; isShort: boolean } {
   if (bytesOf(toldIn(step)) <= mostBytes) return { step, isShort: false }
   for (let longest = mostBytes; longest >= shortestText; longest = Math.floor(longest / 2)) {
     const cut = { ...step, ...cutTo(toldIn(step), longest) }
     if (bytesOf(toldIn(cut)) <= mostBytes) return { step: cut, isShort: true }
   }
-  // So many texts that even their beginnings are too much.
+  // So many texts that even their beginnings are too long.
   const input = { shortened: 'Too large to show: it is on the computer.' }
   return { step: { ...step, title: cutText(step.title, shortestText), input, locations: [], content: [] }, isShort: true }
 }
@@ -19,7 +19,7 @@ export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '')
 }
 
-/** Ends with how much is left out, in words that fit wherever the text is shown. */
+/** Ends with the size of the omitted part, in words that fit anywhere. */
 export function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text
   const kept = text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
@@ -53,7 +53,7 @@ function cutContent(content: StepContent, longest: number): StepContent {
   return content.type === 'diff' ? { ...content, path: cutText(content.path, longest), ...cutDiff(content, longest) } : content
 }
 
-/** From where it changes: else both sides could show the same beginning, as if nothing changed. */
+/** Starting at the change: otherwise both sides could show the same beginning, as if nothing had changed. */
 function cutDiff({ oldText, newText }: Extract<StepContent, { type: 'diff' }>, longest: number) {
   if (oldText === null) return { oldText, newText: cutText(newText, longest) }
   if (oldText.length <= longest && newText.length <= longest) return { oldText, newText }
