@@ -37,8 +37,9 @@ export async function startServerProcess(
     port,
     signup = 'open',
     limits = 'off',
-    args = []
-  }: { data: string; port?: number; signup?: string; limits?: string; args?: string[] }
+    args = [],
+    env = {}
+  }: { data: string; port?: number; signup?: string; limits?: string; args?: string[]; env?: Record<string, string> }
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
@@ -55,7 +56,7 @@ export async function startServerProcess(
       limits,
       ...args
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'] }
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } }
   )
   const ended = once(child, 'exit')
   const kill = async () => {

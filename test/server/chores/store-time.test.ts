@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { globSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { cryptoReady, signForServer, signingKeypair, toBase64 } from '../../../lib/crypto/index.ts'
 import { StoreTime } from '../../../lib/server/chores/store-time.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { call, signUp } from '../../kit/person.ts'
-import { startServer } from '../../kit/server.ts'
+import { startServer, startServerProcess } from '../../kit/server.ts'
 
 const minutes = 60_000
 const days = 24 * 60 * minutes
@@ -206,6 +209,82 @@ t.test('a clock 181 days ahead for 5 s, also at startup, removes no sign-in perm
   await pass(11 * minutes)
   t.equal((await kept())[0], 401)
   t.same(removed, [{ tokens: 1, devices: 1, pushTokens: 1 }], 'a date that stands counts, and the log says what goes')
+})
+
+const [faketime] = globSync('/usr/{lib,lib64,lib/*}/faketime/libfaketimeMT.so.1')
+const skip = faketime === undefined && 'needs libfaketime'
+
+/** What a server started with `env` takes for the date of the computer: `ahead` of the true one. */
+function fakeDate(directory: string, faketime: string) {
+  const file = join(directory, 'date')
+  const set = (aheadMs: number) => {
+    writeFileSync(`${file}.new`, `${aheadMs < 0 ? '' : '+'}${aheadMs / 1000}`)
+    // It is read at any time, and must never be half written.
+    renameSync(`${file}.new`, file)
+  }
+  set(0)
+  const env = { FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', LD_PRELOAD: faketime }
+  return { set, env }
+}
+
+t.test('a computer 181 days ahead for 5 s ends no sign-in, device or push token [C1] [A5]', { skip }, async t => {
+  const data = t.testdir()
+  const { set, env } = fakeDate(data, faketime ?? '')
+  const server = await startServerProcess(t, { data, args: ['--expo-url', 'off'], env })
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[a]' } })
+  const fresh = await signInFresh(server)
+  const kept = async () => {
+    const [devices, push] = [await ada.call('GET', '/v1/devices'), await ada.call('GET', '/v1/push-tokens')]
+    const { status } = await call(server, 'GET', '/v1/sessions', { token: fresh })
+    return [status, devices.status, devices.body.devices?.length, push.body.tokens?.length]
+  }
+  t.same(await kept(), [200, 200, 1, 1])
+  const said: string[] = []
+  server.child.stderr?.on('data', text => said.push(text))
+  set(181 * days)
+  await delay(5_000)
+  t.match(said.join(''), 'The clock was changed')
+  t.same(await kept(), [200, 200, 1, 1])
+  set(0)
+  await delay(3_000)
+  t.same(await kept(), [200, 200, 1, 1])
+})
+
+t.test('a step of two hours in the computer’s date neither ends nor prolongs a waiting pairing [C1] [A7]', { skip }, async t => {
+  const directory = t.testdir({ ahead: {}, behind: {} })
+  const wait = async (name: string, stepMs: number) => {
+    const data = join(directory, name)
+    const first = await startServer(t, { data })
+    const secret = randomBytes(32)
+    const key = () => randomBytes(32).toString('base64')
+    const old = { publicKey: key() }
+    const pollHash = createHash('sha256').update(secret).digest('base64')
+    await call(first, 'POST', '/v1/auth/request', { body: old })
+    const { body } = await call(first, 'POST', '/v2/pairings', {
+      body: { kind: 'terminal', publicKey: key(), deviceKey: key(), pollHash }
+    })
+    await first.close()
+    // So that nobody has to wait for five minutes.
+    const endsAt = Date.now() + 25_000
+    const database = new Database(join(data, 'afield.db'))
+    for (const table of ['pairing', 'pairing_request']) database.prepare(`UPDATE ${table} SET ends_at = ?`).run(endsAt)
+    database.close()
+
+    const { set, env } = fakeDate(data, faketime ?? '')
+    const server = await startServerProcess(t, { data, env })
+    const poll = async () => [
+      (await call(server, 'POST', '/v1/auth/request', { body: old })).status,
+      (await call(server, 'POST', `/v2/pairings/${body.id}/poll`, { body: { pollSecret: secret.toString('base64') } })).status
+    ]
+    t.same(await poll(), [200, 200])
+    set(stepMs)
+    await delay(5_000)
+    t.same(await poll(), [200, 200], `${name}, it waits on`)
+    await delay(endsAt + 2_000 - Date.now())
+    t.same(await poll(), [410, 410], `${name}, it is over when it would have been`)
+  }
+  await Promise.all([wait('ahead', 2 * 60 * minutes), wait('behind', -2 * 60 * minutes)])
 })
 
 /** The token of a device that renews it, good for a day. */
