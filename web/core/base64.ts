@@ -1,4 +1,4 @@
-/** Standard base64, of what this device itself wrote. */
+/** Standard base64, only for data written by this device. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))
 }

@@ -4,13 +4,13 @@ import { connection } from './connection.ts'
 const minuteNow = signal(Date.now())
 const offNow = signal(0)
 
-/** Now, in ms since 1970, renewed twice a minute while somebody may be looking: for ages in rows. */
+/** The current time in ms since 1970, updated twice a minute while the app is visible: for ages in rows. */
 export const now: ReadonlySignal<number> = minuteNow
 
-/** How much the clock of this device is ahead of the server's, in ms; 0 as long as nobody would notice. */
+/** How far this device's clock is ahead of the server's, in ms; 0 if the difference is negligible. */
 export const clockOff: ReadonlySignal<number> = offNow
 
-/** Now as the server has it: what others did at a time is held against this one. */
+/** The current time by the server's clock, for comparison with times of others. */
 export function trueNow(): number {
   return Date.now() - offNow.peek()
 }
@@ -18,7 +18,7 @@ export function trueNow(): number {
 const renew = () => {
   if (document.visibilityState !== 'visible') return
   minuteNow.value = trueNow()
-  // Somebody may be setting it right.
+  // The person may be correcting the clock.
   if (offNow.peek() !== 0) void checkClock()
 }
 
@@ -30,7 +30,7 @@ export function startClock(): void {
   })
 }
 
-/** Asks the server what time it is. Without an answer everything stays as it was believed to be. */
+/** Asks the server for the time. Without an answer the known offset stays. */
 export async function checkClock(): Promise<void> {
   const askedAt = performance.now()
   const answer = await fetch('/health', { method: 'HEAD' }).catch(() => undefined)

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { AccountFeedState, SocketState } from '../../lib/client/index.ts'
 
-/** What a person may be told about the link. */
+/** The connection state, as shown to a person. */
 export type Connection =
   | { type: 'live' }
   /** Nothing is known yet: the app has just started. */
@@ -17,7 +17,7 @@ export interface LinkFacts {
   feed: AccountFeedState['type'] | 'none'
 }
 
-/** The true state, worded from three things that fail apart: the device's network, the line, and what came over it. */
+/** The actual state, from three things that fail separately: the device's network, the socket, and the data received over it. */
 export function connectionOf({ isOnline, socket, nextTryAt, feed }: LinkFacts): Connection {
   if (socket === 'live') return feed === 'live' ? { type: 'live' } : { type: 'catching-up' }
   if (!isOnline) return { type: 'offline' }
@@ -31,13 +31,13 @@ const facts = signal<LinkFacts>({ isOnline: true, socket: 'none', nextTryAt: und
 
 export const connection: ReadonlySignal<Connection> = computed(() => connectionOf(facts.value))
 
-/** True while what is on the screen may be older than what the server has. */
+/** True while the screen may be older than the server's data. */
 export const isStale: ReadonlySignal<boolean> = computed(() => connection.value.type !== 'live')
 
-/** As `connection`, but trouble shows only once it has lasted: nobody is told of a hiccup. */
+/** Like `connection`, but problems appear only after a while, so that short interruptions stay invisible. */
 export const lastingConnection: ReadonlySignal<Connection> = lastingNow
 
-/** How far messages are that are read after a gap. */
+/** Progress of reading messages after a gap. */
 export interface Progress {
   readonly done: number
   readonly all: number
@@ -47,7 +47,7 @@ const progressNow = signal<Progress | undefined>(undefined)
 const isSlow = signal(false)
 let slow: ReturnType<typeof setTimeout> | undefined
 
-/** Of the session that is open; like all trouble, only once it has lasted. */
+/** For the open session; like all problems, shown only after a while. */
 export const lastingProgress: ReadonlySignal<Progress | undefined> = computed(() => (isSlow.value ? progressNow.value : undefined))
 
 export function noteProgress(progress: Progress | undefined): void {
@@ -63,7 +63,7 @@ export function noteProgress(progress: Progress | undefined): void {
   isSlow.value = false
 }
 
-/** Since when there has been no live link, in ms since 1970. */
+/** Since when there has been no connection, in ms since 1970. */
 export const awaySince: ReadonlySignal<number | undefined> = awaySinceNow
 
 export function noteLink(change: Partial<LinkFacts>): void {
@@ -72,8 +72,8 @@ export function noteLink(change: Partial<LinkFacts>): void {
 }
 
 /**
- * Watches everything that may bring the link back and calls `wake`: the network, the page shown again, a phone woken up. `shown` says
- * whether somebody may be looking, and `lost` is called when the device says that its network is gone.
+ * Watches for events after which the connection may be back, and calls `wake`: network changes, the page becoming visible, a phone waking up.
+ * `shown` reports whether the app is visible, and `lost` is called when the device reports that its network is gone.
  */
 export function watchDevice(on: { wake(): void; lost(): void; shown(isShown: boolean): void }): () => void {
   const stopped = new AbortController()
@@ -95,7 +95,7 @@ export function watchDevice(on: { wake(): void; lost(): void; shown(isShown: boo
   addEventListener('offline', network, { signal })
   addEventListener('pageshow', thawed, { signal })
   document.addEventListener('visibilitychange', visibility, { signal })
-  // Chromium freezes pages that stay in the background, also without hiding them anew.
+  // Chromium freezes background pages, without another visibility change.
   document.addEventListener('resume', resumed, { signal })
   noteLink({ isOnline: navigator.onLine })
   return () => stopped.abort()

@@ -1,2 +1,2 @@
-/** Whether the server runs for work on the app (`--dev`): then nothing of it is kept on this device, and nothing rings. */
+/** Whether the server runs with `--dev`: then the device caches nothing of the app and shows no notifications. */
 export const isDev: boolean = document.querySelector('meta[name="afield-dev"]') !== null

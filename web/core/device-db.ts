@@ -3,31 +3,31 @@ import type { Draft, Journal } from '../../lib/client/index.ts'
 import { keeping } from './room.ts'
 
 /**
- * What this device keeps. Every value is sealed under an AES-GCM key that the browser holds and does not give out: a copy of the
- * browser's files alone does not open it. It does not stop somebody who can run code in this page, or who unlocks this device.
+ * The storage of this device. Every value is sealed with an AES-GCM key that the browser stores as non-extractable: a copy of the
+ * browser's files alone does not reveal it. It does not stop anyone who can run code in this page, or unlock this device.
  */
 export interface DeviceDb {
-  /** Undefined when nothing was kept under this name, or what was kept cannot be opened any more. */
+  /** Undefined if nothing is stored under this name, or it can no longer be decrypted. */
   read(name: string): Promise<unknown>
-  /** `value` is anything JSON can say. */
+  /** `value` is any JSON value. */
   write(name: string, value: unknown): Promise<void>
   /**
-   * Reads, changes and writes as one step, whatever other tabs do meanwhile; `next` is asked again when one of them was faster. With undefined it
-   * leaves things as they are. Resolves to what is kept then.
+   * Reads, changes and writes atomically across tabs; `next` is called again if another tab was faster. If it returns undefined,
+   * nothing changes. Resolves to the stored value.
    */
   change(name: string, next: (kept: unknown) => unknown): Promise<unknown>
   remove(name: string): Promise<void>
-  /** Everything but what is kept under `name`; nothing when that is as `unless` says. */
+  /** Erases everything except the entry `name`; does nothing if `unless` accepts that entry. */
   clear(name: string, unless: (kept: unknown) => boolean): Promise<void>
-  /** Messages on their way to the server, for its outbox; they come sealed already. One is open at a time. */
+  /** Messages queued for the server, for its outbox; they are already sealed. One is open at a time. */
   journal(): Journal
-  /** Everything, the key included. */
+  /** Erases everything, including the key. */
   erase(): Promise<void>
 }
 
 let opened: Promise<DeviceDb> | undefined
 
-/** The one database of this origin. Rejects when the browser keeps nothing (some private windows). */
+/** The one database of this origin. Rejects if the browser cannot store anything (some private windows). */
 export function deviceDb(): Promise<DeviceDb> {
   opened ??= openDeviceDb('afield')
   return opened
@@ -40,7 +40,7 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
       fresh.createObjectStore('sealed')
       fresh.createObjectStore('drafts', { autoIncrement: true }).createIndex('byId', ['session', 'localId'], { unique: true })
     },
-    // A tab with a newer app waits for this one to let go.
+    // A tab with a newer app waits for this one to close the database.
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase | null)?.close()
   })
   const inTurn = takeTurns()
@@ -76,7 +76,7 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
   }
 }
 
-// Sealing takes its time: what was asked for last would not always be done last.
+// Sealing is asynchronous: without a queue, the last write might not be the last to finish.
 function takeTurns(): <Result>(entry: string, run: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>()
   return (entry, run) => {
@@ -102,14 +102,14 @@ interface Schema extends DBSchema {
   drafts: { key: number; value: Draft; indexes: { byId: [string, string] } }
 }
 
-/** An entry as it was found; every time it is written it has another `iv`. */
+/** An entry as read; every write gives it a new `iv`. */
 interface Seen {
   key: DeviceKey
   iv: Uint8Array | undefined
   value: unknown
 }
 
-/** The key of this device, under a name that no other one ever gets: once another tab erased it, nothing more is sealed with it. */
+/** The key of this device, under a name that is never reused: once another tab has erased it, nothing more is sealed with it. */
 interface DeviceKey {
   name: string
   key: CryptoKey
@@ -121,7 +121,7 @@ async function look(db: IDBPDatabase<Schema>, entry: string): Promise<Seen> {
   return { key, iv: sealed?.iv, value: sealed && (await openSealed(key.key, sealed, entry)) }
 }
 
-/** False when the key is gone, or the entry is not as it was seen any more: nothing was written. */
+/** False if the key is gone, or the entry has changed since it was read: nothing was written. */
 async function put(db: IDBPDatabase<Schema>, entry: string, key: DeviceKey, value: unknown, seen?: Seen): Promise<boolean> {
   const sealed = await seal(key.key, value, entry)
   return keeping(async () => {
@@ -155,7 +155,7 @@ async function isAsSeen<Stores extends ('keys' | 'sealed' | 'drafts')[]>(
   return String(sealed?.iv) === String(iv)
 }
 
-// Made outside the transaction, because a transaction ends while the browser makes a key; the first tab to store one wins.
+// Created outside the transaction, because a transaction ends while the browser generates a key; the first tab to store one wins.
 async function deviceKey(db: IDBPDatabase<Schema>): Promise<DeviceKey> {
   const known = await firstKey(db.transaction('keys').store)
   if (known) return known
@@ -175,7 +175,7 @@ async function firstKey(store: Pick<IDBPObjectStore<Schema, ['keys'], 'keys', 'r
   return row ? { name: row.key, key: row.value } : undefined
 }
 
-// The name is bound in, so that one entry cannot be passed off as another.
+// The name is authenticated, so that one entry cannot be passed off as another.
 async function seal(key: CryptoKey, value: unknown, name: string): Promise<Sealed> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const text = new TextEncoder().encode(JSON.stringify(value ?? null))

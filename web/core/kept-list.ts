@@ -1,16 +1,16 @@
 import { type DeviceDb, deviceDb } from './device-db.ts'
 
-/** What waits on this device, under a name of its own. All tabs of the device have the same list. */
+/** A list of entries stored on this device under one name. All tabs of the device share it. */
 interface KeptList<Entry extends { readonly key: string }> {
   read(): Promise<readonly Entry[]>
-  /** In the place of the one with the same key, else at the end. */
+  /** Replaces the entry with the same key, or appends. */
   put(entry: Entry): Promise<void>
   drop(key: string): Promise<void>
-  /** Resolves to what was there before; no tab changes it meanwhile. */
+  /** Resolves to the previous entries; no tab changes them meanwhile. */
   change(key: string, how: (entry: Entry | undefined) => Entry | undefined): Promise<Entry | undefined>
 }
 
-/** Rejects when the browser keeps nothing, or has no room. */
+/** Rejects if the browser cannot store anything, or has no space. */
 export function keptList<Entry extends { readonly key: string }>(
   name: string,
   db: () => Promise<Pick<DeviceDb, 'read' | 'write' | 'remove'>> = deviceDb
@@ -46,7 +46,7 @@ export function keptList<Entry extends { readonly key: string }>(
   }
 }
 
-/** No other tab does it at the same time, where the browser can say so. */
+/** Exclusive across tabs, if the browser supports locks. */
 function alone<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
   const { locks } = navigator
   return locks === undefined ? run() : locks.request(`kept ${name}`, run)

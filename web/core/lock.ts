@@ -1,35 +1,35 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
 /**
- * When this device asks who is there. It keeps those out who pick up an unlocked device; it does not seal anything, so it does not stop
- * who can read the files of this browser or run code in this page.
+ * When this device asks for its owner. It stops people who pick up an unlocked device; it encrypts nothing, so it does not stop
+ * anyone who can read this browser's files or run code in this page.
  */
 export type LockChoice = 'off' | 'open' | 'after5' | 'risky'
 
-/** Why no screen lock could be set up. */
+/** Why the screen lock could not be set up. */
 export type LockProblem = 'unavailable' | 'refused'
 
 interface KeptLock {
   choice: Exclude<LockChoice, 'off'>
-  /** base64url: the passkey that was made for this. */
+  /** base64url: the passkey created for the lock. */
   id: string
 }
 
 const choiceNow = signal<LockChoice>('off')
 const lockedNow = signal(false)
 let isAsking = false
-/** When this page was left, by a clock that nobody can set back, and what was noted then; undefined while it is shown. */
+/** When this page was hidden, by a monotonic clock, and the stored time then; undefined while it is visible. */
 let left: { at: number; seenAt: string | null } | undefined
 
 export const lockChoice: ReadonlySignal<LockChoice> = choiceNow
-/** True while nothing of the account may be seen. */
+/** True while nothing of the account may be shown. */
 export const isLocked: ReadonlySignal<boolean> = lockedNow
 
 const awayForMs = 5 * 60_000
 const keptName = 'afield-lock'
 const seenAtName = 'afield-seen-at'
 
-/** Before anything of the account is drawn. */
+/** Call before rendering anything of the account. */
 export function startLock(): void {
   left = undefined
   const choice = readKept()?.choice ?? 'off'
@@ -37,7 +37,7 @@ export function startLock(): void {
   lockedNow.value = isDue(choice)
   document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? leave() : comeBack()))
   window.addEventListener('pagehide', () => {
-    // A page that is thrown away in the background was last seen when it went there.
+    // A page discarded in the background was last visible when it went there.
     if (document.visibilityState === 'visible') leave()
   })
   window.addEventListener('pageshow', event => event.persisted && comeBack())
@@ -46,12 +46,12 @@ export function startLock(): void {
   })
 }
 
-/** True when this browser can ask for the lock of the screen. */
+/** True if this browser can ask for the screen lock. */
 export async function canLock(): Promise<boolean> {
   return typeof PublicKeyCredential !== 'undefined' && (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable())
 }
 
-/** Changes when the lock asks; setting it up and taking it away ask too. */
+/** Changes when the lock asks; setting it up and removing it ask too. */
 export async function chooseLock(chosen: LockChoice): Promise<LockProblem | undefined> {
   const kept = readKept()
   if (kept && !(await isOwner())) return 'refused'
@@ -67,14 +67,14 @@ export async function chooseLock(chosen: LockChoice): Promise<LockProblem | unde
   return undefined
 }
 
-/** True once its owner has shown to be there. */
+/** True once the owner has been verified. */
 export async function unlock(): Promise<boolean> {
   if (!(await isOwner())) return false
   open()
   return true
 }
 
-/** The same for who has the account key at hand. */
+/** The same for someone who has the account key. */
 export function unlockWithKey(typed: string, key: string): boolean {
   const plain = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')
   if (plain(typed) !== plain(key)) return false
@@ -82,7 +82,7 @@ export function unlockWithKey(typed: string, key: string): boolean {
   return true
 }
 
-/** Before something that must not be done by whoever holds the device. True at once without a lock. */
+/** Verifies the owner before a sensitive action. True immediately if there is no lock. */
 export async function stepUp(): Promise<boolean> {
   return choiceNow.peek() === 'off' || isOwner()
 }
@@ -102,25 +102,25 @@ function open(): void {
 function leave(): void {
   noteSeen()
   left = { at: performance.now(), seenAt: localStorage.getItem(seenAtName) }
-  // At once, so that the picture among the open apps shows nothing either.
+  // Immediately, so that the preview in the app switcher shows nothing either.
   if (choiceNow.peek() === 'open' && !isAsking) lockedNow.value = true
 }
 
 function comeBack(): void {
   if (document.visibilityState === 'hidden') return
   const choice = choiceNow.peek()
-  // The question of the system covers the page, which must not lock it again.
+  // The system's prompt hides the page, which must not lock it again.
   if (isDue(choice) && !(choice === 'open' && isAsking)) lockedNow.value = true
   left = undefined
 }
 
-/** The lock is one for all tabs: its owner changed or ended it in another one. */
+/** All tabs share the lock: it was changed or removed in another one. */
 function followOtherTab(): void {
   choiceNow.value = readKept()?.choice ?? 'off'
   if (choiceNow.peek() === 'off') lockedNow.value = false
 }
 
-// A locked page shows nothing to anybody: who looks at the lock, or reloads it, must not be taken for its owner.
+// A locked page shows nothing: looking at the lock, or reloading it, must not count as activity of the owner.
 function noteSeen(): void {
   if (choiceNow.peek() === 'after5' && !lockedNow.peek()) localStorage.setItem(seenAtName, String(Date.now()))
 }
@@ -130,7 +130,7 @@ function isDue(choice: LockChoice): boolean {
   if (choice !== 'after5') return false
   const seenAt = localStorage.getItem(seenAtName)
   const awayMs = Date.now() - Number(seenAt)
-  // A time still to come: the clock was set back. While the page lives it has another clock, unless its owner was in another tab since.
+  // A time in the future: the clock was set back. While the page lives it uses the monotonic clock, unless the owner was in another tab since.
   if (awayMs < 0 || awayMs >= awayForMs) return true
   return left !== undefined && left.seenAt === seenAt && performance.now() - left.at >= awayForMs
 }
@@ -154,7 +154,7 @@ async function makePasskey(): Promise<string | undefined> {
   return made?.id
 }
 
-// What the authenticator signed is not looked at: who could forge its answer could as well leave out the question.
+// The authenticator's signature is not verified: code that could forge the answer could also skip the prompt.
 async function isOwner(): Promise<boolean> {
   const kept = readKept()
   if (!kept) return true
@@ -175,7 +175,7 @@ async function asked(ask: () => Promise<Credential | null>): Promise<Credential 
   try {
     return (await ask()) ?? undefined
   } catch {
-    // Cancelled, failed or not possible: nobody has shown to be there.
+    // Canceled, failed or not possible: the owner was not verified.
     return undefined
   } finally {
     isAsking = false

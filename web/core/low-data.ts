@@ -1,17 +1,17 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { isOn } from './preferences.ts'
 
-/** What carries this device's bytes. Some browsers tell it, and when it changes; of others nothing is known. */
+/** The network type of this device. Some browsers report it and its changes; in others it is unknown. */
 interface Carrier extends EventTarget {
   readonly type?: string
 }
 
-/** A photo waits: for another network, or, where none is told, only for a word of its owner. */
+/** Why a photo waits: for another network, or, if the network type is unknown, for the person's confirmation. */
 export type WaitsFor = 'wifi' | 'word'
 
 const largeBytes = 1_000_000
 
-/** What a photo has to wait for that would go up now. Only with little data, and only a large one. */
+/** What the upload of a photo has to wait for. Only in low-data mode, and only for a large one. */
 export function photoWaitsFor({ mimeType = '', size }: { mimeType?: string | undefined; size: number }): WaitsFor | undefined {
   if (!isOn('lowData') || !mimeType.startsWith('image/') || size <= largeBytes) return undefined
   if (carried.value === 'wifi' || carried.value === 'ethernet') return undefined

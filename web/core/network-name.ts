@@ -1,6 +1,6 @@
 /**
- * The network that the server saw a device in, as one writes a network; it keeps no more of an address than that. Undefined for the server's
- * own computer: such a device runs there too, or a proxy does that the server does not believe.
+ * The network in which the server saw a device, in the usual notation; the server stores no more of an address. Undefined for the server's
+ * own computer: such a device runs there, or behind a proxy that the server does not trust.
  */
 export function networkName(kept: string): string | undefined {
   if (/^127\.\d+\.\d+$/.test(kept) || kept === '0000:0000:0000:00') return undefined

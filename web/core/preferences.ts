@@ -4,31 +4,31 @@ import { onTabs, tellTabs } from './tabs.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 
-/** How long a session may be quiet before it goes to the archive by itself; `never` means that none does. */
+/** How long a session may be idle before it is archived automatically; `never` disables that. */
 export type QuietDays = 7 | 30 | 'never'
 
 export const quietChoices = [7, 30, 'never'] as const satisfies QuietDays[]
 export type Confirming = 'hold' | 'taps'
 
-/** What is on or off on this device, and what it is for who never said. */
+/** The switches of this device with their defaults. */
 const switches = {
-  /** Long lines of code go on below instead of sideways. */
+  /** Long lines of code wrap instead of scrolling sideways. */
   wrap: false,
-  /** Where there is room for two columns, changes stand beside what was there. */
+  /** If there is room for two columns, changes are shown side by side. */
   sideBySide: true,
-  /** Steps are lines only: changes and failures stay folded. */
+  /** Steps are single lines: changes and failures stay collapsed. */
   compact: false,
-  /** What comes into a session is read out to who does not see it. */
+  /** New messages of a session are announced to screen readers. */
   announces: true,
-  /** With a keyboard Enter sends; off, it begins a new line. */
+  /** On a keyboard, Enter sends; if off, it inserts a new line. */
   enterSends: true,
-  /** Fetches only what is asked for. Who never said has told the browser, where it has such a setting. */
+  /** Loads only what is requested. By default it follows the browser's setting, if there is one. */
   lowData: false,
-  /** The list of sessions by folder, instead of by what they do. */
+  /** Groups the list of sessions by folder instead of by state. */
   byFolder: false,
-  /** Keys without Ctrl or Cmd do something. */
+  /** Enables shortcuts without Ctrl or Cmd. */
   singleKeys: true,
-  /** The panes beside the main one are folded away. */
+  /** The side panes are collapsed. */
   listFolded: false,
   sideFolded: false
 } as const satisfies Record<string, boolean>
@@ -40,7 +40,7 @@ const confirmingNow = signal<Confirming>('hold')
 const quietDaysNow = signal<QuietDays>(7)
 const switchesNow = signal<Readonly<Record<SwitchName, boolean>>>(switches)
 
-/** How this device looks, and how its owner confirms. Nothing secret: kept where it can be read before the first paint. */
+/** Appearance and confirmation preferences of this device. Not secret: stored where they can be read before the first paint. */
 export const theme: ReadonlySignal<Theme> = themeNow
 export const confirming: ReadonlySignal<Confirming> = confirmingNow
 export const quietDays: ReadonlySignal<QuietDays> = quietDaysNow
@@ -49,7 +49,7 @@ export function isOn(name: SwitchName): boolean {
   return switchesNow.value[name]
 }
 
-/** Before the first paint. */
+/** Call before the first paint. */
 export function startPreferences(): void {
   read()
   onTabs(message => {
@@ -73,12 +73,12 @@ export function flip(name: SwitchName): void {
   keep(`afield-${name}`, String(!switchesNow.peek()[name]))
 }
 
-/** What its owner chose to read; null when the browser's languages decide. */
+/** The chosen language; null to follow the browser's languages. */
 export function chosenLanguage(): string | null {
   return localStorage.getItem('afield-language')
 }
 
-/** Draws everything anew in it. Other tabs follow when they are opened again: somebody may be typing there. */
+/** Reloads the app in it. Other tabs follow when they are reopened, since someone may be typing there. */
 export function chooseLanguage(chosen: LanguageChoice): void {
   if (chosen === 'system') localStorage.removeItem('afield-language')
   else localStorage.setItem('afield-language', chosen)

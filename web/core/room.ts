@@ -2,19 +2,19 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 
 const fullNow = signal(false)
 
-/** True since the browser refused to keep something for want of room, until it keeps something again. */
+/** True after the browser failed to store something for lack of space, until it stores something again. */
 export const isFull: ReadonlySignal<boolean> = fullNow
 
 const serverFullNow = signal(false)
 
-/** True while the server takes no message of this account for want of room; they wait here. */
+/** True while the server rejects messages of this account for lack of space; they wait here. */
 export const isServerFull: ReadonlySignal<boolean> = serverFullNow
 
 export function noteServerRoom(isFull: boolean): void {
   serverFullNow.value = isFull
 }
 
-/** Does what keeps something. Rejects like it. */
+/** Runs an action that stores something. Rejects as it does. */
 export async function keeping<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     const result = await work()

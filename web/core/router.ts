@@ -5,12 +5,12 @@ import { parentOf, pathOf, type Route, readPath } from './routes.ts'
 const routeNow = signal<Route>({ name: 'home' })
 const arrivalNow = signal<Arrival | undefined>(undefined)
 
-/** Where the person is. */
+/** The current route. */
 export const route: ReadonlySignal<Route> = routeNow
 
 /**
- * What stood behind the `#` of the address that was opened. It may be a secret (a setup code, the key of a terminal), so it lives here only
- * and is gone from the address and from history before anything is drawn. `href` is the whole address, for reading links.
+ * The fragment of the address that was opened. It may be a secret (a setup code, the key of a terminal), so it lives only here
+ * and is removed from the address and from history before anything is drawn. `href` is the whole address, for reading links.
  */
 export const arrival: ReadonlySignal<Arrival | undefined> = arrivalNow
 
@@ -34,36 +34,36 @@ export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
   setRoute(to)
 }
 
-/** To where the person came from when that is the screen above, else to that screen in place of this one. */
+/** Goes back if the previous screen is the parent, otherwise replaces this screen with its parent. */
 export function goBack(to: Route = parentOf(route.peek())): void {
   if (cameFrom() === pathOf(to)) history.back()
   else go(to, 'replace')
 }
 
-/** As if the address had been opened: for links that were scanned or pasted, in whatever form, also those that are no address of ours. */
+/** As if the address had been opened: for scanned or pasted links, in any form, even if they are not addresses of this app. */
 export function arriveWith(href: string): void {
   const fragment = URL.canParse(href) ? new URL(href).hash.slice(1) : ''
   arrivalNow.value = { href, fragment: new URLSearchParams(fragment) }
   go({ name: 'pair' }, 'replace')
 }
 
-/** True while a link to pair with waits for its account: it was opened on a device that had none. */
+/** True while a pairing link waits for an account: it was opened on a device that had none. */
 export function isPairingWaiting(): boolean {
   const waiting = arrivalNow.value?.href
   return waiting !== undefined && URL.canParse(waiting) && readPath(new URL(waiting).pathname).name === 'pair'
 }
 
-/** Where a device goes that has its account now: on with the link it was opened with, or to `other`. */
+/** The destination of a device that now has its account: the link it was opened with, or `other`. */
 export function goOn(other: Route = { name: 'home' }): void {
   go(isPairingWaiting() ? { name: 'pair' } : other, 'replace')
 }
 
-/** Forgets what came behind the `#`, once it has been used. */
+/** Drops the fragment once it has been used. */
 export function forgetArrival(): void {
   arrivalNow.value = undefined
 }
 
-/** As `go` in place of the screen below, from within a layer: Back shall lead into neither. */
+/** Like `go`, but from a layer: replaces the screen below, so that Back leads to neither. */
 export function goFromLayer(to: Route): void {
   addEventListener('popstate', () => go(to, 'replace'), { once: true })
   history.back()

@@ -1,10 +1,10 @@
-/** Every place in the app. `view` of a session is what follows its id, such as `['changes', 'src', 'a.ts']`; the session screen reads it. */
+/** Every screen of the app. `view` of a session is the path after its id, such as `['changes', 'src', 'a.ts']`; the session screen reads it. */
 export type Route =
   | { name: 'home' }
   | { name: 'needs-you'; request?: string }
   | { name: 'session'; id: string; view: readonly string[] }
   | ({ name: 'new' } & NewAt)
-  /** `q`: what is looked for; `in`: only in this session. */
+  /** `q`: the query; `in`: only in this session. */
   | { name: 'search'; q?: string; in?: string }
   | { name: 'archive' }
   | { name: 'machines' }
@@ -17,7 +17,7 @@ export type Route =
   | { name: 'link' }
   | { name: 'scan' }
   | { name: 'pair' }
-  /** `item`: one of what the page lists. */
+  /** `item`: one entry of the list on the page. */
   | { name: 'settings'; page?: SettingsPage; item?: string }
   | { name: 'unknown'; path: string }
 
@@ -35,15 +35,15 @@ export type SettingsPage =
   | 'rules'
   | 'about'
 
-/** Where a new session shall begin, as far as that is decided. */
+/** Where to start a new session, as far as decided. */
 export interface NewAt {
   machine?: string
   folder?: string
-  /** The first message, for its person to look over. */
+  /** The first message, for the person to review. */
   prompt?: string
 }
 
-/** The route of a path and its query, without the fragment. */
+/** The route for a path and query, without the fragment. */
 export function readPath(path: string, query = ''): Route {
   const segments = path.split('/').filter(segment => segment !== '')
   const [first, ...rest] = segments.map(decoded)
@@ -83,7 +83,7 @@ export function pathOf(route: Route): string {
   }
 }
 
-/** Where "back" leads when there is nothing to go back to. */
+/** The target of Back if there is no history. */
 export function parentOf(route: Route): Route {
   switch (route.name) {
     case 'session':
@@ -137,7 +137,7 @@ const settingsPages: readonly SettingsPage[] = [
 function readNewAt(query: URLSearchParams): NewAt {
   const machine = query.get('machine')
   const folder = query.get('folder')
-  // What another app shares may be words, an address, or the address in the words too.
+  // Another app may share a text, an address, or an address within the text.
   const prompt = query.get('prompt')
   const url = query.get('url')
   const shared = url === null || prompt?.includes(url) ? prompt : [prompt, url].filter(Boolean).join('\n')
@@ -150,7 +150,7 @@ function readSearchAt(query: URLSearchParams): { q?: string; in?: string } {
   return { ...(q !== null && { q }), ...(session !== null && { in: session }) }
 }
 
-// A file may be called anything, half a character too, and of that no address can be made as it is.
+// A file name may contain anything, even half a surrogate pair, which cannot be encoded in an address as it is.
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
@@ -169,7 +169,7 @@ function readSettingsPath([page, item, ...more]: readonly string[], path: string
   return item === undefined ? { name: 'settings', page: known } : { name: 'settings', page: known, item }
 }
 
-// A stray percent sign must not take the app down.
+// A stray percent sign must not crash the app.
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

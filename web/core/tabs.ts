@@ -1,10 +1,10 @@
-/** What the tabs of this device tell each other. Each has a link of its own; only what no server tells goes here. */
+/** Messages between the tabs of this device. Each tab has its own connection, so only facts that no server reports are sent here. */
 type TabMessage =
   | { type: 'seen'; id: string; seq: number }
   | { type: 'pinned'; ids: readonly string[]; isPinned: boolean }
   | { type: 'draft'; session: string; text: string }
   | { type: 'appearance' }
-  /** Look again at what is kept of the account: no message says what. */
+  /** Read the stored account again; no message contains it. */
   | { type: 'account-changed' }
 
 let opened: BroadcastChannel | undefined
@@ -14,12 +14,12 @@ function channel(): BroadcastChannel | undefined {
   return opened
 }
 
-/** To all other tabs, not to this one. */
+/** Sends to all other tabs, not to this one. */
 export function tellTabs(message: TabMessage): void {
   channel()?.postMessage(message)
 }
 
-/** Returned is what to call to hear no more. */
+/** Returns a function that unsubscribes. */
 export function onTabs(listener: (message: TabMessage) => void): () => void {
   const hear = (event: MessageEvent<TabMessage>) => listener(event.data)
   channel()?.addEventListener('message', hear)

@@ -6,7 +6,7 @@ const now = signal(trueNow())
 let users = 0
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** Now, in ms since 1970, renewed each second for as long as a part on screen counts; not while nobody can see it. */
+/** The current time in ms since 1970, updated each second while a part on screen needs it; not while the page is hidden. */
 export function useTicking(isCounting: boolean): number {
   useEffect(() => {
     if (!isCounting) return

@@ -3,21 +3,21 @@ import { isDev } from './dev.ts'
 
 const waitingNow = signal<ServiceWorker | undefined>(undefined)
 
-/** True when a newer app is on this device and waits to take over. */
+/** True if a newer app is installed on this device and waits to take over. */
 export const isNewerReady: ReadonlySignal<boolean> = computed(() => waitingNow.value !== undefined)
 
-/** Keeps the app on this device, so that it opens offline, and notices when the server has a newer one. */
+/** Caches the app on this device, so that it opens offline, and notices when the server has a newer one. */
 export function startUpdates(): void {
   if (!('serviceWorker' in navigator)) return
   if (isDev) {
     void dropKept().catch(() => {})
     return
   }
-  // Without it everything works but opening offline.
+  // Without it everything works except opening offline.
   keepApp().catch(() => {})
 }
 
-/** Lets the newer app take over and starts it. */
+/** Activates the newer app and reloads. */
 export function reloadIntoNewer(): void {
   navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true })
   waitingNow.peek()?.postMessage('take-over')
@@ -27,14 +27,14 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
 }
 
-// The page trusts no text as a script but this one constant.
+// The only text that the page trusts as a script is this constant.
 function workerUrl(): string {
   const url = '/worker.js'
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   return trustedTypes?.createPolicy('afield-worker', { createScriptURL: () => url }).createScriptURL(url) ?? url
 }
 
-/** What was kept at other times: it would answer in the place of the server. */
+/** Caches from an earlier time would answer instead of the server. */
 async function dropKept(): Promise<void> {
   for (const registration of await navigator.serviceWorker.getRegistrations()) await registration.unregister()
 }

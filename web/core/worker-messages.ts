@@ -1,7 +1,7 @@
-/** What the worker asks of a page that is there already. The page answers on the port that comes with it, once it has done so. */
+/** Requests of the service worker to an open page. The page answers on the port sent along, once it is done. */
 export type WorkerMessage =
   | { type: 'open'; path: string }
-  /** Somebody may be looking: said in the page, in place of a notification. */
+  /** The app may be visible: show this in the page instead of a notification. */
   | ({ type: 'alert' } & Alert)
 
 export interface Alert {
@@ -11,5 +11,5 @@ export interface Alert {
   readonly isSilent: boolean
 }
 
-/** Where a test leads: to the page from which it was sent. */
+/** The target of a test: the page from which it was sent. */
 export const testPath = '/settings/notifications'

@@ -3,8 +3,8 @@ import { lastMovedAt, openDecisions, stateOfSession } from './sessions.ts'
 import type { Home, SessionView } from './store.ts'
 
 /**
- * Whether a session stands in the archive. A person put it there and nothing was said since, or it was quiet for long. What needs a person,
- * works, failed, is unread or stands first on this device is never put away by itself.
+ * Whether a session is in the archive: a person put it there and nothing was said since, or it was idle for long. A session that needs a person,
+ * works, failed, is unread or is pinned on this device is never archived automatically.
  */
 export function isArchived(session: SessionView, home: Pick<Home, 'seenSeq' | 'pinned'>, { quietDays, now }: ArchiveRule): boolean {
   const state = stateOfSession(session, home)
@@ -21,13 +21,13 @@ interface ArchiveRule {
   readonly now: number
 }
 
-/** By a person, on whichever device. The last words of an agent that ends for it come a moment later and do not take it out again. */
+/** By a person, on any device. The last messages of an agent that ends because of it come a moment later and do not unarchive it. */
 function isPutAway({ metadata, last }: SessionView): boolean {
   const at = metadata?.archivedAt
   return typeof at === 'number' && (last?.at ?? 0) <= at + lastWordsMs
 }
 
-/** The archive by months, the latest first. */
+/** The archive by month, newest first. */
 export function byMonth(sessions: readonly SessionView[]): { month: string; at: number; sessions: SessionView[] }[] {
   const months = new Map<string, { month: string; at: number; sessions: SessionView[] }>()
   for (const session of [...sessions].sort((a, b) => lastMovedAt(b) - lastMovedAt(a))) {
@@ -41,6 +41,6 @@ export function byMonth(sessions: readonly SessionView[]): { month: string; at: 
   return [...months.values()]
 }
 
-/** Longer than an undo bar stays and an agent takes to end after it. */
+/** Longer than the undo bar is shown and an agent takes to end after it. */
 const lastWordsMs = 60_000
 const dayMs = 24 * 3600_000

@@ -4,12 +4,12 @@ import { askMachine, type MachineLink, type Trouble } from './account/asking-mac
 import { home } from './home.ts'
 import { isOurs, sessionsOn } from './machines.ts'
 
-/** What a new session on a machine can be made of. */
+/** The options for a new session on a machine. */
 export type Choices = ResultOfMachineCall<'choices'>
 
 export type KnownChoices = { type: 'choices'; choices: Choices } | Trouble
 
-/** Asks the helper of a machine. One of Happy's does not know the question: then it is what that one has, and what this account saw there. */
+/** Asks the daemon of a machine. Happy's daemon does not know the method: then the options come from its metadata and earlier sessions there. */
 export async function readChoices(link: MachineLink, machine: string): Promise<KnownChoices> {
   const told = await askMachine(link, machine, 'choices', {})
   if (told.type === 'told') return { type: 'choices', choices: told.result }
@@ -17,13 +17,13 @@ export async function readChoices(link: MachineLink, machine: string): Promise<K
   return choices ? { type: 'choices', choices } : told
 }
 
-/** What the helper knows of a folder; undefined where it would begin nothing, and from helpers that do not tell. */
+/** What the daemon knows about a folder; undefined if it would start nothing there, and from daemons without this method. */
 export async function describeFolder(link: MachineLink, machine: string, folder: string): Promise<Choices['folder']> {
   const told = await askMachine(link, machine, 'choices', { folder })
   return told.type === 'told' ? told.result.folder : undefined
 }
 
-/** The folders in a folder, by name, and the folder's own path as the machine writes it. */
+/** The subfolders by name, and the folder's own path as the machine writes it. */
 export async function listFolders(
   link: MachineLink,
   machine: string,
@@ -37,7 +37,7 @@ export async function listFolders(
   return { path: listed.path ?? path, folders: folders.sort((a, b) => a.localeCompare(b)) }
 }
 
-/** Of a machine whose helper is Happy's; one of ours says itself what it has, and until it did nobody knows. */
+/** For a machine with Happy's daemon; one of ours reports its own options, which are unknown until then. */
 export function guessChoices(machine: string): Choices | undefined {
   const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
   const about = home.peek().machines.get(machine)?.metadata

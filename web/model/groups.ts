@@ -5,7 +5,7 @@ import { isArchived } from './archive.ts'
 import { home } from './home.ts'
 import { type Groups, groupSessions, type OpenDecision } from './sessions.ts'
 
-/** What needs a person, what moves, what is done. */
+/** Sessions that need a person, are working, or are done. */
 export const groups: ReadonlySignal<Groups> = computed(() => {
   const known = home.value
   const rule = { quietDays: quietDays.value, now: hour.value * hourMs }
@@ -13,7 +13,7 @@ export const groups: ReadonlySignal<Groups> = computed(() => {
 })
 
 const hourMs = 3600_000
-// Whether a session has been quiet for days is not asked anew twice a minute.
+// Whether a session has been idle for days is not recomputed twice a minute.
 const hour = computed(() => Math.floor(now.value / hourMs))
 
 export const decisions: ReadonlySignal<readonly OpenDecision[]> = computed(() => groups.value.decisions)

@@ -7,7 +7,7 @@ import { pointFor, type Said } from './transcript/fork-point.ts'
 
 type Link = Pick<Live, 'socket' | 'cipherOfMachine'>
 
-/** The conversations that agents of a machine keep by themselves, the latest first; none when it does not tell. */
+/** The conversations stored by the agents of a machine, newest first; none if it does not report them. */
 export async function readHistories(link: Link, machine: string, limit: number): Promise<readonly AgentHistory[]> {
   const cipher = link.cipherOfMachine(machine)
   if (!cipher) return []
@@ -17,7 +17,7 @@ export async function readHistories(link: Link, machine: string, limit: number):
   )
 }
 
-/** Begins a session that goes on with a conversation of the agent's own; resolves to the session. */
+/** Starts a session that continues a conversation of the agent; resolves to the session. */
 export async function continueConversation(link: Link, machine: string, history: AgentHistory): Promise<string | Trouble> {
   try {
     const cipher = cipherOf(link, machine)
@@ -29,7 +29,7 @@ export async function continueConversation(link: Link, machine: string, history:
   }
 }
 
-/** Conversations of a machine in which all the words stand. */
+/** Conversations of a machine that contain all the words. */
 export async function searchHistories(
   link: Link,
   machine: string,
@@ -42,7 +42,7 @@ export async function searchHistories(
   }
 }
 
-/** A session that knows what this one knows, or that up to the end of the turn of one of its messages; resolves to its id. */
+/** A fork of this session, in full or up to the end of the turn of one of its messages; resolves to its id. */
 export async function forkSession(link: Link, machine: string, session: string, after?: Said): Promise<string | Trouble | 'not-there'> {
   try {
     const cipher = cipherOf(link, machine)
@@ -55,7 +55,7 @@ export async function forkSession(link: Link, machine: string, session: string, 
   }
 }
 
-// The agent keeps its conversation by itself and under other names: what was said is found by its words.
+// The agent stores its conversation itself, under other ids, so messages are matched by their text.
 async function pointOf(link: Link, machine: string, session: string, said: Said): Promise<string | undefined> {
   const { points } = await callMachine(link.socket, cipherOf(link, machine), machine, 'rewind-points', { sessionId: session })
   return pointFor(said, points)?.uuid

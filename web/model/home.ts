@@ -7,10 +7,10 @@ import { emptyHome, type Home, type HomeEvent, reduce, type SessionView } from '
 
 const homeNow = signal(emptyHome)
 
-/** What this device knows now; the screens draw it. */
+/** The current state of this device; the screens draw it. */
 export const home: ReadonlySignal<Home> = homeNow
 
-/** One session, for whoever draws it; undefined when it is not known (any more). */
+/** One session, for a screen; undefined if it is not (or no longer) known. */
 export function sessionOf(id: string): ReadonlySignal<SessionView | undefined> {
   return computed(() => home.value.sessions.get(id))
 }
@@ -21,11 +21,11 @@ export function tellHome(event: HomeEvent): void {
   if (after === before) return
   homeNow.value = after
   if (event.type === 'cleared') untold.clear()
-  // Without room the server tells it again; that there is none is shown.
+  // Without space the server sends it again; the lack of space is shown.
   if (event.type !== 'restored' && event.type !== 'cleared') keepSoon(undefined).catch(() => {})
 }
 
-/** The person has seen a session up to this message. */
+/** The person has read a session up to this message. */
 export function markSeen(id: string, seq: number): void {
   tellHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
@@ -36,7 +36,7 @@ export function markSeen(id: string, seq: number): void {
 let tellDevices: typeof markSeen | undefined
 const untold = new Map<string, number>()
 
-/** What the person sees here is told to this one, while there is a link; at first what was seen without. */
+/** Receives read marks made here, while connected; at first also those made offline. */
 export function onMarked(listener: typeof markSeen | undefined): void {
   tellDevices = listener
   if (!listener) return
@@ -44,13 +44,13 @@ export function onMarked(listener: typeof markSeen | undefined): void {
   untold.clear()
 }
 
-/** Kept first in the list, on this device alone. */
+/** Pinned to the top of the list, only on this device. */
 export function pin(ids: readonly string[], isPinned: boolean): void {
   tellHome({ type: 'pinned', ids, isPinned })
   tellTabs({ type: 'pinned', ids, isPinned })
 }
 
-/** Fills Home from what this device kept, so that it opens without the server. */
+/** Fills Home from the device database, so that it opens without the server. */
 export async function restoreHome(): Promise<void> {
   const db = await deviceDb()
   const kept = await db.read('home')
@@ -82,7 +82,7 @@ const keepSoon = coalesce<undefined>(async () => {
   if (home.peek() !== emptyHome) await db.write('home', kept)
 })
 
-// Only this file writes the entry, and it is sealed: its form number is all that has to be looked at.
+// Only this file writes the entry, and it is sealed, so only its version number needs checking.
 function isKept(kept: unknown): kept is Kept {
   return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 2
 }

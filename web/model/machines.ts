@@ -5,12 +5,12 @@ import { clockTime } from '../words/time.ts'
 import { lastMovedAt } from './sessions.ts'
 import type { Home, MachineView, SessionView } from './store.ts'
 
-/** What runs and ran on a machine, the latest first. */
+/** Running and ended sessions of a machine, newest first. */
 export function sessionsOn(machine: Pick<MachineView, 'id'>, { sessions }: Pick<Home, 'sessions'>): SessionView[] {
   return [...sessions.values()].filter(({ metadata }) => metadata?.machineId === machine.id).sort((a, b) => lastMovedAt(b) - lastMovedAt(a))
 }
 
-/** The models of an agent on a machine, as its latest session there named them. */
+/** The models of an agent on a machine, as its latest session there reported them. */
 export function modelsOf(machine: Pick<MachineView, 'id'>, agent: string, home: Pick<Home, 'sessions'>): readonly Choice[] {
   const named = sessionsOn(machine, home).find(
     ({ metadata }) => metadata !== undefined && flavorOf(metadata) === agent && (metadata.models ?? []).length > 0
@@ -19,27 +19,27 @@ export function modelsOf(machine: Pick<MachineView, 'id'>, agent: string, home: 
 }
 
 /**
- * A machine is online while anything of it speaks. Only one with a helper that stays can be missed; of the others nothing is heard whenever
- * no agent runs there.
+ * A machine is online while any of its connections is alive. Only one with a permanent daemon can be reported offline; others are silent
+ * whenever no agent runs there.
  */
 export function stateOfMachine(machine: MachineView, home: Pick<Home, 'sessions'>): 'online' | 'idle' | 'away' {
   if (machine.isActive || hasHelper(machine) || sessionsOn(machine, home).some(session => session.isActive)) return 'online'
   return machine.daemonState ? 'away' : 'idle'
 }
 
-/** Whether its helper is there to begin, resume and end sessions for a phone. */
+/** Whether its daemon is online to start, resume and end sessions for a phone. */
 export function hasHelper({ isActive, activeAt, daemonState }: Pick<MachineView, 'isActive' | 'activeAt' | 'daemonState'>): boolean {
   if (daemonState?.status !== 'running') return false
-  // One that has just come says so before the server's lists do; had it gone again, that would be known and later.
+  // A live event arrives before the server's lists; if the daemon had left again, a later event would say so.
   return isActive || (daemonState.startedAt ?? 0) > activeAt
 }
 
-/** When its helper said goodbye, in ms since 1970; undefined for one that runs or went without a word. */
+/** When its daemon shut down cleanly, in ms since 1970; undefined if it runs or disappeared. */
 export function stoppedAt({ daemonState }: Pick<MachineView, 'daemonState'>): number | undefined {
   return daemonState?.status === 'running' ? undefined : daemonState?.shutdownRequestedAt
 }
 
-/** Since when a machine is away, and what of it is. */
+/** Since when a machine is offline, and which part of it. */
 export function machineAwaySince(machine: MachineView, now: number): string {
   const stopped = stoppedAt(machine)
   return stopped === undefined
@@ -47,7 +47,7 @@ export function machineAwaySince(machine: MachineView, now: number): string {
     : words.machines.helperStopped(clockTime(stopped, now))
 }
 
-/** False for one whose helper is Happy's, or does not open here. */
+/** False if it has Happy's daemon, or cannot be decrypted here. */
 export function isOurs({ metadata }: Pick<MachineView, 'metadata'>): boolean {
   return metadata !== undefined && !isOfHappy(metadata)
 }
@@ -56,7 +56,7 @@ export function nameOfMachine({ metadata }: Pick<MachineView, 'metadata'>): stri
   return metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed
 }
 
-/** "linux and the like as people write them. */
+/** "linux" and others in their usual spelling. */
 export function systemName(platform: string): string {
   return systems[platform] ?? platform
 }

@@ -6,9 +6,9 @@ import * as v from '../../lib/schema.ts'
 type Marks = ReadonlyMap<string, number>
 
 interface ReadMarks {
-  /** The person has seen a session up to this message, on this device. */
+  /** The person has read a session up to this message, on this device. */
   note(session: string, seq: number): void
-  /** Tells the others now what they have not been told. */
+  /** Sends pending marks now. */
   flush(): void
   close(): void
 }
@@ -18,21 +18,21 @@ export interface ReadMarksSources {
   readonly socket: Pick<LiveSocket, 'state' | 'onState' | 'onUpdate'>
   /** Of the account. */
   readonly cipher: Cipher
-  /** What was read on other devices. */
+  /** Marks from other devices. */
   onMarks(marks: Marks): void
-  /** Whether a mark is still worth keeping. */
+  /** Whether a mark is still worth storing. */
   isKnown(session: string): boolean
-  /** Returns what takes it back. */
+  /** Returns a function that cancels. */
   readonly after?: (ms: number, run: () => void) => () => void
 }
 
-/** While somebody reads along, each message is seen as it comes: it is told in one go. */
+/** While reading along, each message is seen as it comes: marks are batched. */
 const tellAfterMs = 3_000
 const mostTries = 5
 
 /**
- * What was read on one device is read on all of the account: one sealed value among its keys, in which the largest number wins. A server
- * without keys has none: then each device goes by what was read on it.
+ * Read marks shared by all devices of the account: one sealed value among its keys, in which the largest number wins. On a server
+ * without keys each device uses its own marks.
  */
 export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after = timer }: ReadMarksSources): ReadMarks {
   const key = v.parse(kvKey, readMarksKey)
@@ -44,7 +44,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
   let stopTimer: (() => void) | undefined
   let isTelling = false
 
-  /** False when it was sealed by nobody of this account, or in a later way: then it stays as it is. */
+  /** False if it was not sealed by this account, or in a newer format: then it is not overwritten. */
   const take = (version: number, value: Sealed | null): boolean => {
     if (isRead && version <= there.version) return true
     const opened = value === null ? undefined : cipher.open(value)
@@ -63,7 +63,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
       isRead = true
       return true
     }
-    // A server that was put back to an older state counts from there.
+    // A server restored to an older state counts from there.
     if (found.version < there.version) isRead = false
     return take(found.version, found.value)
   }
@@ -76,7 +76,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
       const value = v.parse(sealed, cipher.seal({ read: Object.fromEntries(marks) }))
       const body = { mutations: [{ key, value, version }] }
       const written = await rest.call('mutateKv', { body }, { signal }).catch((error: unknown) => {
-        // Another device was faster: both of what is there and what is here count.
+        // Another device was faster: merge both.
         if (error instanceof Refused && error.status === 409) return undefined
         throw error
       })
@@ -89,7 +89,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
     stopTimer = undefined
     if (signal.aborted || untold().length === 0 || socket.state.type !== 'live' || isTelling) return
     isTelling = true
-    // What cannot be told now is told with the next one, or over the next line.
+    // Marks that cannot be sent now are sent with the next one, or after reconnecting.
     void tell()
       .catch(() => {})
       .finally(() => {

@@ -6,7 +6,7 @@ import type { Home, MachineView } from './store.ts'
 
 type Link = Pick<Live, 'socket' | 'cipherOf' | 'cipherOfMachine'>
 
-/** What a machine does without asking. */
+/** The approval rules of a machine. */
 export interface MachineRules {
   readonly rules: readonly ApprovalRule[]
   readonly isPaused: boolean
@@ -15,17 +15,17 @@ export interface MachineRules {
 /** By machine; a machine that did not answer is `unknown`. */
 export type KnownRules = ReadonlyMap<string, MachineRules | 'unknown'>
 
-/** The rules of one machine, kept and followed there; each call rejects with `CallFailed`, whose message may be the machine's own. */
+/** The rules of one machine, stored and applied there; each call rejects with `CallFailed`, whose message may be the machine's own. */
 interface RuleBook {
   read(): Promise<MachineRules>
-  /** With the id of a rule it changes that one. */
+  /** With the id of a rule, changes that one. */
   set(rule: RuleDraft & { id?: string | undefined }, madeBy: string | undefined): Promise<void>
   remove(id: string): Promise<void>
   pause(isPaused: boolean): Promise<void>
   attempt(pattern: RulePattern): Promise<RuleTrial>
 }
 
-/** Who answers for the rules of a machine: its helper or, without one, a session that runs there. Undefined while there is neither. */
+/** What serves the rules of a machine: its daemon or, without one, a session that runs there. Undefined if there is neither. */
 export function keeperOf(machine: MachineView, home: Pick<Home, 'sessions'>): string | undefined {
   if (hasHelper(machine)) return machine.id
   return sessionsOn(machine, home).find(({ isActive, metadata }) => isActive && metadata?.methods?.includes('rules'))?.id
@@ -37,7 +37,7 @@ export function rulesOf({ socket, cipherOf, cipherOfMachine }: Link, keeper: str
     if (!found) throw new CallFailed('unreadable', '')
     return found
   }
-  // These methods of a session are the machine's own, so one way of calling fits both.
+  // These methods are the same on sessions and machines, so both are called the same way.
   return {
     read: async () => callMachine(socket, cipher(), keeper, 'rules', {}),
     set: async (rule, madeBy) => {

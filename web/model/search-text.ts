@@ -1,4 +1,4 @@
-/** Something that was said, as it is kept for being found: where, when, by whom. */
+/** An indexed message: where, when, by whom. */
 export interface Line {
   readonly seq: number
   readonly at: number
@@ -10,24 +10,24 @@ export interface Hit extends Line {
   readonly session: string
 }
 
-/** The words of a query, as they are compared. */
+/** The words of a query, normalized for comparison. */
 export function wordsOf(query: string): string[] {
   return fold(query)
     .split(/\s+/)
     .filter(word => word !== '')
 }
 
-/** Whether every word stands in a text, in whatever case and width. */
+/** Whether a text contains every word, in any case and width. */
 export function hasWords(text: string, words: readonly string[]): boolean {
   const folded = fold(text)
   return words.every(word => folded.includes(word))
 }
 
-/** The part of a text around its first word that was looked for, cut into what matches and what does not. */
+/** The part of a text around its first match, split into matches and the rest. */
 export function excerptOf(text: string, words: readonly string[]): { text: string; isMatch: boolean }[] {
   const plain = text.replaceAll(/\s+/g, ' ')
   const folded = fold(plain)
-  // Folding may change lengths in rare scripts; then nothing is marked rather than the wrong letters.
+  // Folding may change lengths in rare scripts; then nothing is highlighted rather than the wrong letters.
   if (folded.length !== plain.length) return [{ text: plain.slice(0, before + after), isMatch: false }]
   const first = Math.min(...words.map(word => folded.indexOf(word)).filter(at => at >= 0), plain.length)
   const from = first <= before ? 0 : plain.indexOf(' ', first - before) + 1 || first - before

@@ -5,17 +5,17 @@ import { language } from '../../words/language.ts'
 import { home } from '../home.ts'
 import { account, live } from './account.ts'
 
-/** Written in by the build. */
+/** Inserted by the build. */
 declare const VERSION: string | undefined
 
 export const appVersion = typeof VERSION === 'undefined' ? 'from source' : VERSION
 
-/** What the server says of itself to everybody. */
+/** What the server publishes about itself. */
 export interface ServerFacts {
   readonly version: string | undefined
-  /** What is typed before a command of Afield, as the server was installed: most likely the same on the computer with the agents. */
+  /** The prefix of Afield commands, depending on how the server was installed: most likely the same on the computer with the agents. */
   readonly program: string
-  /** The next account is the first one of the server. */
+  /** The next account will be the first one of the server. */
   readonly needsSetupCode: boolean
 }
 
@@ -31,7 +31,7 @@ export async function askServer(): Promise<ServerFacts> {
 
 export const serverVersion = async () => (await askServer()).version
 
-/** What helps who looks for a fault: versions, states and counts, in English. Nothing that says who or what it is about. */
+/** A report for troubleshooting: versions, states and counts, in English. It identifies no person and no content. */
 export async function diagnose(server: string | undefined): Promise<string> {
   const link = live.peek()
   const { sessions, machines, asOf } = home.peek()

@@ -10,37 +10,37 @@ import { entry, isKept, isSameSignIn, isSignedIn, type KeptAccount, type KeptTok
 import { type AccountLink, openAccountLink } from './link.ts'
 import type { Live } from './live.ts'
 
-/** Whose device this is. */
+/** The account state of this device. */
 export type Account =
   | { type: 'opening' }
   | { type: 'none' }
   | ({ type: 'here' } & KeptAccount)
   /** The server ended the sign-in of this device. The account key is still on it. */
   | { type: 'unlinked'; at: number }
-  /** This browser keeps nothing, so nothing can be kept in it. */
+  /** This browser cannot store anything. */
   | { type: 'no-storage' }
 
 export type { KeptAccount, SignIn } from './kept-account.ts'
 
-/** What an open link wants to know of its sign-in, and has to tell. */
+/** The sign-in of an open link, and its callbacks. */
 export interface SignInEvents extends KeptTokens {
-  /** The server no longer knows the sign-in. */
+  /** The server no longer accepts the sign-in. */
   onEnded(): void
-  /** The server was put back to an older state: whatever hangs on the link reads anew. */
+  /** The server was restored to an older state: everything that uses the link reads again. */
   onStartedOver(): void
 }
 
-/** What one tab of a device brings along. */
+/** The environment of one tab. */
 interface Tab<Link> {
   db(): Promise<Pick<DeviceDb, 'read' | 'change' | 'clear' | 'erase'>>
   loadLink(): Promise<(signIn: SignIn, events: SignInEvents) => Promise<Link>>
   onLinkFailed(error: unknown, againInMs: number): void
-  /** Best effort: tells the server that the sign-in of this device is over. */
+  /** Best effort: tells the server to end the sign-in of this device. */
   endSignIn(link: Link | undefined): Promise<void>
   restoreHome(): Promise<void>
   clearHome(): void
   forgetLock(): void
-  /** Has the other tabs look again at what is kept. */
+  /** Makes the other tabs read the stored account again. */
   tellTabs(): void
 }
 
@@ -48,22 +48,22 @@ interface AccountOfTab<Link> {
   readonly account: ReadonlySignal<Account>
   /** The link to the server; undefined until it has been loaded and opened, and without an account. */
   readonly live: ReadonlySignal<Link | undefined>
-  /** Brings this tab in line with what is kept. */
+  /** Applies the stored state to this tab. */
   settle(): Promise<void>
-  /** Keeps something else about the account that stands here. Resolves when this tab shows it. */
+  /** Changes the stored state of the current account. Resolves when this tab has applied it. */
   note(noted: Partial<Omit<KeptAccount, keyof SignedIn | 'secret'>>): Promise<void>
-  /** With what to ask for a sign-in: the key that is here, else `fresh`, which is kept before the server hears of it. */
+  /** The credentials for a sign-in: the existing key, or `fresh`, which is stored before it is sent to the server. */
   keyToSignInWith(fresh: KeptAccount): Promise<KeptAccount>
-  /** Keeps a sign-in and goes live with it. False when the key of another account is here: it is not written over. */
+  /** Stores a sign-in and connects with it. False if the key of another account is here: it is never overwritten. */
   signIn(fresh: SignIn): Promise<boolean>
-  /** Ends the sign-in, on the server too when it can be reached, and leaves nothing on the device, the key included. Only where a person confirmed it. */
+  /** Ends the sign-in, on the server too if reachable, and erases everything on the device, including the key. Only after a person confirmed it. */
   signOut(): Promise<void>
 }
 
 /**
- * The account in one tab, and its link: none, opening, live or leaving. What the device keeps is the truth, shared by all tabs. Whatever happens, here, in
- * another tab or on the server, first changes what is kept; then each tab settles into it, one step after the other. So a message is never more than a
- * reason to look, and the account key goes only where a person signs out.
+ * The account in one tab, and its link: none, opening, live or leaving. The storage of the device is the source of truth, shared by all tabs. Every change, here, in
+ * another tab or on the server, first changes the storage; then each tab applies it, one step after the other. So a message is only a
+ * trigger to read, and the account key is erased only when a person signs out.
  */
 export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<Link>): AccountOfTab<Link> {
   const account = signal<Account>({ type: 'opening' })
@@ -115,7 +115,7 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
 
   function openLink(of: SignIn): AccountLink {
     const events: SignInEvents = {
-      // Not a step of its own: a link that is being closed may renew, and the step that closes it waits for it.
+      // Not a separate step: a closing link may renew its token, and the step that closes it waits for that.
       ...keptTokens(tab.db, of, seeChange),
       onEnded() {
         const over = { token: undefined, renewal: undefined, unlinkedAt: Date.now() }
@@ -123,7 +123,7 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
       },
       onStartedOver() {
         const before = live.peek()
-        // Another link in all but what it is made of: every screen that hangs on it opens its things anew.
+        // A new object for the same link, so that every screen that depends on it reads again.
         if (before) live.value = { ...before }
       }
     }
@@ -139,7 +139,7 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
     })
   }
 
-  /** Undefined leaves things as they are. Every tab settles into what is kept then. */
+  /** Undefined changes nothing. Every tab then applies the stored state. */
   async function change(next: (kept: KeptAccount) => KeptAccount | undefined): Promise<void> {
     await (await tab.db()).change(entry, kept => (isKept(kept) ? next(kept) : undefined))
     seeChange()
@@ -190,17 +190,17 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
 function signedInAgain(before: KeptAccount, fresh: SignIn): SignIn | undefined {
   if (before.secret === fresh.secret)
     return { ...before, unlinkedAt: undefined, ...fresh, keyCheckedAt: fresh.keyCheckedAt ?? before.keyCheckedAt }
-  // No server ever took that one, so nobody has an account with it.
+  // No server ever accepted that key, so no account has it.
   return before.token === undefined && before.unlinkedAt === undefined ? fresh : undefined
 }
 
 const dayMs = 24 * 3600_000
-/** From when on to ask that a key be checked which came to this device just now. */
+/** From when to ask for a check of a key that has just arrived on this device. */
 export const tomorrow = () => Date.now() + dayMs
 
 const here = accountOfTab<Live>({
   db: deviceDb,
-  // The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
+  // Crypto, protocol and socket are in their own chunk, loaded after the first paint.
   async loadLink() {
     const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('../../core/base64.ts')])
     return ({ secret, token, renewal }, events) =>
@@ -216,7 +216,7 @@ const here = accountOfTab<Live>({
     await link?.rest.call('removeDevice', { params: { id: currentDevice } }).catch(() => {})
   },
   async restoreHome() {
-    // Without what was kept the server tells it again.
+    // Without the stored rows the server sends them again.
     if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
   },
   clearHome: () => tellHome({ type: 'cleared' }),
@@ -231,7 +231,7 @@ function deviceNameNow(): string | undefined {
   return now.type === 'here' ? now.deviceName : undefined
 }
 
-/** Reads what this device keeps, and goes live with it. */
+/** Reads the storage of this device, and connects. */
 export async function openAccount(): Promise<void> {
   onTabs(message => {
     if (message.type === 'seen' || message.type === 'pinned') tellHome(message)
@@ -240,13 +240,13 @@ export async function openAccount(): Promise<void> {
   await here.settle()
 }
 
-/** True when the person should be asked to check the account key: until that is done, after the day they may take for it. */
+/** True if the person should be asked to check the account key: until they have, after a day's grace. */
 export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
   const kept = account.value
   return kept.type === 'here' && kept.keyCheckedAt === undefined && (kept.remindAt ?? 0) < now.value
 })
 
-/** True when Home should ask for it, which it does once a week. */
+/** True if Home should ask for it, which it does once a week. */
 export const shouldHomeAskForKey: ReadonlySignal<boolean> = computed(() => {
   const kept = account.value
   return kept.type === 'here' && shouldCheckKey.value && (kept.homeAsksAt ?? 0) < now.value
@@ -256,5 +256,5 @@ export const noteKeyChecked = () => here.note({ keyCheckedAt: Date.now() })
 export const noteKeyInFile = () => here.note({ isKeyInFile: true })
 export const remindOfKeyTomorrow = () => here.note({ remindAt: tomorrow() })
 export const askForKeyNextWeek = () => here.note({ homeAsksAt: Date.now() + 7 * dayMs })
-/** Under this name the device answers from now on. */
+/** Renames this device, as shown with its answers. */
 export const noteDeviceName = (deviceName: string) => here.note({ deviceName })

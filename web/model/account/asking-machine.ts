@@ -8,7 +8,7 @@ export type Trouble = { readonly type: 'failed'; readonly why: CallFailureReason
 
 export type Told<Result> = { readonly type: 'told'; readonly result: Result } | Trouble
 
-/** Asks the helper of a machine; why it did not answer is an answer, too. */
+/** Calls the daemon of a machine; the reason for a failure is also a result. */
 export async function askMachine<Name extends MachineCall>(
   link: MachineLink,
   machine: string,

@@ -6,10 +6,10 @@ import type { MachineView } from '../store.ts'
 import { askMachine, type MachineLink } from './asking-machine.ts'
 import type { Live } from './live.ts'
 
-/** One device that is signed in to this account: a browser, or the wrapper on a machine. */
+/** A device signed in to this account: a browser, or the wrapper on a machine. */
 export type Device = ReplyOf<'listDevices'>['devices'][number]
 
-/** The name by which the device that asks can end its own sign-in. */
+/** The id by which the calling device can end its own sign-in. */
 export const currentDevice = v.parse(deviceId, 'current')
 
 export async function listDevices({ rest }: Pick<Live, 'rest'>): Promise<Device[]> {
@@ -25,10 +25,10 @@ export async function unlinkDevice({ rest }: Pick<Live, 'rest'>, device: Device)
   await rest.call('removeDevice', { params: { id: device.id } })
 }
 
-/** What was decided on a device, as one machine keeps it. */
+/** Decisions made on a device, as one machine recorded them. */
 export interface DecidedOn {
   readonly machine: string
-  /** `away`: it did not answer. `untold`: its helper keeps none. */
+  /** `away`: it did not answer. `untold`: its daemon records none. */
   readonly entries: readonly DecisionEntry[] | 'away' | 'untold'
 }
 

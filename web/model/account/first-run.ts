@@ -1,4 +1,4 @@
-/** True from when an account was made in this window until its owner has been led through what comes first. Not kept: led once. */
+/** True from the creation of an account in this window until the first-run steps are done. Not stored: they are shown once. */
 let isFirst = false
 
 export const isFirstRun = (): boolean => isFirst

@@ -3,8 +3,8 @@ import { keyToSignInWith, signIn, signOut, tomorrow } from './account.ts'
 import type { SignInProblem } from './sign-in-problem.ts'
 
 /**
- * Makes a new account and signs in, or signs in again with the key that is here. A new key is on this device before the server hears of it: an answer
- * lost on the way costs nobody the account.
+ * Creates an account and signs in, or signs in again with the existing key. A new key is stored on this device before it is sent: a lost
+ * answer cannot lose the account.
  */
 export async function createAccount(draft: {
   deviceName: string
@@ -16,12 +16,12 @@ export async function createAccount(draft: {
   return signInWith({ secret, ...draft })
 }
 
-/** Signs in with a key that somebody wrote down: `keyCheckedAt` is now, as they obviously have it. */
+/** Signs in with a key that was typed in: `keyCheckedAt` is now, since the person obviously has it. */
 export async function restoreAccount(draft: { secret: string; deviceName: string }): Promise<SignInProblem | undefined> {
   return signInWith({ ...draft, keyCheckedAt: Date.now() })
 }
 
-/** Takes over an account that another device handed to this one. False when the key of another one is here. */
+/** Adopts an account that another device handed over. False if the key of another account is here. */
 export function adoptAccount(given: {
   secret: string
   token: string
@@ -31,7 +31,7 @@ export function adoptAccount(given: {
   return signIn({ ...given, createdAt: Date.now(), remindAt: tomorrow() })
 }
 
-/** Signs out and leaves nothing of Afield in this browser: no settings, and not the app itself. */
+/** Signs out and erases all of Afield from this browser: settings and the app itself too. */
 export async function eraseDevice(): Promise<void> {
   await signOut()
   localStorage.clear()
@@ -41,7 +41,7 @@ export async function eraseDevice(): Promise<void> {
   location.replace('/')
 }
 
-/** What to call this device until somebody says better. */
+/** The default name of this device. */
 export function guessDeviceName(): string {
   const agent = navigator.userAgent
   const browser = /Firefox/.test(agent) ? 'Firefox' : /Edg\//.test(agent) ? 'Edge' : /Chrome/.test(agent) ? 'Chrome' : 'Safari'
@@ -79,7 +79,7 @@ async function signInWith(draft: {
   } catch (error) {
     return signInProblem(error, key)
   }
-  // Asks the browser not to throw the key away when the disk is full; its answer changes nothing here.
+  // Asks the browser to keep the key when the disk is full; its answer changes nothing here.
   void navigator.storage.persist?.().catch(() => {})
   return undefined
 }

@@ -1,23 +1,23 @@
 import type { Renewal, SignedIn } from '../../../lib/client/index.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 
-/** What is kept of the account, sealed, under the name `account`. */
+/** The stored account, sealed, under the name `account`. */
 export interface KeptAccount {
   /** base64 */
   secret: string
-  /** Absent until the server has accepted the key, and once it ended the sign-in. */
+  /** Absent until the server has accepted the key, and after it ended the sign-in. */
   token?: string | undefined
-  /** With what the token is renewed; absent when it was handed over in the way of existing apps. */
+  /** The key that renews the token; absent if the account was handed over as existing apps do. */
   renewal?: Renewal | undefined
   deviceName: string
   createdAt: number
-  /** When the person proved to have the key on paper. */
+  /** When the person proved that they have the key on paper. */
   keyCheckedAt?: number | undefined
-  /** It was saved as a file from here: its owner may never have read its letters. */
+  /** It was saved as a file from here: the owner may never have read its letters. */
   isKeyInFile?: boolean | undefined
-  /** Not to ask for that before. */
+  /** Do not ask for the check before this time. */
   remindAt?: number | undefined
-  /** Home does not ask for it before that. */
+  /** Home does not ask for it before this time. */
   homeAsksAt?: number | undefined
   /** When the server ended the sign-in. */
   unlinkedAt?: number | undefined
@@ -26,7 +26,7 @@ export interface KeptAccount {
 /** A key that the server has accepted, on this device. */
 export type SignIn = KeptAccount & { token: string }
 
-/** Its name among what the device keeps. */
+/** Its name in the device database. */
 export const entry = 'account'
 
 export function isKept(value: unknown): value is KeptAccount {
@@ -37,17 +37,17 @@ export function isSignedIn(value: unknown): value is SignIn {
   return isKept(value) && value.token !== undefined
 }
 
-/** The same account by the same sign-in, however often its token was renewed. */
+/** The same account with the same sign-in, regardless of renewed tokens. */
 export function isSameSignIn(one: KeptAccount, other: KeptAccount): boolean {
   if (one.secret !== other.secret || one.renewal?.deviceSeed !== other.renewal?.deviceSeed) return false
   return one.renewal !== undefined || one.token === other.token
 }
 
-/** The token of a sign-in as it is kept: what has been renewed elsewhere on this device counts here, and the other way round. */
+/** The stored token of a sign-in: renewals elsewhere on this device apply here, and vice versa. */
 export interface KeptTokens {
-  /** What another tab, or the worker, may have renewed meanwhile; undefined when the sign-in is over. */
+  /** A token that another tab, or the worker, may have renewed; undefined if the sign-in is over. */
   latest(): Promise<SignedIn | undefined>
-  /** To be kept before the new token is used. */
+  /** Store this before using the new token. */
   onRenewed(signedIn: SignedIn): Promise<void>
 }
 

@@ -1,17 +1,17 @@
-/** What is opened once and closed once. */
+/** A resource that is opened once and closed once. */
 interface Closable {
   close(): Promise<void>
 }
 
-/** The link of a tab to the server, from the first try to its end: opening, live, then closed for good. */
+/** The link of a tab to the server: opening, live, then closed permanently. */
 export interface AccountLink {
-  /** Also when it is still opening: then it never goes live. */
+  /** Also while it is opening: then it never goes live. */
   close(): Promise<void>
 }
 
 /**
- * Opens a link and tries again until it is there. `load` fetches what links are made of, which takes as long as the network likes; what it resolves to
- * opens one on this device. `onFailed` hears in how many ms the next try comes.
+ * Opens a link and retries until it succeeds. `load` fetches the code for links, which may take any time; the function it resolves to
+ * opens one on this device. `onFailed` gets the ms until the next attempt.
  */
 export function openAccountLink<Link extends Closable>(options: {
   load(): Promise<() => Promise<Link>>
@@ -32,7 +32,7 @@ export function openAccountLink<Link extends Closable>(options: {
     } catch (error) {
       opening = undefined
       if (isClosed) return
-      // A first visit that lost its network half way has the frame and not the rest.
+      // A first visit that lost its network half way has the frame but not the rest.
       options.onFailed(error, tryAgainMs)
       timer = setTimeout(() => void open(), tryAgainMs)
     }

@@ -12,15 +12,15 @@ import { sessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import type { Attached } from '../session/attached.ts'
 
-/** Files that travel with messages. They are sealed here; the server keeps what it cannot read. */
+/** Attachments of messages. They are sealed here; the server cannot read them. */
 export interface LiveFiles {
-  /** Resolves to the ref by which a message announces it. Goes on where it was when the link is cut. */
+  /** Resolves to the ref for the message that announces it. Resumes if the connection is lost. */
   upload(session: string, sealed: Uint8Array<ArrayBuffer>, options?: UploadOptions): Promise<string>
-  /** As it goes to the server: what goes on after a restart has to be the same bytes. */
+  /** The sealed bytes: an upload resumed after a restart must send the same ones. */
   seal(session: string, bytes: Uint8Array): Uint8Array<ArrayBuffer>
-  /** By what a message that announces it names these bytes and no others. */
+  /** The seal by which a message identifies exactly these bytes. */
   sealOf(sealed: Uint8Array): string
-  /** Rejects when it is gone, is not for the keys of this device, or is not what its message announced. */
+  /** Rejects if it is gone, cannot be decrypted on this device, or does not match its message. */
   download(session: string, file: Pick<Attached, 'ref' | 'seal'>, options?: TransferOptions): Promise<Uint8Array<ArrayBuffer>>
 }
 

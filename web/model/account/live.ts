@@ -36,16 +36,16 @@ import type { ServerLink } from './server-link.ts'
 import { watchedForMs, watchTouches } from './touching.ts'
 import { machineView, sessionView } from './views.ts'
 
-/** The link of this tab to the server, with everything that talks over it. Loaded after the first paint. */
+/** The connection of this tab to the server, with everything that uses it. Loaded after the first paint. */
 export interface Live extends ServerLink {
   readonly files: LiveFiles
-  /** Answers, starts and continuations that leave by themselves. */
+  /** The queue of answers, starts and continuations. */
   readonly queue: DeviceQueue
-  /** What the outbox has not sent. */
+  /** Unsent messages of the outbox. */
   readonly leaving: ReadonlySignal<readonly Draft[]>
-  /** What the outbox had stored: for `feed.take` of the session that is open. */
+  /** Messages of the outbox that were stored: for `feed.take` of the open session. */
   onStored(listener: StoredListener): () => void
-  /** What the server will never take, so that "Try again" can be offered. */
+  /** Messages that the server permanently rejected, so that "Try again" can be offered. */
   onSetAside(listener: (draft: Draft, refusal: Refused) => void): () => void
   close(): Promise<void>
 }
@@ -53,8 +53,8 @@ export interface Live extends ServerLink {
 export type StoredListener = (messages: readonly MessageRecord[], session: string) => void
 
 /**
- * `onEnded` is called once when the server no longer knows the sign-in of this device; `onStartedOver` when it was put back to an older state:
- * what is open has to be read anew.
+ * `onEnded` is called once if the server no longer accepts this device's sign-in; `onStartedOver` if it was restored to an older state:
+ * open screens have to read again.
  */
 export async function openLive(
   account: Pick<KeeperOptions, 'server' | 'kept' | 'latest' | 'onRenewed'> & {
@@ -85,7 +85,7 @@ export async function openLive(
     connectionId: () => socket.connectionId
   })
   const pins = await openPins()
-  // This tab is a sender of its own in each session: no other can use its numbers, and nothing has to be kept.
+  // This tab is its own sender in each session: no other can use its numbers, and nothing has to be stored.
   const numbers = new Map<string, Numbers>()
   const numbersOf = (session: string): Numbers => {
     const known = numbers.get(session) ?? createNumbers(session)
@@ -93,7 +93,7 @@ export async function openLive(
     return known
   }
   const cipherOf = (session: string) => {
-    // Not of the feed: what this device kept opens before the server answers, and without it.
+    // Not from the feed: stored data opens before the server answers, and without it.
     const known = home.peek().sessions.get(session)
     const cipher = known && vault.openKey(known.dataEncryptionKey)
     return cipher && { ...cipher, pin: pins.of(session), numbers: numbersOf(session) }
@@ -115,7 +115,7 @@ export async function openLive(
       leaving.value = pending
     },
     onState: state => {
-      // While it tries again it has no more room than before.
+      // While retrying it has no more space than before.
       if (state.type !== 'sending') noteServerRoom(state.type === 'waiting' && state.isFull)
       if (state.type === 'refused' && state.refusal.status === 401) ended()
     }
@@ -149,14 +149,14 @@ export async function openLive(
   // Not needed before the first paint.
   const marks = import('../shared-marks.ts').then(
     ({ shareReadMarks }) => shareReadMarks({ rest, socket, vault, feed }),
-    // Without it each device keeps what was read there.
+    // Without it each device has only its own read marks.
     () => undefined
   )
   const tellState = () => {
     socket.send('app-state', appState())
   }
   const unlisten = effect(tellState)
-  // Before it is told that the page is shown: whoever came back has touched it.
+  // Before the visibility is reported: coming back to the app counts as a touch.
   const untouch = watchTouches(tellState)
   const unwatch = watchDevice({
     wake() {
@@ -166,7 +166,7 @@ export async function openLive(
     lost: () => socket.networkLost(),
     shown(isShown) {
       tellState()
-      // It may be closed from there.
+      // The callback may close it.
       if (!isShown && !isStale.peek()) noteHeard(socket)
     }
   })
@@ -198,7 +198,7 @@ export async function openLive(
   }
 }
 
-/** With little data what is said comes once, when it is whole. It is looked at as long as somebody touched it lately. */
+/** In low-data mode, text arrives once, when complete. The app counts as in use while it was touched recently. */
 function appState(): AppState {
   const state = document.visibilityState === 'visible' ? 'active' : 'background'
   return { state, partials: !isOn('lowData'), watchedForMs: watchedForMs() }
@@ -269,7 +269,7 @@ function openFeedInto({
   return feed
 }
 
-// What stands here is as true as the last word of the server is young: after a sleep that is long ago.
+// The account state is as current as the server's last message: after a sleep that is long ago.
 function noteHeard({ heardAt }: LiveSocket): void {
   if (heardAt !== undefined) tellHome({ type: 'confirmed', at: heardAt })
 }

@@ -1,12 +1,12 @@
 import type { Pin } from '../../../lib/client/index.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 
-/** Of which sessions and machines this device knows that they say what they seal. Kept for good: no server can talk it out of that. */
+/** The sessions and machines that are known to name what they seal. Stored permanently, so that no server can undo it. */
 interface Pins {
   of(target: string): Pin
 }
 
-/** Resolves when what an earlier start of the app learnt is known. Where the browser keeps nothing it is learnt anew each time. */
+/** Resolves when the stored pins are loaded. If the browser cannot store anything, they are learned again each time. */
 export async function openPins(db: () => Promise<Pick<DeviceDb, 'read' | 'write'>> = deviceDb): Promise<Pins> {
   const read = async (): Promise<string[]> => {
     const kept = await (await db()).read(entry).catch(() => undefined)
@@ -15,7 +15,7 @@ export async function openPins(db: () => Promise<Pick<DeviceDb, 'read' | 'write'
   const known = new Set(await read().catch(() => []))
   let work: Promise<unknown> = Promise.resolve()
   const keep = async (): Promise<void> => {
-    // Another tab may have learnt of others.
+    // Another tab may have learned others.
     const all = [...new Set([...(await read()), ...known])]
     await (await db()).write(entry, all.slice(-mostKept))
   }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** When a session was removed and on which device, as far as that was heard when it happened. */
+/** When a session was removed and on which device, if the removal was received live. */
 interface Removal {
   readonly at?: number
   /** The id of the device. */

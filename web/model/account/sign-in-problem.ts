@@ -1,11 +1,11 @@
 import { keyFingerprint, Refused } from '../../../lib/client/index.ts'
 import { trueNow } from '../../core/clock.ts'
 
-/** How an attempt to sign in ended, when it did not succeed. */
+/** Why an attempt to sign in failed. */
 export type SignInProblem =
   | { type: 'needs-setup-code' }
   | { type: 'needs-invite' }
-  /** The owner of the server has been asked; `fingerprint` are the words to recognise this key by. */
+  /** The owner of the server has been asked; `fingerprint` are the words that identify this key. */
   | { type: 'pending'; fingerprint: string }
   | { type: 'signup-closed' }
   | { type: 'locked'; nextAt: number | undefined }
@@ -14,7 +14,7 @@ export type SignInProblem =
   | { type: 'has-account' }
   | { type: 'other'; message: string }
 
-/** What went wrong, as far as a person can do something about it. */
+/** The cause, as far as a person can act on it. */
 export function signInProblem(error: unknown, secret: Uint8Array): SignInProblem {
   if (!(error instanceof Refused)) return { type: 'unreachable' }
   if (error.code === 'setup-code-required') return { type: 'needs-setup-code' }

@@ -1,10 +1,10 @@
 const keptName = 'afield-watched-minutes'
-/** For so long after the last touch somebody counts as looking. */
+/** How long the app counts as in use after the last touch. */
 let watchedMs = 60_000 * (keptMinutes() ?? 1)
 let touchedAt = 0
 let tellAgain: (() => void) | undefined
 
-/** As the person chose it for this device; it counts from the first moment of the next start. */
+/** As set for this device; stored, so that it applies from the next start on. */
 export function setWatchedMinutes(minutes: number): void {
   if (watchedMs === minutes * 60_000) return
   watchedMs = minutes * 60_000
@@ -12,12 +12,12 @@ export function setWatchedMinutes(minutes: number): void {
   tellAgain?.()
 }
 
-/** For how long the app will count as looked at, if nobody touches it again. */
+/** For how long the app will count as in use without another touch. */
 export function watchedForMs(now = Date.now()): number {
   return Math.max(0, touchedAt + watchedMs - now)
 }
 
-/** Told of a touch, but not of each: the server knows for how long one counts. Whoever comes back to the app has touched it. Returned is what ends it. */
+/** Called for some touches: the server knows how long one counts. Coming back to the app counts as a touch. Returns a function that stops it. */
 export function watchTouches(
   tell: () => void,
   { target = document, now = Date.now }: { target?: Document; now?: () => number } = {}

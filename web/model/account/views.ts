@@ -6,7 +6,7 @@ import type { MachineRecord } from '../../../lib/protocol/wire/records.ts'
 import * as v from '../../../lib/schema.ts'
 import type { MachineView, SessionView } from '../store.ts'
 
-/** A session as this device can read it. What does not open is left out, never fatal. */
+/** A session as this device can read it. Parts that cannot be decrypted are omitted, never fatal. */
 export function sessionView(vault: Pick<AccountVault, 'openKey'>, row: AccountSession): Omit<SessionView, 'last'> {
   const cipher = vault.openKey(row.dataEncryptionKey)
   return {

@@ -4,18 +4,18 @@ import type { RuleDraft } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import type { PermissionChoice, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 import type { Answered, OpenRequest } from './decisions.ts'
 
-/** What a person decided on this device. `choice` is one of the agent's own, if it offered any. */
+/** A decision made on this device. `choice` is one of the agent's own, if it offered any. */
 export interface Verdict {
   readonly kind: 'once' | 'session' | 'always' | 'deny' | 'stop'
   readonly choice?: PermissionChoice | undefined
   readonly reason?: string | undefined
-  /** Allows it from now on, by the machine. */
+  /** The machine allows it from now on. */
   readonly rule?: RuleDraft | undefined
-  /** For a plan: how the agent works after it. */
+  /** For a plan: the mode in which the agent continues. */
   readonly mode?: string | undefined
 }
 
-/** A verdict on its way. `delivered`: the machine has taken it; that it was applied is known from the agent state alone. */
+/** A verdict being sent. `delivered`: the machine has it; only the agent state shows whether it was applied. */
 export interface MyAnswer {
   readonly request: OpenRequest
   readonly verdict: Verdict
@@ -25,16 +25,16 @@ export interface MyAnswer {
     | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 }
 
-/** Where an answer of this device stands now. */
+/** The state of an answer of this device. */
 export type Life =
-  /** `queued`: kept on this device until there is a link. */
+  /** `queued`: stored on this device until there is a connection. */
   | { readonly type: 'queued' | 'sending' | 'delivered' }
   | { readonly type: 'applied'; readonly answered: Answered }
-  /** Somebody else was first. */
+  /** Someone else was first. */
   | { readonly type: 'elsewhere'; readonly answered: Answered }
-  /** The question ended without anybody's answer. */
+  /** The request ended without an answer. */
   | { readonly type: 'ended' }
-  /** The question is still open, and may be answered again. */
+  /** The request is still open, and can be answered again. */
   | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
 export function lifeOf(answer: MyAnswer, answered: Answered | undefined, isOpen: boolean, me: string | undefined): Life {
@@ -63,7 +63,7 @@ function sameVerdict({ kind }: Verdict, { outcome }: Answered): boolean {
   }
 }
 
-/** A verdict in the words of the wire: our wrapper reads `choice` and `shown`, existing ones the rest. */
+/** A verdict in the wire format: our wrapper reads `choice` and `shown`, existing ones the rest. */
 export function answerParams(request: OpenRequest, verdict: Verdict, me: string | undefined): ParamsOfCall<'permission'> {
   const { choice, reason, rule, mode } = verdict
   const decision = decisionIn(verdict)
@@ -87,7 +87,7 @@ function decisionIn({ kind, rule }: Verdict): NonNullable<ParamsOfCall<'permissi
     case 'always':
       return 'approved'
     case 'session':
-      // What a rule is made with is allowed once, and the rule does the rest.
+      // A verdict that creates a rule allows once, and the rule does the rest.
       return rule === undefined ? 'approved_for_session' : 'approved'
     case 'stop':
       return 'abort'
@@ -105,8 +105,8 @@ export interface Verdicts {
 }
 
 /**
- * The verdicts that can be given with what the agent offers. Existing wrappers offer nothing and take all but rules. `session` is the id
- * for a rule that counts only there.
+ * The verdicts possible with the agent's choices. Existing wrappers offer none and accept all except rules. `session` is the id
+ * for a rule that applies only there.
  */
 export function verdictsOf({ choices, suggestedRule }: Pick<PermissionRequest, 'choices' | 'suggestedRule'>, session: string): Verdicts {
   if (choices === undefined || choices.length === 0)
@@ -120,12 +120,12 @@ export function verdictsOf({ choices, suggestedRule }: Pick<PermissionRequest, '
       ? { kind: 'session', choice: always }
       : once && suggestedRule && { kind: 'session', choice: once, rule: { ...suggestedRule, session } },
     always: once && suggestedRule && { kind: 'always', choice: once, rule: suggestedRule },
-    // Without a way to say no there is still the way to stop.
+    // If there is no way to deny, the turn can still be stopped.
     deny: of('reject_once') || of('reject_always') ? { kind: 'deny', choice: of('reject_once') ?? of('reject_always') } : { kind: 'stop' }
   }
 }
 
-/** True when the agent's own choices say more than yes, no and for how long: they are shown as they are. */
+/** True if the agent's own choices say more than yes, no and for how long: they are shown as they are. */
 export function isOwnQuestion(request: OpenRequest): boolean {
   const { choices = [], kind, tool } = request
   const kinds = choices.map(choice => choice.kind)
@@ -133,7 +133,7 @@ export function isOwnQuestion(request: OpenRequest): boolean {
   return choices.length > 0 && (isPlan({ kind, tool }) || hasTwins)
 }
 
-/** A plan that waits to be started. */
+/** A plan that waits for approval. */
 export function isPlan({ kind, tool }: Pick<OpenRequest, 'kind' | 'tool'>): boolean {
   return kind === 'plan' || tool === 'ExitPlanMode'
 }

@@ -7,17 +7,17 @@ import { type Life, lifeOf, type MyAnswer, type Verdict } from './answers.ts'
 import type { Answered, OpenRequest } from './decisions.ts'
 import type { Answers, OpenQuestion } from './questions.ts'
 
-/** What a person answers here, and how far each answer has come. */
+/** The answers given here, and their state. */
 export interface Asking {
-  /** Answers given here that are not yet history, by request. */
+  /** Answers given here that are not completed yet, by request. */
   readonly lives: ReadonlySignal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>
   readonly questionStates: ReadonlySignal<ReadonlyMap<string, ReplyState>>
-  /** Without a link it waits here for one, and may be withdrawn until then; to allow what is risky it does not wait. */
+  /** Offline, it is queued and can be withdrawn until sent; allowing a risky request is never queued. */
   answer(request: OpenRequest, verdict: Verdict, isRisky: boolean): Promise<void>
   withdraw(request: string): void
   answerQuestion(question: OpenQuestion, answers: Answers | undefined): Promise<void>
   tryRule(pattern: RulePattern): Promise<RuleTrial>
-  /** The person has read how an answer ended. */
+  /** The person has seen the result of an answer. */
   dismiss(request: string): void
 }
 
@@ -48,7 +48,7 @@ export function openAsking(
   }
 }
 
-/** Where the answers of this device to one session stand. */
+/** The state of this device's answers to one session. */
 export function livesOf(
   replies: readonly Reply[],
   known: { requests: readonly OpenRequest[]; answered: readonly Answered[] },

@@ -2,20 +2,20 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Answered } from './decisions.ts'
 import type { Waiting } from './waiting.ts'
 
-/** A decision that was on the screen here when it ended, and was not answered here. */
+/** A decision that was on screen here when it closed, and was not answered here. */
 export interface ClosedDecision {
   readonly session: string
   readonly asked: Waiting
   readonly at: number
-  /** What else of its session was open or over when it closed: what comes after these is newer than it. */
+  /** The open and completed requests of its session when it closed: any others are newer. */
   readonly beside: readonly string[]
-  /** Somebody came for it when it was long over, and it may have been answered here. */
+  /** It was opened from a link long after it closed, and may have been answered here. */
   readonly isLookedUp?: boolean
   /** What has happened since. */
   readonly since?: readonly Since[]
 }
 
-/** `stopped`: nothing ran in its session any more. `ended-here`: the person ended its agent on this device. */
+/** `stopped`: nothing was running in its session any more. `ended-here`: the person ended its agent on this device. */
 export type Since = 'turn-over' | 'read' | 'said' | 'stopped' | 'ended-here'
 
 const closedNow = signal<readonly ClosedDecision[]>([])
@@ -23,9 +23,9 @@ const endedAt = new Map<string, number>()
 
 export const closedDecisions: ReadonlySignal<readonly ClosedDecision[]> = closedNow
 
-/** The last one of a session is enough: who comes back to many finds the others with their steps. */
+/** The last one per session is enough: the others can be found with their steps. */
 export function noteClosed(gone: ClosedDecision): void {
-  // Seen to go here, it was not answered here; the address that it was read at says no more of it.
+  // It closed on screen, so it was not answered here; the link it was opened from no longer matters.
   if (gone.isLookedUp && closedNow.peek().some(({ session, asked }) => session === gone.session && asked.id === gone.asked.id)) return
   const ended = endedAt.get(gone.session)
   const isEndedHere = ended !== undefined && gone.at - ended < endTakesMs
@@ -38,7 +38,7 @@ export function forgetClosed(session: string): void {
   closedNow.value = closedNow.peek().filter(each => each.session !== session)
 }
 
-/** It goes by itself when its turn is over and the person has read it, or has said something since. */
+/** It disappears when its turn is over and the person has read it, or has sent a message since. */
 export function noteSince(session: string, what: Since): void {
   const gone = closedNow.peek().find(each => each.session === session)
   if (gone === undefined || gone.since?.includes(what)) return
@@ -47,15 +47,15 @@ export function noteSince(session: string, what: Since): void {
   else closedNow.value = closedNow.peek().map(each => (each === gone ? { ...gone, since } : each))
 }
 
-/** The person ends the agent of a session here; false: that came to nothing. */
+/** The person ends the agent of a session here; false: that failed. */
 export function noteEnding(session: string, isDone = true): void {
   if (isDone) endedAt.set(session, Date.now())
   else endedAt.delete(session)
 }
 
-/** Above the next decision it would read as if that one were answered. */
+/** Above the next decision it would look as if that one had been answered. */
 export function isOvertaken({ asked, beside }: ClosedDecision, open: readonly Waiting[], answered: readonly Answered[]): boolean {
-  // What a rule allowed was never open.
+  // A request allowed by a rule was never open.
   const others = [...open, ...answered.filter(({ rule, by }) => rule === undefined || by !== undefined)]
   return others.some(({ id }) => id !== asked.id && !beside.includes(id))
 }

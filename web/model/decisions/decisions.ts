@@ -8,7 +8,7 @@ export interface OpenRequest extends PermissionRequest {
   readonly id: string
 }
 
-/** How a permission was answered, by whomever. `at` is ms since 1970. */
+/** How a permission was answered, by anyone. `at` is ms since 1970. */
 export interface Answered {
   readonly id: string
   readonly call: string | undefined
@@ -17,13 +17,13 @@ export interface Answered {
   readonly title: string | undefined
   readonly outcome: 'allowed-once' | 'allowed-session' | 'denied' | 'stopped' | 'ended'
   readonly reason: string | undefined
-  /** The device that answered, as it names itself; undefined when it did not say. */
+  /** The name of the device that answered; undefined if unknown. */
   readonly by: string | undefined
-  /** The pattern of the rule that allowed it, or that was made with the answer. */
+  /** The pattern of the rule that allowed it, or that was created with the answer. */
   readonly rule?: string | undefined
-  /** Of a question: what was answered, or undefined when the agent was left to decide. */
+  /** For a question: the answer, or undefined if the agent was left to decide. */
   readonly said?: { readonly text: string | undefined }
-  /** What else was allowed with it from then on. */
+  /** What else is allowed from then on. */
   readonly grants?: Grants | undefined
   readonly at: number
 }
@@ -55,7 +55,7 @@ export function decisionsOf(state: AgentState | undefined): Answered[] {
     }))
 }
 
-/** How the like was answered here, the latest first: of commands those with the same program, else of the same tool. */
+/** How similar requests were answered here, newest first: commands with the same program, otherwise the same tool. */
 export function answeredLike(
   { tool, arguments: args }: Pick<OpenRequest, 'tool' | 'arguments'>,
   answered: readonly Answered[]

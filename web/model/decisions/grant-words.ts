@@ -3,14 +3,14 @@ import { visible } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
 import type { Verdict } from './answers.ts'
 
-/** What a yes for longer says on its button: what the agent will do, in our words where that is known, else in its own. */
+/** The label of a permanent grant: what the agent will do, in our words if known, otherwise in its own. */
 export function lastingWords({ choice, rule }: Verdict): string {
-  // A rule allows what is shown, and existing wrappers say nothing of what they will do.
+  // A rule allows what is shown, and existing wrappers do not say what they will do.
   if (rule !== undefined || choice === undefined) return words.allow.session
   return choice.grants === undefined ? visible(choice.label) : words.grants.allow[choice.grants.lasts](grantWords(choice.grants))
 }
 
-/** For a button; the whole stands beside it when this is less. */
+/** For a button; the full text is shown next to it if this is shorter. */
 export function brief(text: string): string {
   return text.length <= mostOnButton ? text : `${text.slice(0, mostOnButton - 1)}…`
 }

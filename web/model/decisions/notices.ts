@@ -4,20 +4,20 @@ import { type ClosedDecision, isOvertaken } from './closed-decisions.ts'
 import type { Answered } from './decisions.ts'
 import type { Waiting } from './waiting.ts'
 
-/** Something to be decided that is not open any more, though its reader did not decide it or meant to do so otherwise. */
+/** A decision that is no longer open, although the reader did not decide it or intended another answer. */
 export interface Notice {
   readonly id: string
   readonly asked: Waiting
-  /** Undefined when it was only read here. */
+  /** Undefined if it was only read here. */
   readonly mine: MyAnswer | undefined
-  /** Undefined when it ended without anybody's answer. */
+  /** Undefined if it ended without an answer. */
   readonly answered: Answered | undefined
   readonly at: number
-  /** That it was only read here, and what happened since. */
+  /** It was only read here; what happened since. */
   readonly gone?: ClosedDecision | undefined
 }
 
-/** What is known of one session. */
+/** The known facts of one session. */
 export interface Noticed {
   readonly facts: SessionFacts
   readonly lives: ReadonlyMap<string, { answer: MyAnswer; life: Life }>
@@ -25,7 +25,7 @@ export interface Noticed {
   readonly open: readonly Waiting[]
 }
 
-/** What is to be said of it, answers of this device first. */
+/** The notices to show, answers of this device first. */
 export function noticesOf(known: Noticed, gone: readonly ClosedDecision[]): Notice[] {
   const { facts, lives, answered } = known
   const mine = [...lives].flatMap(([id, { answer, life }]): Notice[] => {
@@ -40,7 +40,7 @@ export function noticesOf(known: Noticed, gone: readonly ClosedDecision[]): Noti
     const notice = { id, asked, mine: undefined, at, gone: each }
     const end = answered.find(each => each.id === id)
     if (end !== undefined) return [{ ...notice, answered: end.outcome === 'ended' ? undefined : end, at: end.at }]
-    // As long as its machine is away it may be open still.
+    // While its machine is offline it may still be open.
     const isOver = facts.presence === 'ended' || (facts.presence === 'here' && !known.open.some(each => each.id === id))
     return isOver ? [{ ...notice, answered: undefined }] : []
   })

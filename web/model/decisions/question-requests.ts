@@ -2,12 +2,12 @@ import { questionTool, readQuestions } from '../../../lib/protocol/sealed/decisi
 import type { Question } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import type { CompletedRequest, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 
-/** What an agent wants to know, as its request says it. */
+/** A question of an agent, from its request. */
 export type AskedQuestion =
   | { readonly type: 'form'; readonly questions: readonly Question[] }
   | { readonly type: 'link'; readonly url: string }
 
-/** Undefined for a permission. One that comes with choices is of an older wrapper of ours, and takes none but these. */
+/** Undefined for a permission. A request with choices comes from an older wrapper of ours, and accepts only these. */
 export function questionIn({ tool, arguments: args, choices, form, url }: PermissionRequest): AskedQuestion | undefined {
   if (tool !== questionTool || choices !== undefined) return undefined
   const written = formOrLink(form, url)
@@ -21,7 +21,7 @@ function formOrLink(form: { questions: readonly Question[] } | undefined, url: s
   return url === undefined ? undefined : { type: 'link', url }
 }
 
-/** What Happy's CLI was answered it does not tell: that it was reads as any yes. */
+/** Happy's CLI does not report the answers: that it was answered looks like any approval. */
 export function isAnsweredQuestion({ tool, status, answers, reason }: CompletedRequest): boolean {
   return tool === questionTool && (answers !== undefined || (status !== 'approved' && reason == null))
 }

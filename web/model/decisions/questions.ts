@@ -13,17 +13,17 @@ interface Waiting {
   readonly call: string | undefined
   /** Binds an answer to what was shown. */
   readonly shown: string | undefined
-  /** As the wire of older wrappers of ours calls it, which take the answer by a method of its own. */
+  /** The wire id of older wrappers of ours, which have a separate method for answers. */
   readonly olderKind?: string | undefined
 }
 
-/** Something an agent wants to know: answers to a form, or that a page is opened. */
+/** A question of an agent: a form to fill in, or a page to open. */
 export type OpenQuestion = Waiting & AskedQuestion
 
 /** By the ids of the questions. */
 export type Answers = Readonly<Record<string, QuestionAnswer>>
 
-/** The ones that this app can show, oldest first. */
+/** Those that this app can show, oldest first. */
 export function openQuestions(state: AgentState | undefined): OpenQuestion[] {
   const over = state?.completedRequests ?? {}
   return Object.entries(state?.requests ?? {})
@@ -35,7 +35,7 @@ export function openQuestions(state: AgentState | undefined): OpenQuestion[] {
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }
 
-/** How questions ended, as decisions that say more than yes and no. */
+/** How questions ended, as decisions with more than yes and no. */
 export function answeredQuestions(state: AgentState | undefined): Answered[] {
   const asked = Object.entries(state?.completedRequests ?? {}).filter(([, told]) => isAnsweredQuestion(told))
   return asked.map(([id, told]): Answered => {
@@ -50,7 +50,7 @@ function firstOf({ arguments: args }: CompletedRequest): string | undefined {
   return readQuestions(args)?.[0]?.question
 }
 
-/** `undefined`: the agent shall decide by itself, or the page was refused. Existing wrappers read `updatedInput`. */
+/** `undefined`: the agent decides itself, or the page was declined. Existing wrappers read `updatedInput`. */
 export function questionParams(question: OpenQuestion, answers: Answers | undefined, me: string | undefined): ParamsOfCall<'permission'> {
   const about = { ...(question.shown !== undefined && { shown: question.shown }), ...(me !== undefined && { answeredBy: me }) }
   if (answers === undefined) return { id: question.id, approved: false, decision: 'denied', reason: leftToAgent, ...about }
@@ -58,5 +58,5 @@ export function questionParams(question: OpenQuestion, answers: Answers | undefi
   return { id: question.id, approved: true, decision: 'approved', answers: { ...answers }, ...written, ...about }
 }
 
-// Read by the agent, where its wrapper passes it on.
+// Read by the agent, if its wrapper forwards it.
 const leftToAgent = 'The person would rather not say. Decide by yourself, and go on.'

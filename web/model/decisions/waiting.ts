@@ -6,7 +6,7 @@ export type Waiting = { id: string; createdAt: number } & (
   | { type: 'question'; question: OpenQuestion }
 )
 
-/** Everything that waits for a person here, oldest first. */
+/** All open requests shown here, oldest first. */
 export function waitingOf(requests: readonly OpenRequest[], questions: readonly OpenQuestion[]): Waiting[] {
   return [
     ...requests.map(request => ({ type: 'permission' as const, request, id: request.id, createdAt: request.createdAt })),

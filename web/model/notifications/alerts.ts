@@ -4,12 +4,12 @@ import type { Alert } from '../../core/worker-messages.ts'
 const alertNow = signal<Alert | undefined>(undefined)
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-/** What is said inside the app in place of a notification. */
+/** An in-app alert in place of a notification. */
 export const shownAlert: ReadonlySignal<Alert | undefined> = alertNow
 
 const shownForMs = 8_000
 
-/** The last one counts: there is one place for it. */
+/** There is one place for alerts, and the last one wins. */
 export function showAlert(alert: Alert): void {
   clearTimeout(hiding)
   alertNow.value = alert

@@ -1,27 +1,27 @@
 import type { Channel } from './notifications.ts'
 
-/** One notification that should have come: after how long it did, or that it did not. `delayMs` is null where nobody tells. */
+/** An expected notification: its delay, or that it did not arrive. `delayMs` is null if arrival is not reported. */
 export type TrackedNotification = { at: number; has: 'arrived'; delayMs: number | null } | { at: number; has: 'missed' }
 
-/** What is known of one channel, for a person. */
+/** The state of one channel, for a person. */
 export interface ChannelHealth {
-  /** `missing`: the last two did not come. `untried`: nothing was sent yet that counts. */
+  /** `missing`: the last two did not arrive. `untried`: nothing relevant was sent yet. */
   readonly state: 'reaching' | 'missing' | 'untried'
-  /** The oldest first. */
+  /** Oldest first. */
   readonly arrivals: readonly TrackedNotification[]
   readonly last: TrackedNotification | undefined
   readonly cause: MissCause | undefined
 }
 
 /**
- * Why notifications do not come, as far as that can be told. `held-back`: handed over, and not shown; `not-allowed`: the server may not
- * reach that address; `wants-token`: it is protected; `no-answer`: nobody answers there; `gone`: there is no such address any more.
+ * Why notifications do not arrive, if known. `held-back`: delivered, but not shown; `not-allowed`: the server may not
+ * contact that address; `wants-token`: it requires a token; `no-answer`: no response; `gone`: the address no longer exists.
  */
 export type MissCause = 'held-back' | 'not-allowed' | 'wants-token' | 'no-answer' | 'gone' | 'refused'
 
 type Sent = Channel['health']['last'][number]
 
-/** What was handed over so short ago may still come. */
+/** A notification sent this recently may still arrive. */
 const comesWithinMs = 60_000
 const missesThatCount = 2
 
@@ -41,7 +41,7 @@ export function healthOf({ acknowledges, health }: Pick<Channel, 'acknowledges' 
   }
 }
 
-/** Undefined for what does not count: somebody looked or had answered, or it is still on its way. */
+/** Undefined if irrelevant: the app was in use, it was already answered, or it is still being delivered. */
 function arrivalOf({ at, outcome, arrivedAfterMs }: Sent, acknowledges: boolean, now: number): TrackedNotification | undefined {
   if (arrivedAfterMs !== null) return { at, has: 'arrived', delayMs: arrivedAfterMs }
   switch (outcome) {
@@ -63,7 +63,7 @@ function arrivalOf({ at, outcome, arrivedAfterMs }: Sent, acknowledges: boolean,
   }
 }
 
-/** The same for what came of a single test. */
+/** The same for the result of a single test. */
 export function causeOf({ outcome, reason }: Pick<Sent, 'outcome' | 'reason'>): MissCause {
   if (outcome === 'gone' || outcome === 'unknown') return 'gone'
   if (outcome === 'expired' || outcome === 'waiting') return 'no-answer'

@@ -2,13 +2,13 @@ import type { NotificationSettings } from '../../../lib/protocol/wire/notificati
 import type { Alert } from '../../core/worker-messages.ts'
 import { ringing } from '../../words/ringing.ts'
 
-/** A notice as the server tells it to apps that are there at that moment; it never comes again. */
+/** A notice as the server sends it to connected apps; it is sent once. */
 export interface LiveNotice {
   readonly sessionId: string
   readonly kind: string
 }
 
-/** What to say of it while somebody is at the app, by the same settings as a notification; undefined when it is to be left alone. */
+/** The alert to show while the app is in use, by the same settings as a notification; undefined for none. */
 export function alertFor(
   { sessionId, kind }: LiveNotice,
   title: string | undefined,

@@ -5,7 +5,7 @@ import { type Alert, testPath, type WorkerMessage } from '../../core/worker-mess
 import { showAlert } from './alerts.ts'
 import { testTappedAt } from './test-tapped.ts'
 
-/** What the worker asks. Also where notifications have just been turned off: some may be shown still. Returned is what ends it. */
+/** Handles requests of the worker, also right after notifications were turned off, since some may still be shown. Returns a function that stops it. */
 export function listenToWorker(): () => void {
   const stopped = new AbortController()
   const hear = ({ data, ports }: MessageEvent<WorkerMessage | undefined>) => {
@@ -26,7 +26,7 @@ export function listenToWorker(): () => void {
   return () => stopped.abort()
 }
 
-/** In place of a notification. Over the lock nothing of the account is said; that something was is heard. */
+/** In place of a notification. Over the lock it shows nothing of the account, but plays the sound. */
 export function say(alert: Alert): void {
   if (!isLocked.peek()) showAlert(alert)
   if (!alert.isSilent) import('./ringing-sound.ts').then(({ playSound }) => playSound()).catch(() => {})

@@ -9,9 +9,9 @@ import { language } from '../../words/language.ts'
 import type { Live } from '../account/live.ts'
 
 export type { NotificationSettings }
-/** Where notifications of the account go, and how well they arrive there. */
+/** The notification channels of the account, and their delivery rates. */
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]
-/** What came of the first try of a test on one channel. */
+/** The result of the first attempt of a test on one channel. */
 export type Tried = ReplyOf<'testNotification'>['channels'][number]
 
 type Link = Pick<Live, 'rest'>
@@ -21,29 +21,29 @@ type Change = (settings: NotificationSettings) => Partial<NotificationSettings>
 export type Reading = { type: 'reading' } | { type: 'unreached' } | { type: 'untold' } | ({ type: 'told' } & ToldNotifications)
 
 interface ToldNotifications {
-  /** As they were chosen here, stored yet or not. */
+  /** As chosen here, stored yet or not. */
   readonly settings: NotificationSettings
   readonly channels: readonly Channel[]
 }
 
 /**
- * Where a change has come to. What is not stored stays chosen here: `unreached` is tried again, `refused` may be, and `no-device` says
- * that this sign-in is of the older way and can keep no settings.
+ * The state of a change. Unstored changes stay selected here: `unreached` is retried, `refused` can be retried, and `no-device` means
+ * that this is a legacy sign-in, which cannot store settings.
  */
 export type Saving = 'nothing' | 'saving' | 'saved' | 'unreached' | 'refused' | 'no-device'
 
-/** The notification settings of this device, kept by the server. */
+/** The notification settings of this device, stored on the server. */
 export interface NotificationBook {
   readonly reading: ReadonlySignal<Reading>
   readonly saving: ReadonlySignal<Saving>
   read(): Promise<void>
-  /** Shown at once, then stored. What another tab, or a notification, changed meanwhile stays as it is there. */
+  /** Shown immediately, then stored. Changes made meanwhile by another tab, or in a notification, are preserved. */
   change(change: Change): Promise<void>
-  /** Tries again to store what is not stored. */
+  /** Retries storing unstored changes. */
   again(): Promise<void>
 }
 
-/** What each page of these settings is given: what holds, and how to change it. */
+/** For each page of these settings: the current values, and how to change them. */
 export interface NotificationContext extends ToldNotifications {
   readonly link: Live
   readonly book: NotificationBook
@@ -51,7 +51,7 @@ export interface NotificationContext extends ToldNotifications {
 
 const books = new WeakMap<Live['rest'], NotificationBook>()
 
-/** One for each link, so that what could not be stored outlives the screen where it was chosen. */
+/** One per link, so that unstored changes survive the screen where they were made. */
 export function notificationsOf({ rest }: Link): NotificationBook {
   const book = books.get(rest) ?? openBook(rest)
   books.set(rest, book)
@@ -102,7 +102,7 @@ function openBook(rest: Live['rest']): NotificationBook {
       try {
         stored.value = { type: 'told', ...(await readStored()) }
       } catch (error) {
-        // What was read before is still worth being seen.
+        // The previous data is still worth showing.
         if (stored.peek().type === 'told') return
         stored.value = { type: error instanceof Refused && error.status === 404 ? 'untold' : 'unreached' }
       }
@@ -119,13 +119,13 @@ function changed(settings: NotificationSettings, change: Change): NotificationSe
   return { ...settings, ...change(settings) }
 }
 
-/** What the device itself says, whatever is chosen: where it is, what it speaks, and that nothing is shown while it is locked. */
+/** Facts of the device itself: time zone, language, and that nothing is shown while it is locked. */
 function ofThisDevice(settings: NotificationSettings): NotificationSettings {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   return { ...settings, timeZone, language, previews: settings.previews && lockChoice.peek() === 'off' }
 }
 
-/** True when the server would judge by another time zone, language or lock than this device has. */
+/** True if the server has another time zone, language or lock state than this device. */
 export function isOutOfDate(settings: NotificationSettings): boolean {
   const own = ofThisDevice(settings)
   return own.timeZone !== settings.timeZone || own.language !== settings.language || own.previews !== settings.previews
@@ -136,7 +136,7 @@ function whyUnsaved(error: unknown): Saving {
   return error.status === 404 ? 'no-device' : 'refused'
 }
 
-/** Sends a test to one channel; resolves to what came of the first try, undefined when the channel is gone. */
+/** Sends a test to one channel; resolves to the result of the first attempt, undefined if the channel is gone. */
 export async function sendTest({ rest }: Link, channel: string): Promise<Tried | undefined> {
   const { channels } = await rest.call('testNotification', { body: { channel } })
   return channels.find(({ id }) => id === channel)
@@ -146,7 +146,7 @@ export async function removeChannel({ rest }: Link, { id }: Channel): Promise<vo
   await rest.call('removeChannel', { params: { id } })
 }
 
-/** Seven in the morning after the next night; who is up after midnight still has that night before them. */
+/** Seven in the morning after the next night; after midnight, the current night counts as the next. */
 export function tomorrowMorning(from: Date): number {
   const morning = new Date(from)
   morning.setHours(7, 0, 0, 0)

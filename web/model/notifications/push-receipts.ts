@@ -8,8 +8,8 @@ interface ReceiptLink {
 }
 
 /**
- * Tells the server that a push arrived. What cannot be told now is kept, and told by whoever comes first: the next push, the app, or the
- * browser once it is online. Resolves to whether nothing is left to be told.
+ * Acknowledges a push to the server. A receipt that cannot be sent now is stored, and sent by the next push, the app, or the
+ * browser once it is online. Resolves to whether all receipts were sent.
  */
 export async function sendReceipts({ rest, db }: ReceiptLink, fresh: readonly string[] = []): Promise<boolean> {
   await db.change(entry, kept => [...new Set([...listOf(kept), ...fresh])].slice(-mostKept))
@@ -17,7 +17,7 @@ export async function sendReceipts({ rest, db }: ReceiptLink, fresh: readonly st
     try {
       await rest.call('acknowledgePush', { body: { receipt } })
     } catch (error) {
-      // Each is tried once more at the next chance; what is refused has no other.
+      // Each is retried at the next chance; a rejected one is not.
       if (!(error instanceof Refused) || error.status === 429) return false
     }
     await db.change(entry, kept => listOf(kept).filter(each => each !== receipt))

@@ -6,18 +6,18 @@ interface PushLink {
   readonly rest: Pick<Rest, 'call'>
   readonly registration: Pick<ServiceWorkerRegistration, 'pushManager'>
   readonly db: Pick<DeviceDb, 'read' | 'write' | 'remove'>
-  /** Where the app is, as its owner opens it: notifications lead there. */
+  /** The address of the app, as its owner opens it: the target of notifications. */
   readonly app: string
 }
 
-/** The browser has no way to its push service now, or lets nobody subscribe. */
+/** The browser cannot reach its push service now, or does not allow subscriptions. */
 export class NoPushService extends Error {
   override name = 'NoPushService'
 }
 
 /**
- * Has the server know this browser, by the page and by the worker alike. A subscription that was made for another key than the server has now is made
- * anew, and the server forgets what it knew this browser by before. Rejects with `NoPushService`, or as `rest` does.
+ * Registers this browser with the server, for page and worker alike. A subscription made for another server key is replaced,
+ * and the server drops the old one. Rejects with `NoPushService`, or as `rest` does.
  */
 export async function register({ rest, registration, db, app }: PushLink): Promise<void> {
   const { key } = await rest.call('readPushKey', {})
@@ -28,12 +28,12 @@ export async function register({ rest, registration, db, app }: PushLink): Promi
   if (typeof before === 'string' && before !== token) await forget(rest, before)
 }
 
-/** Whether the server was told of this browser, and not turned off since. */
+/** Whether this browser is registered with the server, and not turned off since. */
 export async function isRegistered(db: Pick<DeviceDb, 'read'>): Promise<boolean> {
   return typeof (await db.read(entry)) === 'string'
 }
 
-/** Ends the subscription first: what the server does not hear of leads nowhere then. */
+/** Ends the subscription first: if the server is unreachable, its token is useless then. */
 export async function unregister({ rest, registration, db }: Omit<PushLink, 'app'>): Promise<void> {
   const [subscription, token] = await Promise.all([registration.pushManager.getSubscription(), db.read(entry)])
   await subscription?.unsubscribe()
@@ -41,7 +41,7 @@ export async function unregister({ rest, registration, db }: Omit<PushLink, 'app
   if (typeof token === 'string') await forget(rest, token)
 }
 
-/** As the server wants it. */
+/** In the format of the server. */
 function tokenOf(subscription: Pick<PushSubscription, 'toJSON'>, app: string): string {
   const { endpoint, keys } = subscription.toJSON()
   const said = JSON.stringify({ endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, app })

@@ -1,8 +1,8 @@
 import type { DeviceDb } from '../../core/device-db.ts'
 
 /**
- * What the worker has to know of this device when no page is open. `isLocked`: nothing is opened and nothing is answered there. `mayAllow`: the person
- * lets a plain request be allowed in its notification.
+ * The device settings that the worker needs while no page is open. `isLocked`: nothing can be decrypted or answered there. `mayAllow`: the person
+ * permits allowing a plain request in its notification.
  */
 export interface RingingChoices {
   readonly isLocked: boolean
@@ -12,7 +12,7 @@ export interface RingingChoices {
 
 const entry = 'ringing'
 
-/** As long as nothing is known the device counts as locked. */
+/** Until they are stored the device counts as locked. */
 export const untold: RingingChoices = { isLocked: true, mayAllow: false, language: 'en' }
 
 export async function readRingingChoices(db: Pick<DeviceDb, 'read'>): Promise<RingingChoices> {

@@ -17,7 +17,7 @@ import { closeAnswered, closeNotice, closeOfSession } from './open-notifications
 import { sendReceipts } from './push-receipts.ts'
 import { changeRingingChoices, type RingingChoices } from './ringing-choices.ts'
 
-/** What a page does beside its worker, as long as this device rings. Returned is what ends it. */
+/** The page's part of notifications, while they are on for this device. Returns a function that stops it. */
 export function startRingingPage(link: Live, registration: ServiceWorkerRegistration): () => void {
   const book = notificationsOf(link)
   void book.read()
@@ -49,14 +49,14 @@ export function startRingingPage(link: Live, registration: ServiceWorkerRegistra
   }
 }
 
-// What is not known yet is as it is for who never said.
+// Unknown settings have their defaults.
 function settingsIn({ reading }: Pick<NotificationBook, 'reading'>): NotificationSettings {
   return reading.value.type === 'told' ? reading.value.settings : usualSettings
 }
 
 const usualSettings = v.parse(notificationSettings, {})
 
-/** Somebody is here, and does not see the session itself. Who has not touched the app for a while is told by a push. */
+/** The app is in use, but does not show the session. Without a recent touch, a push is sent instead. */
 function alertOf(notice: LiveNotice, settings: NotificationSettings): void {
   const at = route.peek()
   const isSeen = at.name === 'session' && at.id === notice.sessionId
@@ -72,7 +72,7 @@ function tellWorker(choices: Partial<RingingChoices>): void {
     .catch(() => {})
 }
 
-/** Of what came while the server could not be reached. */
+/** For pushes that arrived while the server was unreachable. */
 async function tellReceipts({ rest }: Pick<Live, 'rest'>): Promise<void> {
   await deviceDb()
     .then(db => sendReceipts({ rest, db }))

@@ -2,8 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { isDev } from '../../core/dev.ts'
 
 /**
- * Whether notifications can reach this browser. `needs-home-screen`: iOS delivers them only to an app on the Home Screen. `insecure`: without
- * HTTPS no browser does. `unsupported`: this one cannot.
+ * Whether notifications can reach this browser. `needs-home-screen`: iOS delivers them only to an app on the Home Screen. `insecure`:
+ * no browser does without HTTPS. `unsupported`: this one cannot.
  */
 export type Reach = 'granted' | 'denied' | 'undetermined' | 'needs-home-screen' | 'insecure' | 'unsupported'
 
@@ -11,13 +11,13 @@ const reachNow = signal<Reach>(lookAtReach())
 
 export const reach: ReadonlySignal<Reach> = reachNow
 
-/** What the person, or the browser, may have changed meanwhile. */
+/** The person, or the browser, may have changed it meanwhile. */
 export function refreshReach(): Reach {
   reachNow.value = lookAtReach()
   return reachNow.peek()
 }
 
-/** Calls back when it changes by other hands: in the settings of the browser or of the system. Returned is what ends it. */
+/** Calls back when it is changed elsewhere: in the settings of the browser or the system. Returns a function that stops it. */
 export function watchReach(onChange: () => void): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
@@ -26,7 +26,7 @@ export function watchReach(onChange: () => void): () => void {
     if (refreshReach() !== before) onChange()
   }
   document.addEventListener('visibilitychange', look, { signal })
-  // Not every browser tells; those that do not are looked at when the page is shown again.
+  // Not every browser reports changes; the others are checked when the page is shown again.
   navigator.permissions?.query({ name: 'notifications' }).then(
     status => signal.aborted || status.addEventListener('change', look, { signal }),
     () => {}
@@ -34,7 +34,7 @@ export function watchReach(onChange: () => void): () => void {
   return () => stopped.abort()
 }
 
-/** A phone or a tablet, with the app on its Home Screen or in a browser. */
+/** A phone or tablet, with the app on its Home Screen or in a browser. */
 export function isMobile(): boolean {
   const { userAgentData } = navigator as { userAgentData?: { mobile: boolean } }
   return userAgentData?.mobile === true || /Android|Mobile/.test(navigator.userAgent) || isIos()
@@ -47,7 +47,7 @@ function lookAtReach(): Reach {
   return Notification.permission === 'default' ? 'undetermined' : Notification.permission
 }
 
-// An iPad says it is a Mac, which has no touch screen.
+// An iPad identifies as a Mac, which has no touch screen.
 function isIos(): boolean {
   return /iPhone|iPad|iPod/.test(navigator.userAgent) || (/Macintosh/.test(navigator.userAgent) && navigator.maxTouchPoints > 1)
 }

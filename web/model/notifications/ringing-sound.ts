@@ -1,4 +1,4 @@
-/** Two short tones. Silent where nobody has touched the page yet: browsers want that first. */
+/** Two short tones. Silent until the page has been touched, which browsers require. */
 export async function playSound(): Promise<void> {
   const context = new AudioContext()
   try {

@@ -8,10 +8,10 @@ import { isMobile, reach, refreshReach, watchReach } from './ringing-reach.ts'
 
 export { isMobile, type Reach, reach } from './ringing-reach.ts'
 
-/** What the person said on this device: `later` to the card that asks. */
+/** The person's choice on this device: `later` answers the card that asks. */
 type Choice = 'on' | 'off' | 'later' | undefined
 
-/** Why this device does not ring although it should: the browser's push service, or our server, could not be asked. */
+/** Why notifications are on but do not work here: the browser's push service, or our server, could not be reached. */
 export type RingingProblem = 'push-service' | 'server'
 
 const keptName = 'afield-ringing'
@@ -21,19 +21,19 @@ const problemNow = signal<RingingProblem | undefined>(undefined)
 const isBusyNow = signal(false)
 const isRefusedNow = signal(false)
 const wasLeftNow = signal(localStorage.getItem(leftName) !== null)
-/** The link that was started last and not ended. */
+/** The link started last and not ended. */
 let linkNow: Live | undefined
 
-/** Whether the person wants notifications on this device and the browser lets them come. */
+/** Whether the person wants notifications on this device and the browser allows them. */
 export const isRingingHere: ReadonlySignal<boolean> = computed(() => wants(choiceNow.value) && reach.value === 'granted')
-/** Tried again with each start and whenever the app is shown. */
+/** Retried at each start and whenever the app is shown. */
 export const ringingProblem: ReadonlySignal<RingingProblem | undefined> = problemNow
 /** True while it is being turned on or off. */
 export const isRingingBusy: ReadonlySignal<boolean> = isBusyNow
 
 /**
- * Whether Home asks: on a phone, where nobody said yes or no yet, once a first session is there or the app was left for the first time. It goes
- * on as long as the browser has said no to it just now, so that the way out can be read.
+ * Whether Home asks: on a phone without a choice yet, once there is a session or the app was left for the first time. It stays
+ * visible right after the browser denied it, so that the way out can be read.
  */
 export const shouldAsk: ReadonlySignal<boolean> = computed(() => {
   if (isRefusedNow.value) return true
@@ -42,15 +42,15 @@ export const shouldAsk: ReadonlySignal<boolean> = computed(() => {
   return mayCome && (home.value.sessions.size > 0 || wasLeftNow.value)
 })
 
-/** "Not now": it stands in the settings from now on. */
+/** "Not now": from now on it is only in the settings. */
 export function askNoMore(): void {
   isRefusedNow.value = false
   choose('later')
 }
 
-/** Asks the browser, so only from a tap. What came of it is in `reach`, `isRingingHere` and `ringingProblem`. */
+/** Asks the browser, so call it only from a tap. The result is in `reach`, `isRingingHere` and `ringingProblem`. */
 export async function turnOn(): Promise<void> {
-  // Nothing may come before this: browsers want it in the tap itself.
+  // This must come first: browsers require it in the tap itself.
   if (refreshReach() === 'undetermined') await Notification.requestPermission()
   const now = refreshReach()
   if (now === 'undetermined') return
@@ -59,7 +59,7 @@ export async function turnOn(): Promise<void> {
   if (now === 'granted') await registerHere()
 }
 
-/** Nothing comes to this device any more; the other devices of the account stay as they are. */
+/** Turns notifications off for this device; the other devices of the account are not affected. */
 export async function turnOff(): Promise<void> {
   choose('off')
   problemNow.value = undefined
@@ -68,7 +68,7 @@ export async function turnOff(): Promise<void> {
   })
 }
 
-/** As long as this link is there, the server knows this browser as it is now. Returned is what ends it. */
+/** While this link exists, the server has the current registration of this browser. Returns a function that stops it. */
 export function startRinging(link: Live): () => void {
   linkNow = link
   const stopped = new AbortController()
@@ -84,7 +84,7 @@ export function startRinging(link: Live): () => void {
   window.addEventListener('storage', chosenElsewhere, { signal })
   const unwatch = watchReach(again)
   const unlisten = listenToWorker()
-  // More is needed only where it rings.
+  // The rest is needed only if notifications are on.
   const unring = effect(() => (isRingingHere.value ? ringIn(link) : undefined))
   again()
   return () => {
@@ -115,7 +115,7 @@ function noteLeft(): void {
   localStorage.setItem(leftName, 'yes')
 }
 
-/** The sign-in of this device is over: nothing may come to it any more. What the server knows goes with the sign-in. */
+/** The sign-in of this device is over: it must get no more notifications. The server's registration ends with the sign-in. */
 export async function forgetRinging(): Promise<void> {
   choose(undefined)
   wasLeftNow.value = false
@@ -125,7 +125,7 @@ export async function forgetRinging(): Promise<void> {
 
 let last: Promise<unknown> = Promise.resolve()
 
-// A phone that was asked once and said yes need not be asked again after the account came back; on a desktop only an own choice counts.
+// A phone that was asked once and allowed it is not asked again after a new sign-in; on a desktop only an explicit choice counts.
 function wants(choice: Choice): boolean {
   return choice === 'on' || (choice === undefined && isMobile() && !navigator.webdriver)
 }
@@ -144,7 +144,7 @@ function readChoice(): Choice {
 async function registerHere(): Promise<void> {
   await inTurn(async () => {
     const link = linkNow
-    // Turned off, or signed out, while it waited for its turn. Without a link the next one does it.
+    // Turned off, or signed out, while waiting. Without a link, the next one does it.
     if (!link || !isRingingHere.peek()) return
     try {
       await register({ rest: link.rest, app: location.origin, ...(await here()) })
@@ -165,7 +165,7 @@ async function here() {
   return { registration: await navigator.serviceWorker.ready, db: await deviceDb() }
 }
 
-// What was asked for last is what holds, however long each takes.
+// The last request wins, regardless of how long each takes.
 async function inTurn(step: () => Promise<void>): Promise<void> {
   isBusyNow.value = true
   const done = last.then(step)

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals'
 
-/** When somebody tapped a notification that leads to the page of notifications, as a test does. Undefined: not since the app was opened. */
+/** When a notification that opens the notifications page was tapped, as for a test. Undefined: not since the app was opened. */
 export const testTappedAt = signal<number | undefined>(undefined)

@@ -1,7 +1,7 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { EntryState, Kind } from './queue.ts'
 
-/** A session whose agent reached its limit, and that shall go on by itself when that ends and the app is open. */
+/** A session whose agent reached its limit, and that continues automatically when that ends and the app is open. */
 export interface Continuation {
   readonly key: string
   readonly kind: 'continuation'
@@ -18,7 +18,7 @@ export interface ContinuationSources {
   canSay(session: string): boolean
 }
 
-/** A session goes on once per window. */
+/** A session continues once per window. */
 export function newContinuation(session: string, at: number, text: string): Continuation {
   return { key: continuationKey(session), kind: 'continuation', session, at, text, state: { type: 'queued' } }
 }
@@ -34,12 +34,12 @@ export function continuations({ say, canSay }: ContinuationSources): Kind<Contin
       await say(session, text)
       return undefined
     },
-    // It may have been said.
+    // It may have been sent.
     asLeft: () => undefined
   }
 }
 
-/** When the limit ends that is the last that was heard; undefined when it is over, or something came after it. */
+/** The end of the latest limit; undefined if it is over, or newer output followed it. */
 export function limitEnd({ items }: Pick<Transcript, 'items'>, at: number): number | undefined {
   const last = items.findLast(item => item.type === 'limit' || item.type === 'mine' || item.type === 'prose' || item.type === 'step')
   return last?.type === 'limit' && last.endsAt !== undefined && last.endsAt > at ? last.endsAt : undefined

@@ -5,7 +5,7 @@ import { type DurableQueue, openQueue } from './queue.ts'
 import { type Reply, type ReplySources, replies } from './replies.ts'
 import { type StartSources, starts, type WaitingStart } from './starts.ts'
 
-/** All that waits in the queue of this device; another kind is another row here. */
+/** All kinds of entries in the queue of this device; a new kind is a new row here. */
 export type DeviceQueue = DurableQueue<Reply | WaitingStart | Continuation>
 
 export function openDeviceQueue(sources: {

@@ -4,15 +4,15 @@ import { live } from '../account/account.ts'
 import type { Reply } from './replies.ts'
 import type { WaitingStart } from './starts.ts'
 
-/** What leaves this device by itself, once it can. */
+/** Entries that this device sends automatically, as soon as it can. */
 export interface Leaving {
   readonly starts: readonly WaitingStart[]
   readonly replies: readonly Reply[]
-  /** Messages, by session; only while there is no link: with one they are gone in a moment. */
+  /** Messages, by session; only while offline, since otherwise they are sent in a moment. */
   readonly messages: readonly { session: string; count: number }[]
 }
 
-/** Undefined when nothing does. */
+/** Undefined if there are none. */
 export const leaving: ReadonlySignal<Leaving | undefined> = computed(() => {
   const link = live.value
   if (link === undefined) return undefined

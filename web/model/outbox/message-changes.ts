@@ -2,7 +2,7 @@ import { type Draft, giveUpDraft, newUserText, sealDraft } from '../../../lib/cl
 import { home } from '../home.ts'
 import { type LeavingMessage, type MessageLink, metaOf, openedOf, tellChange } from './messages.ts'
 
-/** In the order in which they leave. What changes one that is there already stands for it; of what does not open here nothing is told. */
+/** In sending order. An edit is shown in place of its message; those that cannot be decrypted here are omitted. */
 export function leavingMessages(link: MessageLink, drafts: readonly Draft[]): LeavingMessage[] {
   const messages = new Map<string, LeavingMessage>()
   for (const draft of drafts) {
@@ -17,8 +17,8 @@ export function leavingMessages(link: MessageLink, drafts: readonly Draft[]): Le
 }
 
 /**
- * It says this instead, at the same place and under its own name. Under that name something may have been stored, although nobody said so:
- * then what is sent now is not, and a second one behind it replaces the words, where its wrapper can do that.
+ * Replaces the text, at the same place and with its own id. The server may have stored that id without confirming it:
+ * then the new text is ignored, and a second message behind it replaces the text, if its wrapper supports that.
  */
 export async function changeMessage(link: MessageLink, { session, localId }: LeavingMessage, text: string): Promise<void> {
   const cipher = link.cipherOf(session)
@@ -35,23 +35,23 @@ export async function changeMessage(link: MessageLink, { session, localId }: Lea
   const others = behind.slice(1).filter(isOther)
   for (const { draft } of behind.slice(1).filter(each => !isOther(each))) giveUpDraft(cipher, draft)
   const again = [
-    // Under its own number too.
+    // With its own number too.
     { ...sealDraft(cipher, session, newUserText(text, meta)), localId },
     ...others.map(({ draft }) => draft),
     // Behind those, as its number is.
     ...(isUnsure ? [sealDraft(cipher, session, newUserText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
   ]
-  // At once, so that they are kept together and leave in this order.
+  // Together, so that they are stored together and sent in this order.
   await Promise.all(again.map(draft => link.outbox.put(draft)))
   tellChange({ session, localId, text })
 }
 
-/** Takes it back with all that leaves behind it, as far as that is not on its way. */
+/** Withdraws it with everything queued behind it, except what is being sent. */
 async function recalled(link: MessageLink, session: string, localId: string, tries = 5): ReturnType<typeof recalledNow> {
   const taken = await recalledNow(link, session, localId)
   const isUnderway = taken.length === 0 && link.outbox.pending.some(draft => draft.session === session && draft.localId === localId)
   if (!isUnderway || tries === 0) return taken
-  // An attempt that leads nowhere ends soon.
+  // An attempt without a connection ends soon.
   await new Promise(resolve => setTimeout(resolve, againMs))
   return recalled(link, session, localId, tries - 1)
 }

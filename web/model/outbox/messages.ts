@@ -6,14 +6,14 @@ import type { Live } from '../account/live.ts'
 
 export type MessageLink = Pick<Live, 'outbox' | 'cipherOf'>
 
-/** A message of a person that has not left this device. */
+/** A person's message that has not been sent from this device. */
 export interface LeavingMessage {
   readonly session: string
   readonly localId: string
   readonly text: string
 }
 
-/** One was changed or taken back; without a text it is gone. */
+/** One was edited or withdrawn; without a text it is gone. */
 interface MessageChange {
   readonly session: string
   readonly localId: string
@@ -31,7 +31,7 @@ export function tellChange(change: MessageChange): void {
   for (const listener of listeners) listener(change)
 }
 
-/** It does not leave, nor does what changes it; what of it left after all, or has left long ago, is withdrawn by a word to the machine. */
+/** Neither it nor its edits are sent; parts that may have been sent are withdrawn by a message to the machine. */
 export async function withdrawMessage(link: MessageLink, { session, localId }: Pick<LeavingMessage, 'session' | 'localId'>): Promise<void> {
   const drafts = link.outbox.pending.filter(draft => draft.session === session)
   for (const edit of drafts.filter(draft => metaOf(openedOf(link, draft)).replaces === localId)) {
@@ -39,33 +39,33 @@ export async function withdrawMessage(link: MessageLink, { session, localId }: P
     await takeBack(link, [edit])
   }
   const text = drafts.filter(draft => draft.localId === localId)
-  // When one of its files may have left the text goes too, and is taken back behind it.
+  // If one of its files may have been sent, the text is sent too, and withdrawn after it.
   const isHere = text.length > 0 && (await takeBack(link, [...filesBefore(link, drafts, localId), ...text]))
   tellChange({ session, localId, text: undefined })
-  // What leaves behind it would else seem to have lost it on the way.
+  // Otherwise the messages behind it would make it look lost.
   const isMissed = link.outbox.pending.some(draft => draft.session === session)
   const cipher = link.cipherOf(session)
   if ((!isHere || isMissed) && cipher) await link.outbox.put(sealDraft(cipher, session, toldByPerson({ t: 'withdraw', localId })))
 }
 
-/** One after the other, up to the first that may have left: then false. */
+/** One after the other, up to the first that may have been sent: then false. */
 async function takeBack({ outbox, cipherOf }: MessageLink, drafts: readonly Draft[]): Promise<boolean> {
   for (const draft of drafts) {
     const how = await outbox.withdraw(draft)
     const cipher = cipherOf(draft.session)
-    // It never comes: whoever misses its number is told with the next message.
+    // It will never be sent: the next message tells receivers not to expect its number.
     if (cipher && how !== 'too-late') giveUpDraft(cipher, draft)
     if (how !== 'withdrawn') return false
   }
   return true
 }
 
-/** What a device tells beside texts, wrapped as existing wrappers want it. */
+/** Messages of a device other than texts, in the envelope that existing wrappers expect. */
 export function toldByPerson(event: SessionEvent): MessageBody {
   return { role: 'session', content: { type: 'session', data: newEnvelope(event, { role: 'user' }) }, meta: { sentFrom: 'web' } }
 }
 
-/** What was announced for it, in its order. */
+/** Its announced files, in order. */
 function filesBefore(link: MessageLink, drafts: readonly Draft[], localId: string): Draft[] {
   const at = drafts.findIndex(draft => draft.localId === localId)
   const files: Draft[] = []
@@ -77,12 +77,12 @@ function filesBefore(link: MessageLink, drafts: readonly Draft[], localId: strin
   return files
 }
 
-/** Whose words it changes, if any's. */
+/** The message that it edits, if any. */
 export function metaOf(body: MessageBody | undefined): { replaces?: string | undefined } {
   return (body?.role === 'user' && body.meta) || {}
 }
 
-/** Undefined when it does not open here. */
+/** Undefined if it cannot be decrypted here. */
 export function openedOf(
   { cipherOf }: Pick<MessageLink, 'cipherOf'>,
   { session, content }: Pick<Draft, 'session' | 'content'>

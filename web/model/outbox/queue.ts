@@ -4,37 +4,37 @@ import { trueNow } from '../../core/clock.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 import { keptList } from '../../core/kept-list.ts'
 
-/** One thing that shall leave this device: what a person asked for, from then until it is done or they have read that it is not. */
+/** A request of a person to be sent from this device, kept until it is done or they have read that it failed. */
 export interface Entry {
-  /** Names it on this device. */
+  /** Identifies it on this device. */
   readonly key: string
   readonly kind: string
   readonly state: EntryState
 }
 
 export type EntryState =
-  /** `queued`: it leaves by itself, once it may. `delivered`: the other side has it, and the person still sees where that led. */
+  /** `queued`: sent automatically, once allowed. `delivered`: the other side has it, and the person still sees the result. */
   | { readonly type: 'queued' | 'sending' | 'delivered' }
   | { readonly type: 'wants-folder' }
   | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
-/** What the queue has to know of one kind of entry. */
+/** The behaviour of one kind of entry. */
 export interface Kind<Item extends Entry> {
   /**
-   * From when on it may leave, in ms since 1970: 0 for at once, `Infinity` as long as nobody can say. `over`: there is nothing left to send it
-   * for. Signals that are read here have the queue ask again.
+   * From when on it may be sent, in ms since 1970: 0 for now, `Infinity` if unknown. `over`: there is no longer a reason to
+   * send it. Signals read here make the queue call this again.
    */
   mayLeave(entry: Item): number | 'over'
-  /** Its next state, or undefined when it is done and gone. What failed because nobody was there waits on. */
+  /** Its next state, or undefined if it is done. One that failed because its target was offline stays queued. */
   send(entry: Item): Promise<EntryState | undefined>
   /**
-   * Sent at most once: one tab claims it, and what was under way when the app was closed is as this says; undefined drops it. Without this
-   * it may be sent twice, which the other side recognises.
+   * Set for entries sent at most once: one tab claims it, and this returns its state if the app closed while sending; undefined drops it. Without this
+   * it may be sent twice, which the other side detects.
    */
   asLeft?(entry: Item): Item | undefined
-  /** What failed stays on this device until a person tries again or takes it back; else only as long as the app is open. */
+  /** Failed entries stay on this device until a person retries or cancels them; otherwise only while the app is open. */
   readonly keepsFailed?: boolean
-  /** It may wait in this tab alone where the browser keeps nothing. */
+  /** If the browser cannot store anything, it may wait in this tab alone. */
   readonly mayStayInTab?: boolean
   onFailed?(): void
 }
@@ -42,36 +42,36 @@ export interface Kind<Item extends Entry> {
 type EntryOf<Item extends Entry, Name extends Item['kind']> = Extract<Item, { kind: Name }>
 
 /**
- * What leaves this device by itself: kept in the device database, so that it also waits while the app is closed, and sent from one place.
- * Messages wait beside it in the same database, in the journal of the outbox, which sends them in order and in batches.
+ * The queue of this device: stored in the device database, so that entries also wait while the app is closed, and sent from one place.
+ * Messages wait in the same database, in the journal of the outbox, which sends them in order and in batches.
  */
 export interface DurableQueue<Item extends Entry> {
   /** Oldest first. */
   readonly all: ReadonlySignal<readonly Item[]>
   of<Name extends Item['kind']>(kind: Name): readonly EntryOf<Item, Name>[]
-  /** Keeps it, in the place of the one with the same key; it leaves once it may. Rejects when it has to be kept and cannot. */
+  /** Stores it, replacing the entry with the same key; it is sent once allowed. Rejects if it must be stored and cannot be. */
   put(entry: Item): Promise<void>
-  /** At once and without being kept while there is a link, else as `put`. `mayWait`: false for what fails then. */
+  /** While connected, sends it immediately without storing, otherwise like `put`. `mayWait`: false to fail instead. */
   send(entry: Item, mayWait: boolean): Promise<void>
-  /** It never leaves, unless it is on its way. */
+  /** Cancels it, unless it is being sent. */
   withdraw(key: string): Promise<void>
-  /** The person has read how it ended. */
+  /** The person has seen the result. */
   dismiss(key: string): void
-  /** One that is not on its way becomes another; what `how` gives back as it was stays. */
+  /** Changes an entry that is not being sent; if `how` returns it unchanged, it stays. */
   change<Name extends Item['kind']>(kind: Name, key: string, how: (entry: EntryOf<Item, Name>) => EntryOf<Item, Name>): Promise<void>
-  /** Resolves when what an earlier start of the app left is in `all`. */
+  /** Resolves when the entries of earlier starts of the app are in `all`. */
   readonly isRead: Promise<void>
-  /** Resolves when all is kept that has to be. */
+  /** Resolves when everything that must be stored is stored. */
   close(): Promise<void>
 }
 
 interface QueueSources<Item extends Entry> {
   readonly kinds: Readonly<Record<Item['kind'], Kind<Item>>>
-  /** False while what the account feed told may be old: then nothing leaves. */
+  /** False while the account feed may be outdated: then nothing is sent. */
   readonly isLinked: ReadonlySignal<boolean>
   readonly db?: (() => Promise<Pick<DeviceDb, 'read' | 'write' | 'remove'>>) | undefined
   readonly now?: () => number
-  /** Returns what takes it back. */
+  /** Returns a function that cancels. */
   readonly after?: (ms: number, run: () => void) => () => void
 }
 
@@ -84,7 +84,7 @@ export function openQueue<Item extends Entry>({
 }: QueueSources<Item>): DurableQueue<Item> {
   const kept = keptList<Item>('queue', db)
   const all = signal<readonly Item[]>([])
-  /** Those that could not be kept. */
+  /** Entries that could not be stored. */
   const onlyHere = new Set<string>()
   const hasRead = signal(false)
   const asked = signal(0)
@@ -97,14 +97,14 @@ export function openQueue<Item extends Entry>({
     onlyHere.delete(key)
     all.value = all.peek().filter(each => each.key !== key)
   }
-  /** In its place, else at the end. */
+  /** Replaces the entry, or appends it. */
   const show = (entry: Item): void => {
     const isHere = find(entry.key) !== undefined
     all.value = isHere ? all.peek().map(each => (each.key === entry.key ? entry : each)) : [...all.peek(), entry]
   }
   const drop = (key: string): Promise<void> => kept.drop(key).catch(() => {})
 
-  /** Another tab of the device may have sent it, or taken it back. */
+  /** Another tab of the device may have sent or canceled it. */
   const isMine = async (entry: Item): Promise<boolean> => {
     if (onlyHere.has(entry.key)) return true
     if (kindOf(entry).asLeft === undefined)
@@ -132,7 +132,7 @@ export function openQueue<Item extends Entry>({
     show(now)
     const { asLeft, keepsFailed, onFailed } = kindOf(entry)
     if (state.type === 'failed') onFailed?.()
-    // What nobody claimed stands there as it was.
+    // An unclaimed entry is still there unchanged.
     if (state.type === 'queued' && asLeft === undefined) return
     if (state.type === 'queued' || keepsFailed) await kept.change(key, before => before && now).catch(() => {})
     else await drop(key)
@@ -154,13 +154,13 @@ export function openQueue<Item extends Entry>({
       hasRead.value = true
     })
 
-  // The one place from which anything leaves.
+  // The only place that sends.
   const stop = effect(() => {
     asked.value
     if (!isLinked.value || !hasRead.value) return
     const timers: (() => void)[] = []
     for (const entry of all.peek()) {
-      // Asked of each, whatever its state: one that comes back is looked at again when something changes.
+      // Called for each in any state, so that one that is queued again is re-evaluated when something changes.
       const from = kindOf(entry).mayLeave(entry)
       if (entry.state.type !== 'queued') continue
       if (from === 'over') void drop(entry.key)
@@ -232,13 +232,13 @@ const isOf =
   (entry: Item): entry is EntryOf<Item, Name> =>
     entry.kind === kind
 
-/** Nothing was done as nobody was there: it waits for them. */
+/** Nothing was done because the target was offline: it stays queued. */
 function waitsOn(state: EntryState | undefined): EntryState | undefined {
   const isAway = state?.type === 'failed' && (state.why === 'away' || state.why === 'not-connected')
   return isAway ? { type: 'queued' } : state
 }
 
-/** Longer waits would run out at once in a browser. */
+/** Longer timeouts would fire immediately in a browser. */
 const longestMs = 2 ** 31 - 1
 
 function timer(ms: number, run: () => void): () => void {

@@ -10,7 +10,7 @@ import { type Answers, type OpenQuestion, openQuestions, questionParams } from '
 import type { SessionView } from '../store.ts'
 import type { DurableQueue, EntryState, Kind } from './queue.ts'
 
-/** What a person answered on this device, to a permission or to a question. That it was applied its agent state tells. */
+/** A person's answer on this device, to a permission or question. The agent state shows that it was applied. */
 export type Reply = {
   readonly key: string
   readonly kind: 'reply'
@@ -22,7 +22,7 @@ export type Reply = {
   | { readonly type: 'question'; readonly asked: OpenQuestion; readonly answers: Answers | undefined }
 )
 
-/** That it was taken shows in its question not being open any more. */
+/** Acceptance shows when its request is no longer open. */
 export type ReplyState = Exclude<EntryState, { type: 'wants-folder' }>
 
 type Given = Reply extends infer Each ? (Each extends Reply ? Omit<Each, 'key' | 'kind' | 'state'> : never) : never
@@ -30,11 +30,11 @@ type Given = Reply extends infer Each ? (Each extends Reply ? Omit<Each, 'key' |
 export interface ReplySources {
   readonly link: Pick<ServerLink, 'socket' | 'cipherOf'>
   readonly sessions: ReadonlySignal<ReadonlyMap<string, SessionView>>
-  /** This device, as it names itself. */
+  /** The name of this device. */
   me(): string | undefined
 }
 
-/** `mayWait`: false for what only a person may send who sees that it is still open. */
+/** `mayWait`: false for answers that require seeing that the request is still open. */
 export function giveReply(queue: Pick<DurableQueue<Reply>, 'send'>, given: Given, mayWait: boolean): Promise<void> {
   feel('sent')
   return queue.send({ ...given, kind: 'reply', key: replyKey(given.session, given.asked.id), state: { type: 'queued' } }, mayWait)
@@ -44,14 +44,14 @@ export function replyKey(session: string, asked: string): string {
   return `${session} ${asked}`
 }
 
-/** Each is bound to what was shown, so one that waited too long, or comes twice, is refused by the machine and not taken for another. */
+/** Each is bound to what was shown, so a late or repeated answer is rejected by the machine and never applied to another request. */
 export function replies({ link, sessions, me }: ReplySources): Kind<Reply> {
   return {
     mayStayInTab: true,
     mayLeave(reply) {
       const session = sessions.value.get(reply.session)
       if (session?.isActive === true && isOpen(reply, session)) return 0
-      // Answered elsewhere, or taken back by the agent: its session says which.
+      // Answered elsewhere, or canceled by the agent: its session says which.
       return session !== undefined && session.agentState !== undefined && !isOpen(reply, session) ? 'over' : Number.POSITIVE_INFINITY
     },
     async send(reply) {

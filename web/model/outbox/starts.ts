@@ -5,12 +5,12 @@ import type { AskedStart, sayFirst, startSession } from '../starting.ts'
 import type { MachineView } from '../store.ts'
 import type { EntryState, Kind } from './queue.ts'
 
-/** A session that shall begin once its machine can be reached. */
+/** A session to start once its machine is online. */
 export interface WaitingStart {
   readonly key: string
   readonly kind: 'start'
   readonly machine: string
-  /** What a person calls the agent. */
+  /** The display name of the agent. */
   readonly agent: string
   readonly asked: AskedStart
   /** The first message; may be empty. */
@@ -30,7 +30,7 @@ export function newStart(given: Pick<WaitingStart, 'machine' | 'agent' | 'asked'
   return { ...given, kind: 'start', key: crypto.randomUUID(), at: Date.now(), state: { type: 'queued' } }
 }
 
-/** Only what is queued begins by itself: of what was asked for, nobody knows here whether it was done. */
+/** Only queued ones start automatically: for one already requested, it is unknown here whether it was done. */
 export function starts({ link, machines, begin, say }: StartSources): Kind<WaitingStart> {
   return {
     keepsFailed: true,
@@ -45,18 +45,18 @@ export function starts({ link, machines, begin, say }: StartSources): Kind<Waiti
       await say(link, outcome.id, text, asked)
       return undefined
     },
-    // The app was closed between the question and its answer.
+    // The app was closed between the call and its answer.
     asLeft: start => ({ ...start, state: { type: 'failed', why: 'no-answer', says: '' } })
   }
 }
 
-/** With another first message, unless it is beginning. */
+/** Changes the first message, unless it is starting. */
 export const startSaying =
   (text: string) =>
   (start: WaitingStart): WaitingStart =>
     start.state.type === 'sending' ? start : { ...start, text }
 
-/** Back into the queue, as one that did not begin. */
+/** Back into the queue, as one that did not start. */
 export const startAgain =
   (mayMakeFolder = false) =>
   (start: WaitingStart): WaitingStart => ({ ...start, asked: { ...start.asked, mayMakeFolder }, state: { type: 'queued' } })

@@ -3,15 +3,15 @@ import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { keptList } from '../../core/kept-list.ts'
 import type { Attached } from '../session/attached.ts'
 
-/** A file on its way to the server, sealed as it goes there. */
+/** An upload, sealed as sent. */
 export interface Upload extends Omit<Attached, 'ref'> {
   readonly key: string
   readonly sealed: Uint8Array<ArrayBuffer>
-  /** Where the server keeps what has come; undefined until it was asked. */
+  /** Where the server stores the bytes; undefined until requested. */
   readonly ref?: string | undefined
 }
 
-/** The files of a session that were not up when the app was closed. */
+/** The files of a session that were not uploaded when the app was closed. */
 export interface UnfinishedUploads {
   read(): Promise<readonly Upload[]>
   keep(upload: Upload): Promise<void>
@@ -19,12 +19,12 @@ export interface UnfinishedUploads {
   drop(key: string): Promise<void>
 }
 
-/** Nothing here rejects: what cannot be kept goes up all the same, as long as the app is open. */
+/** Nothing here rejects: a file that cannot be stored is still uploaded while the app is open. */
 export function unfinishedUploads(
   session: string,
   db: () => Promise<Pick<DeviceDb, 'read' | 'write' | 'remove'>> = deviceDb
 ): UnfinishedUploads {
-  // The bytes lie apart, so that they are written once.
+  // The bytes are stored separately, so that they are written once.
   const list = keptList<Omit<Upload, 'sealed'>>(`uploads.${session}`, db)
   const bytesName = (key: string) => `upload.${session}.${key}`
   const quietly = (work: Promise<unknown>): Promise<void> =>
