@@ -17,7 +17,7 @@ import { PickBox } from './row-item.tsx'
 import { SelectBar } from './select-bar.tsx'
 import { selected, selectThese, stopSelecting } from './selection.ts'
 
-/** What was put away, by month. Opening one and sending takes it out again. */
+/** Archived sessions, by month. Opening one and sending a message unarchives it. */
 export function ArchiveScreen() {
   const archived = groups.value.archived
   const picked = selected.value
@@ -28,7 +28,7 @@ export function ArchiveScreen() {
     return known === undefined ? undefined : bytes(known)
   }
   const size = archived.reduce((sum, { id }) => sum + (sizes.get(id) ?? 0), 0)
-  // What is picked here is not picked elsewhere; a first tap comes after it.
+  // Selections here are separate from those elsewhere; a first tap comes after this.
   useLayoutEffect(() => {
     stopSelecting()
     return stopSelecting
@@ -76,7 +76,7 @@ export function ArchiveScreen() {
   )
 }
 
-/** What the server says, which alone knows; nothing until it does. */
+/** Only the server knows this; nothing is shown until it answers. */
 function useSizes(): ReadonlyMap<string, number> {
   const link = live.value
   const [sizes, setSizes] = useState<ReadonlyMap<string, number>>(new Map())

@@ -18,10 +18,10 @@ import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
 import { ago } from '../words/time.ts'
 
-// Home does not wait for what it takes to ask a machine.
+// Home does not wait for the code that calls a machine.
 const histories = () => import('../model/histories.ts')
 
-/** Home before there is a session on it. */
+/** Home before the first session. */
 export function NothingYet() {
   const machine = [...home.value.machines.values()].find(({ metadata }) => metadata)
   if (machine?.metadata) {
@@ -49,7 +49,7 @@ export function NothingYet() {
   )
 }
 
-/** What was begun there without this app, and can be gone on with. */
+/** Conversations started there without this app, which can be continued. */
 function Found({ machine }: { machine: MachineView }) {
   const [found, setFound] = useState<readonly AgentHistory[]>([])
   const [trouble, setTrouble] = useState<Trouble>()

@@ -20,7 +20,7 @@ import { clockTime, lasting } from '../words/time.ts'
 import { Lists } from './lists.tsx'
 import { SelectBar } from './select-bar.tsx'
 
-/** What needs me, what moves, what is done. Beside everything else on a wide screen, alone on a phone. */
+/** Sessions that need me, work, or are done. Beside the main pane on a wide screen, alone on a phone. */
 export function HomeScreen() {
   const scroller = useKeptScroll()
   const known = groups.value
@@ -104,7 +104,7 @@ function headline({ decisions, working }: Groups): string {
   return working.length > 0 ? words.home.nothingNeedsYou : words.home.allQuiet
 }
 
-/** What was so when the server was last heard. */
+/** The state when the server was last reachable. */
 function headlineThen({ decisions, working }: Groups, asOf: number): string {
   const at = clockTime(asOf, now.value)
   if (working.length > 0) return words.home.wereWorking(working.length, at)
@@ -126,7 +126,7 @@ function LinkWord({ link }: { link: Connection }) {
   )
 }
 
-/** True while letting go of the list would do it. */
+/** True while releasing the list would trigger it. */
 function usePull(scroller: RefObject<HTMLElement | null>, pulled: () => void): boolean {
   const [isFar, far] = useState(false)
   const latest = useRef(pulled)
@@ -142,7 +142,7 @@ function usePull(scroller: RefObject<HTMLElement | null>, pulled: () => void): b
   return isFar
 }
 
-/** Everything comes by itself; only whether the link is as alive as it looks can be asked. */
+/** Everything arrives live; the only thing to refresh is whether the connection is really alive. */
 function useCheck() {
   const [isChecking, setChecking] = useState(false)
   const check = () => {
@@ -169,7 +169,7 @@ function linkWord(link: Connection, since: string | undefined): string {
   }
 }
 
-// On a wide screen the heading of the page is in the main pane; this one heads its own pane.
+// On a wide screen the page heading is in the main pane; this one heads its own pane.
 function Headline({ known, stale }: { known: Groups; stale: boolean }) {
   const { decisions, working, quiet } = known
   const { asOf } = home.value
@@ -201,7 +201,7 @@ function AwayMachines({ machines }: { machines: readonly MachineView[] }) {
   return <a href={`/machines/${encodeURIComponent(away[0]?.id ?? '')}`}>{words.home.away(only.displayName ?? only.host)}</a>
 }
 
-/** The first time on this device: shapes of rows, still, until the server has told something. */
+/** The first time on this device: static placeholders for rows, until the server has answered. */
 function Waiting() {
   return (
     <div class="skeletons" aria-hidden="true">
@@ -220,7 +220,7 @@ function Waiting() {
 
 let keptScroll = 0
 
-// Back from a session, the list stands where it stood.
+// After returning from a session, the list keeps its scroll position.
 function useKeptScroll() {
   const scroller = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {

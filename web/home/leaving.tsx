@@ -21,7 +21,7 @@ import { lists } from '../words/lists.ts'
 import { session } from '../words/session.ts'
 import { start as startWords } from '../words/start.ts'
 
-/** What leaves this device once it can: sessions that shall begin, decisions, and messages, each with a way to take it back. */
+/** Entries that this device will send once it can: sessions to start, decisions, and messages, each with a way to cancel. */
 export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving }) {
   const { starts, replies, messages } = leaving
   const texts = leavingMessages(link, link.leaving.value)
@@ -53,7 +53,7 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
         ))}
         {messages.map(({ session: id, count }) => {
           const said = texts.filter(message => message.session === id)
-          // What does not open here can only be counted.
+          // Messages that cannot be decrypted here can only be counted.
           if (said.length === 0) return <Message key={id} session={id} title={lists.leavingMessages(count)} />
           return said.map(message => (
             <Message key={`${id} ${message.localId}`} session={id} title={message.text}>
@@ -142,7 +142,7 @@ function Message(props: { session: string; title: string; children?: ComponentCh
   )
 }
 
-/** Changes words that have not left, in place, or takes them back. */
+/** Edits unsent text in place, or withdraws it. */
 function Change(props: { id: string; what: string; text: string; onSave(text: string): Promise<void>; onWithdraw(): void }) {
   const [text, setText] = useState<string>()
   const [hasFailed, setFailed] = useState(false)
@@ -153,7 +153,7 @@ function Change(props: { id: string; what: string; text: string; onSave(text: st
   const close = () => {
     setText(undefined)
     setFailed(false)
-    // Its line may have been gone for a moment, while it was changed.
+    // Its line may have been gone for a moment while it was edited.
     requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-changes="${CSS.escape(props.id)}"]`)?.focus())
   }
   if (text === undefined) {

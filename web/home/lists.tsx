@@ -20,7 +20,7 @@ import { lists } from '../words/lists.ts'
 import { NothingYet } from './empty.tsx'
 import { RowItem } from './row-item.tsx'
 
-/** What waits, what moves and what rests, and the way to what was put away. */
+/** Sessions that wait, work and are idle, and the way to the archive. */
 export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
   const { decisions, working, quiet, archived } = known
   const isEmpty = decisions.length + working.length + quiet.length === 0
@@ -47,7 +47,7 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
   )
 }
 
-/** Whether this device may ring; the first to know is what is loaded with the link. */
+/** Whether this device may show notifications; known first by the code loaded with the link. */
 function RingingAsked() {
   const loaded = live.value && ringingAsking.get()
   return loaded ? <loaded.RingingAsking /> : null
@@ -64,7 +64,7 @@ function WhatLeaves() {
   )
 }
 
-/** That notifications do not come to this device, while there is a link to ask by. */
+/** Notifications do not reach this device, shown while connected. */
 function Unreached() {
   const link = live.value
   const loaded = link && unreached.get()
@@ -74,7 +74,7 @@ function Unreached() {
 const unreached = onUse(() => import('./unreached.tsx'))
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
-  // What comes between moves the buttons.
+  // Elements inserted between move the buttons.
   const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.queue.of('reply').length]
   const place = [...decisions.map(({ id }) => id), ...above].join(' ')
   if (decisions.length === 0) return <CardNotices />
@@ -103,7 +103,7 @@ function Decisions({ known: { decisions } }: { known: Groups }) {
   )
 }
 
-/** How it ended what was allowed in a card, when that is not what was meant. */
+/** The outcome of a permission allowed in a card, if it is not the intended one. */
 function CardNotices() {
   const link = live.value
   const shown = link && decidedOnCards.value.size > 0 ? notices.get() : undefined
@@ -134,7 +134,7 @@ function Moving({ known: { working, quiet } }: { known: Groups }) {
   )
 }
 
-/** `hasChoice`: how the list is grouped is chosen beside this heading. */
+/** `hasChoice`: the grouping of the list is chosen next to this heading. */
 function Rows(props: { title: string; sessions: readonly SessionView[]; stale: boolean; hasChoice: boolean }) {
   const { title, sessions, stale } = props
   const [isWhole, setWhole] = useState(false)
@@ -172,5 +172,5 @@ function isOpen(session: SessionView): boolean {
 }
 
 const mostCards = 3
-/** As many as a person looks through; drawing a thousand rows would make each tap wait. */
+/** As many as a person looks through; with a thousand rows every tap would lag. */
 const mostRows = 60

@@ -19,17 +19,17 @@ import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { words } from '../words/index.ts'
 
-/** One decision after another, the one that waits longest first. What comes meanwhile raises the counter and moves nothing. */
+/** One decision after another, oldest first. A new one raises the counter and moves nothing. */
 export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const waiting = decisions.value
   const link = live.value
   const here = account.value
-  // The place of the last one that was read: its neighbour comes when it is decided.
+  // The position of the last one read: its neighbour follows when it is decided.
   const [lastAt, setLastAt] = useState(0)
   const found = waiting.findIndex(({ id }) => id === request)
   const at = found < 0 ? Math.min(lastAt, waiting.length - 1) : found
   const decision = waiting[at]
-  // Whoever comes for one that is over is told how it ended.
+  // Anyone who opens a completed decision is told its outcome.
   const over = found < 0 && request !== undefined ? overOf(request) : undefined
   useEffect(() => over && noteClosed(over), [over?.asked.id])
   const show = (index: number) => {
@@ -91,7 +91,7 @@ function overOf(id: string): ClosedDecision | undefined {
   return undefined
 }
 
-/** A decision in its session: what was said before, where it comes from, and its dock. */
+/** A decision in its session: the messages before it, its origin, and its dock. */
 function One({ decision }: { decision: OpenDecision }) {
   const { session } = decision
   const { model } = useSessionModel(session.id)

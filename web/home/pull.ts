@@ -1,9 +1,9 @@
-/** Far enough that nobody does it while looking for the top. */
+/** Far enough that it does not happen while scrolling to the top. */
 const farPx = 110
 
 /**
- * A finger that draws down what stands at its top already, and lets go. `far` is told whether letting go would do it. Returned is what to
- * call to hear no more.
+ * Pull to refresh: a finger pulls down an element scrolled to its top, and releases it. `far` is called with whether releasing would trigger it. Returns a
+ * function that unsubscribes.
  */
 export function hearPulls(element: HTMLElement, of: { far(isFar: boolean): void; pulled(): void }): () => void {
   let from: { x: number; y: number } | undefined
@@ -16,7 +16,7 @@ export function hearPulls(element: HTMLElement, of: { far(isFar: boolean): void;
     from = undefined
     show(false)
   }
-  // Pointers are taken away as soon as the browser scrolls; touches are told to their end.
+  // Pointer events are canceled as soon as the browser scrolls; touch events continue to the end.
   const begin = ({ touches: [finger, second] }: TouchEvent) => {
     from = finger && !second && element.scrollTop <= 0 ? { x: finger.clientX, y: finger.clientY } : undefined
   }

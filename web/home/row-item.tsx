@@ -12,7 +12,7 @@ import { lists as words } from '../words/lists.ts'
 import { selected, toggle } from './selection.ts'
 import { useSwipe } from './swipe.ts'
 
-/** A row of Home with everything that can be done to it: swiped, held, or from its menu. While some are picked a tap picks. */
+/** A row of Home with all its actions: swiped, held, or from its menu. During a selection, a tap selects. */
 export function RowItem(props: { session: SessionView; isCurrent: boolean; isStale: boolean; at: number }) {
   const { session } = props
   const { id } = session
@@ -21,7 +21,7 @@ export function RowItem(props: { session: SessionView; isCurrent: boolean; isSta
   const title = titleOf(session) ?? appWords.session.untitled
   const link = live.value
   const putAway = () => {
-    // Not before somebody asks: Home would wait for it.
+    // Loaded on demand: Home would wait for it.
     if (link) void import('../model/session/actions.ts').then(({ archive }) => archive(link, [id]))
   }
   const stop = () => {
@@ -60,7 +60,7 @@ export function RowItem(props: { session: SessionView; isCurrent: boolean; isSta
   )
 }
 
-/** Lies over the whole row, so that a tap anywhere on it picks. */
+/** Covers the whole row, so that a tap anywhere selects. */
 export function PickBox({ id, title }: { id: string; title: string }) {
   return (
     <label class="pick-box">

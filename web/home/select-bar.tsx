@@ -11,10 +11,10 @@ import { words as appWords } from '../words/index.ts'
 import { lists as words } from '../words/lists.ts'
 import { selected, selectThese, stopSelecting } from './selection.ts'
 
-// What it needs to speak to the server would triple what Home waits for.
+// The code to call the server would triple what Home waits for.
 const puttingAway = () => import('../model/session/actions.ts')
 
-/** What can be done with the sessions that are picked. `all`: those on the screen. */
+/** The actions for the selected sessions. `all`: those on the screen. */
 export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly string[] }) {
   const [asked, ask] = useState<'stop' | 'delete'>()
   const picked = selected.value
@@ -83,7 +83,7 @@ function Act(props: { icon: IconName; name: string; isOff: boolean; onPick(): vo
   )
 }
 
-/** For what cannot be taken back. */
+/** For actions that cannot be undone. */
 function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; ids: readonly string[]; onClose(): void }) {
   const { isBusy, run } = useBusy()
   const link = live.value

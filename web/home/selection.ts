@@ -2,10 +2,10 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 
 const selectedNow = signal<ReadonlySet<string> | undefined>(undefined)
 
-/** The sessions that are picked to do something with; undefined while nobody picks. */
+/** The selected sessions; undefined outside selection mode. */
 export const selected: ReadonlySignal<ReadonlySet<string> | undefined> = selectedNow
 
-/** Picks or drops one. Dropping the last one leaves the picking on. */
+/** Toggles one. Deselecting the last one does not end selection mode. */
 export function toggle(id: string): void {
   const next = new Set(selectedNow.peek())
   if (!next.delete(id)) next.add(id)

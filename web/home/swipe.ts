@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Far enough that nobody does it while scrolling. */
+/** Far enough that it does not happen while scrolling. */
 const farPx = 96
 const holdMs = 500
 const clickWithinMs = 400
 const stillPx = 8
 
 /**
- * A row under a finger: drawn towards the start of the line it does one thing, towards the end another, held it is picked. A mouse has
+ * A row under a finger: a swipe to the start of the line does one thing, to the end another, and holding selects it. Mouse users have
  * the menu of the row.
  */
 export function useSwipe(of: { isOff: boolean; onStart(): void; onEnd(): void; onHold(): void }) {
@@ -29,7 +29,7 @@ export function useSwipe(of: { isOff: boolean; onStart(): void; onEnd(): void; o
       element.dataset['drawn'] = px === 0 ? '' : px * forward() < 0 ? 'start' : 'end'
     }
     const begin = (event: PointerEvent) => {
-      // The click of the press before would have come by now.
+      // The click of the previous press would have come by now.
       hasActed = false
       const isOnMenu = event.target instanceof Element && event.target.closest('.row-menu') !== null
       if (event.pointerType === 'mouse' || latest.current.isOff || isOnMenu) return
@@ -59,7 +59,7 @@ export function useSwipe(of: { isOff: boolean; onStart(): void; onEnd(): void; o
       show(0)
       if (isFar) towards < 0 ? latest.current.onStart() : latest.current.onEnd()
     }
-    // What was drawn or held is not also opened. A press may end without a click, and the next one, of a key say, is another.
+    // A swipe or hold does not also open the row. A press may end without a click, and the next one, for example of a key, is another.
     const click = (event: Event) => {
       if (!hasActed) return
       hasActed = false

@@ -10,8 +10,8 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { notifications as words } from '../words/notifications.ts'
 
 /**
- * Whenever the app is live again it looks whether notifications come to this device, and says when they do not. In no warm colour: on Home that
- * one is for agents that wait.
+ * Whenever the app is live again, checks whether notifications reach this device, and reports if they do not. Not in a warm colour: on Home that
+ * is reserved for waiting agents.
  */
 export function UnreachedHere({ link }: { link: Live }) {
   const book = notificationsOf(link)
@@ -20,7 +20,7 @@ export function UnreachedHere({ link }: { link: Live }) {
     if (!isAsked) return
     void book.read().then(() => {
       const told = book.reading.peek()
-      // Somebody moved to another time zone, chose another language or locked the app.
+      // The person moved to another time zone, chose another language or locked the app.
       if (told.type === 'told' && isOutOfDate(told.settings)) return book.change(() => ({}))
       return undefined
     })

@@ -5,10 +5,10 @@ import { type OpenRequest, openRequests } from './decisions/decisions.ts'
 import { type OpenQuestion, openQuestions } from './decisions/questions.ts'
 import type { Home, LastLine, MachineView, SessionView } from './store.ts'
 
-/** What a session is doing, as its glyph shows it. `quiet`: its agent is there and does nothing; of one that `ended` nothing runs. */
+/** The state of a session, as its glyph shows it. `quiet`: its agent is connected and idle; of one that `ended` nothing runs. */
 export type SessionState = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'ended' | 'away'
 
-/** Something an agent waits for a person with. */
+/** An open request of an agent. */
 export type OpenDecision = { readonly session: SessionView; readonly id: string; readonly createdAt: number } & (
   | { readonly type: 'permission'; readonly request: OpenRequest }
   | { readonly type: 'question'; readonly question: OpenQuestion }
@@ -30,7 +30,7 @@ interface FolderGroup {
   readonly sessions: readonly SessionView[]
 }
 
-/** Pinned ones stand first, then those that moved last. */
+/** Pinned ones first, then by last activity. */
 export function groupSessions(home: Home, isAway: (session: SessionView) => boolean = () => false): Groups {
   const isPinned = ({ id }: SessionView) => (home.pinned.has(id) ? 1 : 0)
   const inOrder = [...home.sessions.values()].sort((a, b) => isPinned(b) - isPinned(a) || lastMovedAt(b) - lastMovedAt(a))
@@ -44,7 +44,7 @@ export function groupSessions(home: Home, isAway: (session: SessionView) => bool
   }
 }
 
-/** The same sessions by where they work: the folder of the first stands first. */
+/** The same sessions by folder, starting with the folder of the first. */
 export function byFolder(sessions: readonly SessionView[]): FolderGroup[] {
   const groups = new Map<string, FolderGroup & { sessions: SessionView[] }>()
   for (const session of sessions) {
@@ -62,7 +62,7 @@ function waiting(session: SessionView, { id, createdAt }: { id: string; createdA
   return { session, id, createdAt }
 }
 
-/** Requests and questions without an answer, of a session whose helper is there to take one. */
+/** Unanswered permissions and questions, of a session whose daemon can accept an answer. */
 export function openDecisions(session: SessionView): OpenDecision[] {
   if (!session.isActive) return []
   const state = session.agentState ?? undefined
@@ -83,7 +83,7 @@ export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>
   return session.isActive ? 'quiet' : 'ended'
 }
 
-/** Its last line; undefined when that is how a turn ended which the running session has left behind. */
+/** Its last line; undefined if it is the end of a turn that the running session has already passed. */
 export function lastLineOf({ isActive, isThinking, last, metadata }: SessionView): LastLine | undefined {
   if (!isActive || last?.end === undefined) return last
   const isBegunAgain = (metadata?.lifecycleStateSince ?? 0) > last.at
@@ -94,13 +94,13 @@ export function isUnread(session: SessionView, { seenSeq }: Pick<Home, 'seenSeq'
   return session.seq > (seenSeq.get(session.id) ?? 0)
 }
 
-/** What a person calls it: the title, else the name, else the folder. Undefined when nothing of it can be read. */
+/** The display name of a session: the title, otherwise the name, otherwise the folder. Undefined if nothing can be decrypted. */
 export function titleOf({ metadata }: Pick<SessionView, 'metadata'>): string | undefined {
   if (!metadata) return undefined
   return [metadata.summary?.text, metadata.name, projectOf(metadata)].map(text => plainLine(text ?? '')).find(text => text !== '')
 }
 
-/** What a person calls the place of a session: the folder of the project, also where it works in a copy of it. */
+/** The display name of a session's place: the folder of the project, also if it works in a copy. */
 export function projectOf(metadata: Place): string {
   return folderName(projectPath(metadata))
 }
@@ -112,19 +112,19 @@ export function isInCopy(metadata: Place): boolean {
 
 type Place = Pick<SessionMetadata, 'path' | 'worktree'>
 
-// Copies that an agent or another wrapper made say by their place whose they are.
+// Copies made by an agent or another wrapper reveal their project by their path.
 function projectPath({ path, worktree }: Place): string {
   const below = worktree && path.startsWith(worktree.path) ? path.slice(worktree.path.length) : undefined
   if (worktree && below !== undefined && /^(?:$|[/\\])/.test(below)) return worktree.repository + below
   return path.replace(/[/\\]\.(?:claude[/\\]worktrees|dev[/\\]worktree)[/\\][^/\\]+/, '')
 }
 
-/** The last part of a path, of either kind. */
+/** The last part of a path of either kind. */
 export function folderName(path: string): string {
   return path.split(/[/\\]/).findLast(part => part !== '') ?? path
 }
 
-/** What a person calls the agent. */
+/** The display name of the agent. */
 export function agentOf({ metadata }: Pick<SessionView, 'metadata'>): string | undefined {
   if (!metadata) return undefined
   return metadata.agentTitle ?? agentNames[flavorOf(metadata)] ?? flavorOf(metadata)

@@ -2,7 +2,7 @@ import type { ServerLink } from './account/server-link.ts'
 import { home, onMarked, tellHome } from './home.ts'
 import { followReadMarks } from './read-marks.ts'
 
-/** Tells the other devices what the person sees on this one, and the other way round, until it is closed. */
+/** Syncs read marks between this device and the others, until closed. */
 export function shareReadMarks({ rest, socket, vault, feed }: Pick<ServerLink, 'rest' | 'socket' | 'vault' | 'feed'>): { close(): void } {
   const followed = followReadMarks({
     rest,
@@ -11,7 +11,7 @@ export function shareReadMarks({ rest, socket, vault, feed }: Pick<ServerLink, '
     onMarks(marks) {
       for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
     },
-    // Before the server told which there are, all may be.
+    // Until the server's list is loaded, any session may exist.
     isKnown: session => feed.state.type !== 'live' || home.peek().sessions.has(session)
   })
   const hidden = () => document.visibilityState === 'hidden' && followed.flush()

@@ -13,21 +13,21 @@ export interface AskedStart {
   readonly agent: string
   readonly folder: string
   readonly mode: string
-  /** Its wrapper will be one of Happy's: the mode is kept in the metadata and said with the messages. */
+  /** It will have Happy's wrapper: the mode is stored in the metadata and sent with the messages. */
   readonly keepsMode?: boolean
-  /** The person has said so. */
+  /** The person has confirmed it. */
   readonly mayMakeFolder: boolean
-  /** Works on a copy of the repository that begins at `base`, or where the folder is; its branch is named after `about`. */
+  /** Works on a copy of the repository based on `base`, or on the folder's current commit; its branch is named after `about`. */
   readonly worktree?: { readonly base?: string; readonly about?: string } | undefined
   readonly model?: string | undefined
   readonly effort?: string | undefined
-  /** One of the agent's own to go on with. */
+  /** One of the agent's own conversations to continue. */
   readonly conversation?: string | undefined
-  /** What to call this start when its log is asked for. */
+  /** Identifies this start when its log is requested. */
   readonly start?: string | undefined
 }
 
-/** Begins a session. */
+/** Starts a session. */
 export async function startSession(link: MachineLink, machine: string, asked: AskedStart): Promise<Started> {
   return started(link, machine, 'spawn-happy-session', {
     directory: asked.folder,
@@ -55,7 +55,7 @@ export async function resumeSession(
   return started(link, machine, 'resume-happy-session', { sessionId: session, ...reminder })
 }
 
-/** True when the machine did it. */
+/** True if the machine did so. */
 export async function stopOnMachine(link: MachineLink, machine: string, session: string): Promise<boolean> {
   return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'told'
 }
@@ -65,8 +65,8 @@ export async function stopHelper(link: MachineLink, machine: string): Promise<bo
 }
 
 /**
- * Waits for a new session to become known here, and tells its agent the first thing, if there is one: a message like any other, so that it is kept here until the server has it. When the session does not
- * become known in time it waits in its composer.
+ * Waits until a new session is known here, and sends its first message, if there is one: like any other, so it is stored here until the server has it. If the session does not
+ * become known in time, the message waits in its composer.
  */
 export async function sayFirst(
   link: Pick<ServerLink, 'cipherOf' | 'outbox' | 'feed' | 'socket'>,
@@ -75,7 +75,7 @@ export async function sayFirst(
   asked?: AskedStart
 ): Promise<void> {
   await known(session)
-  // What cannot be kept is not said either: then the agent asks.
+  // A mode that cannot be stored is not sent either: then the agent asks.
   if (asked?.keepsMode) await changeMetadata(link, session, about => ({ ...about, permissionMode: asked.mode })).catch(() => {})
   if (text === '') return
   const cipher = link.cipherOf(session)
@@ -87,7 +87,7 @@ export async function sayFirst(
 
 const knownWithinMs = 8_000
 
-/** Resolves when the session has come over the account's feed, or will not come soon. */
+/** Resolves when the session has arrived over the account feed, or will not arrive soon. */
 async function known(session: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, knownWithinMs)

@@ -1,15 +1,15 @@
 import type { DaemonState, MachineMetadata } from '../../lib/protocol/sealed/machine.ts'
 import type { AgentState, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 
-/** Everything Home knows. A plain value that only `reduce` makes a new one of. */
+/** The whole state of Home. An immutable value; only `reduce` creates a new one. */
 export interface Home {
   readonly sessions: ReadonlyMap<string, SessionView>
   readonly machines: ReadonlyMap<string, MachineView>
-  /** The message up to which a person has seen each session on this device. */
+  /** The message up to which each session was read on this device. */
   readonly seenSeq: ReadonlyMap<string, number>
-  /** The sessions that stand first on this device. */
+  /** The sessions pinned on this device. */
   readonly pinned: ReadonlySet<string>
-  /** When the server last told all of it, in ms since 1970; undefined when it never did. */
+  /** When the server last sent everything, in ms since 1970; undefined if never. */
   readonly asOf: number | undefined
 }
 
@@ -21,16 +21,16 @@ export interface SessionView {
   readonly isActive: boolean
   readonly activeAt: number
   readonly isThinking: boolean
-  /** Messages up to these came to the machine, and to the agent; undefined when nobody said so. */
+  /** The last messages that reached the machine, and that the agent read; undefined if not reported. */
   readonly deliveredSeq?: number | undefined
   readonly readSeq?: number | undefined
   readonly createdAt: number
   readonly updatedAt: number
-  /** As the server has it, wrapped for the account; null for legacy encryption. */
+  /** As stored on the server, wrapped for the account; null for legacy encryption. */
   readonly dataEncryptionKey: string | null
-  /** Undefined: cannot be opened with the keys on this device. */
+  /** Undefined: cannot be decrypted with the keys on this device. */
   readonly metadata: SessionMetadata | undefined
-  /** Null: none was written yet. Undefined: cannot be opened. */
+  /** Null: none was written yet. Undefined: cannot be decrypted. */
   readonly agentState: AgentState | null | undefined
   readonly last: LastLine | undefined
 }
@@ -44,13 +44,13 @@ export interface MachineView {
   readonly daemonState: DaemonState | null | undefined
 }
 
-/** What happened last in a session, for its row. `end` tells how a turn ended when that was the last thing. */
+/** The last event in a session, for its row. `end` says how a turn ended if that was the last event. */
 export interface LastLine {
   readonly seq: number
   readonly at: number
   readonly text: string
   readonly end?: 'completed' | 'failed' | 'cancelled'
-  /** `text` is a command, the one of this call; `hasRun` once it came to its end. */
+  /** `text` is a command, that of this call; `hasRun` once it has ended. */
   readonly command?: { readonly call: string; readonly hasRun: boolean }
 }
 
@@ -59,15 +59,15 @@ export type HomeEvent =
   | { type: 'session'; session: Omit<SessionView, 'last'> }
   | { type: 'session-removed'; id: string }
   | { type: 'line'; id: string; line: LastLine }
-  /** A step of the session ended; one that was denied or cut short has not run. */
+  /** A step of the session ended; one that was denied or interrupted has not run. */
   | { type: 'step-ended'; id: string; call: string; hasRun: boolean }
   | { type: 'machine'; machine: MachineView }
   | { type: 'machine-removed'; id: string }
-  /** The server told everything; what it did not name is gone, once it is the whole. */
+  /** The server sent everything; sessions it omitted are gone, once the list is complete. */
   | { type: 'listed'; sessions: ReadonlySet<string>; machines: ReadonlySet<string>; at: number; isWhole: boolean }
-  /** Sessions that have not moved for long came in behind the others. */
+  /** Inactive sessions were added behind the others. */
   | { type: 'older'; sessions: readonly string[] }
-  /** The server was put back to an older state: lines and what was seen are of another life. */
+  /** The server was restored to an older state: last lines and read marks are from the lost history. */
   | { type: 'started-over' }
   | { type: 'confirmed'; at: number }
   | { type: 'seen'; id: string; seq: number }
@@ -128,7 +128,7 @@ function withStepEnded(home: Home, { id, call, hasRun }: Extract<HomeEvent, { ty
   return { ...home, sessions: withEntry(home.sessions, id, { ...session, last: hasRun ? { ...last, command: { call, hasRun } } : last }) }
 }
 
-// A device that sees the account for the first time was not there for any of it: nothing is unread then.
+// A device that sees the account for the first time was not there for any of it, so nothing is unread.
 function listed(home: Home, { sessions, machines, at, isWhole }: Extract<HomeEvent, { type: 'listed' }>): Home {
   const kept = isWhole ? only(home.sessions, sessions) : home.sessions
   const seenSeq =
@@ -136,7 +136,7 @@ function listed(home: Home, { sessions, machines, at, isWhole }: Extract<HomeEve
   return { ...home, sessions: kept, machines: only(home.machines, machines), seenSeq, asOf: at }
 }
 
-// The same for what this device learns of only now because it has not moved for long.
+// The same for sessions that this device learns of late because they have been inactive.
 function withSeen(home: Home, ids: readonly string[]): Home {
   const unseen = ids.flatMap(id => {
     const session = home.sessions.get(id)

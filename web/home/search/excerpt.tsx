@@ -1,6 +1,6 @@
 import { excerptOf } from '../../model/search-text.ts'
 
-/** A passage with the words that were looked for marked. */
+/** A passage with the matches highlighted. */
 export function Excerpt({ text, sought }: { text: string; sought: readonly string[] }) {
   return (
     <span dir="auto">

@@ -14,7 +14,7 @@ import type { SessionView } from '../../model/store.ts'
 import { happeningsOf } from '../../model/transcript/message.ts'
 import { type ReadPlace, unreadPages } from './search-reading.ts'
 
-/** How far the reading is; undefined when everything is read that is to be. */
+/** Progress of indexing; undefined when everything is indexed. */
 export interface IndexProgress {
   readonly done: number
   readonly all: number
@@ -25,15 +25,15 @@ const readingNow = signal<IndexProgress | undefined>(undefined)
 const versionNow = signal(0)
 
 export const reading: ReadonlySignal<IndexProgress | undefined> = readingNow
-/** Another number whenever more can be found. */
+/** Changes whenever more can be found. */
 export const version: ReadonlySignal<number> = versionNow
 
-/** What was said in one session, up to the place that is known. */
+/** The messages of one session, up to the indexed position. */
 interface Kept extends ReadPlace {
   readonly lines: readonly Line[]
 }
 
-// Bounded, so that a large account neither fills the device nor its memory.
+// Bounded, so that a large account fills neither the device's disk nor its memory.
 const mostSessions = 300
 const mostCharacters = 100_000
 const longestLine = 4_000
@@ -43,7 +43,7 @@ const restMs = 4_000
 let started: { link: Live; stop(): void } | undefined
 
 /**
- * Reads what was said in the sessions that moved last, a little at a time, and keeps it sealed on this device; goes on as more is said.
+ * Indexes the messages of recently active sessions, a little at a time, and stores the index sealed on this device; continues with new messages.
  * Nothing of it leaves the device. Each start is for one link.
  */
 export function startIndexing(link: Live): void {
@@ -55,7 +55,7 @@ export function startIndexing(link: Live): void {
     await pause(restMs)
   })
   const follow = home.subscribe(() => {
-    // Another round finds what came meanwhile; a failed one is made up for by the next.
+    // The next round finds messages that arrived meanwhile, and makes up for a failed one.
     if (!ended.signal.aborted) readSoon(undefined).catch(() => {})
   })
   started = {
@@ -68,7 +68,7 @@ export function startIndexing(link: Live): void {
   }
 }
 
-/** The latest first. `session`: only there. */
+/** Newest first. `session`: only there. */
 export function searchMessages(query: string, session?: string): Hit[] {
   const words = wordsOf(query)
   if (words.length === 0) return []
@@ -120,7 +120,7 @@ async function readOne(link: Live, { id, seq }: SessionView, signal: AbortSignal
   if (signal.aborted) return
   known.set(id, now)
   versionNow.value++
-  // Without room it is found for as long as the app is open.
+  // Without space, the index lasts as long as the app is open.
   if (now !== kept) await db.write(entry(id), now).catch(() => {})
 }
 
@@ -155,7 +155,7 @@ function newest(lines: readonly Line[]): Line[] {
   return kept.toReversed()
 }
 
-// The person's own doings come first.
+// The person's own actions come first.
 function idle(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 500 })

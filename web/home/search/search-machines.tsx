@@ -17,13 +17,13 @@ import { Excerpt } from './excerpt.tsx'
 type Hits = ResultOfMachineCall<'search-histories'>
 type MachineHit = Hits['hits'][number]
 
-/** What a machine found in the conversations that its agents keep; `undefined` when it did not answer. */
+/** Matches of a machine in the conversations that its agents store; `undefined` if it did not answer. */
 interface FoundThere {
   readonly machine: MachineView
   readonly hits: Hits | undefined
 }
 
-/** Asks machines for a query; what they said goes with the query. */
+/** Searches machines; results belong to their query. */
 export function useMachineSearch(query: string) {
   const [found, setFound] = useState<readonly FoundThere[]>([])
   const { isBusy, run } = useBusy()
@@ -79,7 +79,7 @@ export function MachineHits({ found, sought }: { found: readonly FoundThere[]; s
   )
 }
 
-/** Leads to the session that has the conversation, or begins one that goes on with it. */
+/** Opens the session with the conversation, or starts one that continues it. */
 function ConversationHit({ hit, machine, sought }: { hit: MachineHit; machine: MachineView; sought: readonly string[] }) {
   const [hasFailed, setFailed] = useState(false)
   const { isBusy, run } = useBusy()

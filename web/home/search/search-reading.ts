@@ -1,6 +1,6 @@
 import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
 
-/** The last message that was read. Its time tells whether the number still means the same one. */
+/** The last message that was indexed. Its time shows whether the number still means the same one. */
 export interface ReadPlace {
   readonly upTo: number
   readonly at: number
@@ -10,12 +10,12 @@ type Page = { messages: readonly MessageRecord[]; hasMore: boolean }
 type Ask = (query: { after_seq: number; limit: number } | { before_seq: number; limit: number }) => Promise<Page>
 
 const pageSize = 100
-/** Of a session that is read for the first time, so many of the newest. */
+/** How many of the newest messages to index when a session is read for the first time. */
 const mostMessages = 300
 
 /**
- * The messages of a session that are not read yet, up to the one numbered `seq`, ascending and in pages. `isAnew`: there is nothing before
- * them, or it was of a server that was set back. Numbers say nothing of how many there are: a server that was set back leaves millions out.
+ * The unindexed messages of a session, up to number `seq`, ascending and in pages. `isAnew`: there are none before
+ * them, or those were from before a restore of the server. Numbers are no counts: a restored server skips millions.
  */
 export async function* unreadPages(
   ask: Ask,

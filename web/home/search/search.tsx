@@ -20,7 +20,7 @@ import { Excerpt } from './excerpt.tsx'
 import { reading, searchMessages, startIndexing, version } from './search-index.ts'
 import { MachineHits, useMachineSearch } from './search-machines.tsx'
 
-/** Titles at once, then what was said, found on this device; older conversations on the machines when they are asked. `session`: only in it. */
+/** Titles immediately, then messages indexed on this device; older conversations on the machines on request. `session`: only in it. */
 export function SearchScreen({ asked, session }: { asked: string; session: string | undefined }) {
   const [query, setQuery] = useState(asked)
   const link = live.value

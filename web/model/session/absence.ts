@@ -2,27 +2,27 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { deviceDb } from '../../core/device-db.ts'
 import { home } from '../home.ts'
 
-/** Up to which message somebody had looked, how long ago that was when they came back, and when they did. */
+/** Up to which message a session was read, how long ago that was on return, and when the person returned. */
 export interface Absence {
   readonly seq: number
-  /** By the clock of this device. */
+  /** By this device's clock. */
   readonly endedAt: number
   readonly forMs: number
 }
 
-/** Shorter than this nobody was away. */
+/** Shorter absences do not count. */
 const longMs = 10 * 60_000
 const entry = (session: string) => `looked.${session}`
 
 const absences = signal<ReadonlyMap<string, Absence>>(new Map())
 const looks: ReadonlySignal<ReadonlyMap<string, Absence>> = absences
 
-/** Undefined for who was not away for long from a session. */
+/** Undefined if the person was not away from a session for long. */
 export function absenceOf(session: string): Absence | undefined {
   return looks.value.get(session)
 }
 
-/** Somebody looks at a session now; returned is what to call when they no longer do. Coming back to the app counts as coming back. */
+/** The session is on screen; returns a function to call when it no longer is. Returning to the app counts as coming back. */
 export function lookAt(session: string): () => void {
   let isLooking = false
   const begin = async () => {
@@ -34,7 +34,7 @@ export function lookAt(session: string): () => void {
     const endedAt = Date.now()
     const forMs = endedAt - kept.at
     const next = new Map(absences.peek())
-    // What came meanwhile may not be known here yet.
+    // Messages that arrived meanwhile may not be known here yet.
     if (forMs > longMs) next.set(session, { seq: kept.seq, forMs, endedAt })
     else next.delete(session)
     absences.value = next
@@ -43,7 +43,7 @@ export function lookAt(session: string): () => void {
     if (!isLooking) return
     isLooking = false
     const seq = home.peek().sessions.get(session)?.seq
-    // Without room it is only that nothing is told on the return.
+    // Without space, only the summary on return is missing.
     if (seq !== undefined) void deviceDb().then(db => db.write(entry(session), { seq, at: Date.now() }).catch(() => {}))
   }
   const follow = () => void begin().catch(() => {})

@@ -14,7 +14,7 @@ import { hasHelper } from '../machines.ts'
 import { stopOnMachine } from '../starting.ts'
 import { changeMetadata } from './metadata.ts'
 
-/** Puts sessions into the archive. It can be taken back for a moment; agents that still run there end only after it. */
+/** Archives sessions. It can be undone for a moment; agents that still run there end only after that. */
 export async function archive(live: Live, ids: readonly string[]): Promise<void> {
   const done = await changeEach(live, ids, { archivedAt: trueNow() })
   const running = done.filter(id => home.peek().sessions.get(id)?.isActive === true)
@@ -25,23 +25,23 @@ export async function archive(live: Live, ids: readonly string[]): Promise<void>
   })
 }
 
-/** Takes sessions out of the archive again, also those that went there by themselves: they count as quiet from now on. */
+/** Unarchives sessions, also those archived automatically: they count as idle from now. */
 export async function takeOut(live: Live, ids: readonly string[]): Promise<void> {
   await changeEach(live, ids, { archivedAt: null, restoredAt: trueNow() })
 }
 
-/** What somebody says in a session takes it out of the archive. */
+/** Sending a message in a session unarchives it. */
 export async function takeOutWhenSaid(live: Live, id: string): Promise<void> {
   if (groups.peek().archived.some(session => session.id === id)) await takeOut(live, [id])
 }
 
-/** Ends the agents of these sessions; resolves to how many did. */
+/** Ends the agents of these sessions; resolves to how many ended. */
 export async function endEach(live: Live, ids: readonly string[]): Promise<number> {
   const ended = await Promise.all(ids.map(id => endAgent(live, id)))
   return ended.filter(isEnded => isEnded).length
 }
 
-/** Asks an agent to stop what it does; it stays there. Says so when it could not be asked. */
+/** Asks an agent to stop its turn; it keeps running. Shows an error if it could not be reached. */
 export async function askToStop(live: Live, id: string): Promise<void> {
   const cipher = live.cipherOf(id)
   const isAsked =
@@ -53,7 +53,7 @@ export async function askToStop(live: Live, id: string): Promise<void> {
   if (!isAsked) toast(words.notDone)
 }
 
-/** For good, here and everywhere. Resolves to how many were. */
+/** Permanently, here and everywhere. Resolves to how many were removed. */
 export async function deleteEach(live: Live, ids: readonly string[]): Promise<number> {
   let count = 0
   for (const id of ids) {
@@ -64,7 +64,7 @@ export async function deleteEach(live: Live, ids: readonly string[]): Promise<nu
       pin([id], false)
       count++
     } catch {
-      // What is left stands where it stood, and the number of those is said.
+      // The remaining ones stay in place, and their number is shown.
     }
   }
   return count

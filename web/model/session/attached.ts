@@ -1,11 +1,11 @@
 import type { SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 
-/** A file that travels with a message of a session: uploaded, and known by its ref. */
+/** An attachment of a message: uploaded, and identified by its ref. */
 export interface Attached {
   readonly ref: string
   readonly name: string
   readonly size: number
-  /** By what its bytes are known. */
+  /** The seal that identifies its bytes. */
   readonly seal?: string | undefined
   readonly mimeType?: string | undefined
   readonly image?: { readonly width: number; readonly height: number } | undefined
@@ -37,7 +37,7 @@ export function fileEvent({ ref, name, size, seal, mimeType, image }: Attached):
   }
 }
 
-/** What this page may show of a file: an SVG could bring a page of its own. */
+/** The file types that this page may show: an SVG could contain a page of its own. */
 export function isPicture({ mimeType = '' }: Pick<Attached, 'mimeType'>): boolean {
   return ['image/png', 'image/jpeg', 'image/gif', 'image/webp'].includes(mimeType)
 }

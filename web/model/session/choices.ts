@@ -8,15 +8,15 @@ import type { Transcript } from '../transcript/transcript.ts'
 import type { SessionFacts } from './facts.ts'
 import { changeMetadata } from './metadata.ts'
 
-/** How an agent works: in which mode, with which model, how long it thinks, and whatever else it lets be chosen. */
+/** How an agent works: mode, model, effort, and other settings that it offers. */
 export type ChoiceName = 'mode' | 'model' | 'effort' | 'unanswered' | SettingName
 type SettingName = `setting ${string}`
 
 export interface AskedChoice {
   readonly code: string
-  /** `rides`: the wrapper takes it only with a message, so it goes with the next one. */
+  /** `rides`: the wrapper accepts it only with a message, so it is sent with the next one. */
   readonly state: 'asking' | 'failed' | 'rides'
-  /** The message with which it left. */
+  /** The message that it was sent with. */
   readonly saidIn?: string
 }
 
@@ -25,13 +25,13 @@ export type AskedChoices = Readonly<Partial<Record<ChoiceName, AskedChoice>>>
 interface SessionChoices {
   readonly asked: ReadonlySignal<AskedChoices>
   choose(name: ChoiceName, code: string): Promise<void>
-  /** What goes with the next message. */
+  /** Choices to send with the next message. */
   wishes(): Partial<MessageMeta>
-  /** What rides has left with the message of this local id. */
+  /** The choices that ride were sent with the message of this local id. */
   noteSaid(localId: string): void
-  /** How far the conversation is: what the agent heard, and has not done by the end of its turn, it will not do. */
+  /** Progress of the conversation: a choice that the agent got and did not apply by the end of its turn will not be applied. */
   noteTurns(transcript: Pick<Transcript, 'items'>, isWorking: boolean): void
-  /** What the session now is; what was asked for and holds is forgotten. */
+  /** The current state of the session; choices that now hold are dropped. */
   noteFacts(facts: SessionFacts | undefined): void
 }
 
@@ -91,7 +91,7 @@ export function openChoices(of: {
     noteFacts(facts) {
       if (facts === undefined) return
       const holds = (name: ChoiceName, code: string | undefined) => {
-        // Not watched: what is noted here would call for itself again.
+        // Not subscribed: a change made here would trigger itself.
         const choice = asked.peek()[name]
         if (choice !== undefined && choice.code === code) note(name, undefined)
       }
@@ -130,7 +130,7 @@ async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name
   }
 }
 
-/** Full auto ends with the agent that had it, and the one that goes on asks first. Rejects when that could not be kept. */
+/** Full auto ends with its agent, and a resumed one asks first. Rejects if that could not be stored. */
 export async function endFullAuto(
   live: Pick<Live, 'feed' | 'socket' | 'cipherOf'>,
   id: string,

@@ -1,17 +1,17 @@
 import { deviceDb } from '../../core/device-db.ts'
 import { onTabs, tellTabs } from '../../core/tabs.ts'
 
-/** What is being written in a session, kept on this device. */
+/** The draft of a session, stored on this device. */
 export interface Draft {
   readDraft(): Promise<string>
-  /** With how many files it shall leave by itself once they are there; undefined when it waits for a person. Told once. */
+  /** The number of files after whose upload it is sent automatically; undefined if it waits for a person. Returned once. */
   takeLeaving(): Promise<number | undefined>
   keepDraft(text: string): void
-  /** What is written in another tab, unless this one is being written in. Returned is what to call to hear no more. */
+  /** Follows the draft of another tab, unless this one is being edited. Returns a function that unsubscribes. */
   onDraft(listener: (text: string) => void): () => void
 }
 
-/** Where it is kept that the draft of a session leaves by itself, and with how many files. */
+/** The storage key for an automatic send of a session's draft, with its number of files. */
 export const leavesName = (session: string) => `draft-leaves.${session}`
 
 const keepAfterMs = 400

@@ -14,81 +14,81 @@ import { hasHelper } from '../machines.ts'
 import { agentOf, hostOf, isInCopy, projectOf, titleOf } from '../sessions.ts'
 import type { MachineView, SessionView } from '../store.ts'
 
-/** What the session screen says about a session besides its messages. */
+/** The facts about a session that its screen shows, besides messages. */
 export interface SessionFacts {
   readonly id: string
   readonly seq: number
   readonly createdAt: number
   readonly title: string | undefined
-  /** "Claude Code", and "Claude" where it is spoken of as somebody. */
+  /** "Claude Code", and "Claude" as a name in sentences. */
   readonly agent: string
   readonly agentShort: string
-  /** The machine as a person calls it. */
+  /** The display name of the machine. */
   readonly host: string
-  /** The project's, also where it works in a copy. */
+  /** The folder of the project, also if it works in a copy. */
   readonly folder: string
   readonly isInCopy: boolean
   readonly path: string | undefined
   readonly branch: string | undefined
   readonly version: string | undefined
   readonly process: number | undefined
-  /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing runs any more. */
+  /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing is running any more. */
   readonly presence: 'here' | 'away' | 'ended'
-  /** How its agent ended, when it ended by itself and that is known. */
+  /** How its agent ended, if it ended on its own and that is known. */
   readonly agentEnd: AgentEnd | undefined
-  /** When its wrapper was last heard of, in ms since 1970. */
+  /** When its wrapper was last seen, in ms since 1970. */
   readonly activeAt: number
   readonly isThinking: boolean
-  /** Set while it works and its model says nothing. */
+  /** Set while it works and its model is silent. */
   readonly modelWait: ModelWait | undefined
-  /** Set while the disk of its computer takes nothing. */
+  /** Set while the disk of its computer is full. */
   readonly diskTrouble: DiskTrouble | undefined
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
-  /** The mode is kept in the metadata, and said with every message; the agent itself tells none. */
+  /** The mode is stored in the metadata, and sent with every message; the agent itself reports none. */
   readonly keepsMode: boolean
-  /** What each message says of it. */
+  /** The mode fields of each message. */
   readonly saysMode: string | undefined
   readonly models: readonly Choice[]
   readonly model: string | undefined
-  /** How long it thinks before it answers. */
+  /** The effort. */
   readonly efforts: readonly Choice[]
   readonly effort: string | undefined
-  /** Whatever else of the agent can be chosen. */
+  /** Other settings of the agent. */
   readonly settings: readonly AgentSetting[]
-  /** The minutes after which a permission that nobody answers is denied, as JSON; `null`: it waits. */
+  /** The minutes after which an unanswered permission is denied, as JSON; `null`: never. */
   readonly unanswered: string
-  /** Since when that is so, in ms since 1970. */
+  /** When that was set, in ms since 1970. */
   readonly unansweredSince: number
-  /** How much of what its account may use is used, as the agent told it last. */
+  /** Usage of its account against the limit, as last reported by the agent. */
   readonly windows: readonly UsageWindow[]
-  /** The agent's own commands, without their slash. */
+  /** The agent's own commands, without the slash. */
   readonly commands: readonly string[]
-  /** What it says of them, by their names as it tells them. */
+  /** The agent's descriptions of them, by the names it reports. */
   readonly commandAbouts: Readonly<Record<string, string>> | undefined
-  /** What the session answers; undefined for existing wrappers, which do not tell. */
+  /** The methods that the session answers; undefined for existing wrappers, which do not report them. */
   readonly methods: readonly string[] | undefined
   readonly deliveredSeq: number
   readonly readSeq: number
-  /** Its wrapper tells how far messages come, and lets them be taken back. */
+  /** Its wrapper sends receipts, and supports withdrawing messages. */
   readonly hasReceipts: boolean
-  /** The helper of its machine is there to begin it again. */
+  /** The daemon of its machine is online to resume it. */
   readonly canResume: boolean
-  /** What waits can be changed and moved where it is. */
+  /** Queued messages can be edited and moved in place. */
   readonly editsQueue: boolean
-  /** Begun again, it would pass over what was said meanwhile: it has to be there before anything is said. */
+  /** When resumed, it would skip messages sent meanwhile: it must be online before anything is sent. */
   readonly wakesDeaf: boolean
-  /** It can be forked at one of its messages: by its helper, where the agent keeps its conversation in a form that can be cut. */
+  /** It can be forked at one of its messages: by its daemon, if the agent stores its conversation in a form that can be cut. */
   readonly canForkAt: boolean
-  /** The terminal has the keyboard. */
+  /** The terminal has control. */
   readonly isInTerminal: boolean
-  /** It is sealed with a key that was made with it; else with the account's. */
+  /** It is sealed with its own key; otherwise with the account's. */
   readonly hasOwnKey: boolean
   /** When a person marked its key as compromised. */
   readonly compromisedAt: number | undefined
-  /** False: the keys on this device do not open it. */
+  /** False: the keys on this device do not decrypt it. */
   readonly isReadable: boolean
-  /** False: what its agent asks is not known here, because it does not open. */
+  /** False: the agent's requests are unknown here, because they cannot be decrypted. */
   readonly isStateReadable: boolean
 }
 
@@ -147,7 +147,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
   }
 }
 
-/** Whether a session that was asked to come back did, also one that ended again at once. `goneSince`: when its wrapper was heard last before. */
+/** Whether a session that was asked to resume did, even if it ended again at once. `goneSince`: when its wrapper was last seen before. */
 export function hasComeBack({ presence, activeAt }: Pick<SessionFacts, 'presence' | 'activeAt'>, goneSince: number): boolean {
   return presence === 'here' || activeAt > goneSince
 }
@@ -156,7 +156,7 @@ function isCuttable(metadata: SessionMetadata): boolean {
   return !isOfHappy(metadata) && ['claude', 'codex'].includes(metadata.flavor ?? '')
 }
 
-/** In words: most of the codes have those that they have everywhere. */
+/** In words: most codes have the same words everywhere. */
 function choicesOf({ flavor, codes }: HappyModes): Choice[] {
   return codes.map(code => {
     const name = code === 'auto' ? 'auto' : flavor === 'gemini' ? 'harmless' : 'inside'

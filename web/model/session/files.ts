@@ -6,19 +6,19 @@ import { type Upload, unfinishedUploads } from '../outbox/uploads.ts'
 import { type Attached, isPicture } from './attached.ts'
 import { readPicked, type Unfit } from './picked-file.ts'
 
-/** A file for the message that is being written. */
+/** A file for the draft. */
 export interface Attaching {
   readonly key: string
   readonly name: string
   readonly size: number
-  /** `sent` of 1. `failed` with `away`: it can be tried again. */
+  /** `sent` of 1. `failed` with `away`: it can be retried. */
   readonly state:
     | { readonly type: 'reading' }
     | { readonly type: 'waits'; readonly for: WaitsFor }
     | { readonly type: 'uploading'; readonly sent: number }
     | { readonly type: 'ready'; readonly file: Attached }
     | { readonly type: 'failed'; readonly why: Unfit | 'away' }
-  /** The picture, where there is one to show before it is uploaded. */
+  /** The preview, if there is one before the upload. */
   readonly preview?: string | undefined
 }
 
@@ -27,19 +27,19 @@ export interface SessionFiles {
   readonly chosen: ReadonlySignal<readonly Attaching[]>
   choose(files: readonly File[]): void
   remove(key: string): void
-  /** One that waits goes all the same. */
+  /** Uploads one that waits anyway. */
   goNow(key: string): void
   tryAgain(key: string): void
-  /** Takes out what is ready, for a message that is sent now, and what can never go: that was told. */
+  /** Removes the uploaded ones, for a message that is sent now, and those that failed permanently, which were reported. */
   take(): readonly Attached[]
-  /** Puts in what was uploaded before, such as the files of a message that is edited. */
+  /** Adds files uploaded before, such as those of a message being edited. */
   offer(files: readonly Attached[]): void
-  /** A blob: address of a picture of this session; rejects when it cannot be had. */
+  /** A blob: URL of a picture of this session; rejects if it is unavailable. */
   show(file: Attached): Promise<string>
   close(): void
 }
 
-/** `waitsFor`: what a file has to wait for; without it none does. */
+/** `waitsFor`: the condition a file waits for; without it none waits. */
 export function openFiles({
   id,
   live,
@@ -107,7 +107,7 @@ export function openFiles({
     const going: Upload = { key, name, size: bytes.length, mimeType, image, sealed: live.files.seal(id, bytes) }
     uploads.set(key, going)
     await unfinished.keep(going)
-    // Left out in the meantime.
+    // Removed in the meantime.
     if (!uploads.has(key)) return forget(key)
     const cause = waitsFor(going)
     if (cause === undefined) await upload(going)
@@ -129,12 +129,12 @@ export function openFiles({
     .then(kept => Array.isArray(kept) && kept.length > 0 && offer(kept.filter(isAttached)))
     .catch(() => {})
 
-  // Where they stood when the app was closed, they go on.
+  // They resume where they were when the app was closed.
   void unfinished.read().then(left => {
     for (const going of left) {
       if (uploads.has(going.key) || isClosed) continue
       uploads.set(going.key, going)
-      // What has begun goes on: it was let go then.
+      // A started upload continues: it was permitted then.
       const cause = going.ref === undefined ? waitsFor(going) : undefined
       const state = cause === undefined ? { type: 'uploading' as const, sent: 0 } : { type: 'waits' as const, for: cause }
       chosen.value = [...chosen.peek(), { key: going.key, name: going.name, size: going.size, state }]
@@ -184,7 +184,7 @@ export function openFiles({
       if (known !== undefined) return known
       const showing = live.files.download(id, file).then(bytes => addressOf(bytes, file.mimeType ?? ''))
       shown.set(file.ref, showing)
-      // What failed for want of a link may be asked for again.
+      // A download that failed offline may be requested again.
       showing.catch(() => shown.delete(file.ref))
       return showing
     },

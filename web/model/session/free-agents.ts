@@ -4,12 +4,12 @@ import type { Choices } from '../choices.ts'
 import type { Home } from '../store.ts'
 import { reachedUntil } from './usage-limit.ts'
 
-/** What was told of windows that have ended says nothing of those that came after. */
+/** Reports about windows that have ended say nothing about later ones. */
 export function openWindows(windows: readonly UsageWindow[], at: number): UsageWindow[] {
   return windows.filter(({ resetsAt }) => resetsAt === undefined || resetsAt > at)
 }
 
-/** The agents on its machine that may be asked meanwhile: signed in as far as is known, and not known to be at a limit of their own. */
+/** The agents on its machine that can be used meanwhile: signed in as far as known, and not known to be at their own limit. */
 export function freeAgents(agents: Choices['agents'], session: string, home: Pick<Home, 'sessions'>, at: number): Choices['agents'] {
   const own = home.sessions.get(session)?.metadata
   const limited = [...home.sessions.values()].flatMap(({ metadata }) => {

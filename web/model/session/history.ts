@@ -2,15 +2,15 @@ import { type MessageRecord, messageRecord } from '../../../lib/protocol/wire/re
 import * as v from '../../../lib/schema.ts'
 import { deviceDb } from '../../core/device-db.ts'
 
-/** The newest messages of a session as this device keeps them, sealed twice over, so that it opens without the server. */
+/** The newest messages of a session as stored on this device, sealed twice, so that it opens without the server. */
 interface SessionHistory {
-  /** Ascending and without a gap up to the last; empty when nothing is kept. */
+  /** Ascending and without a gap up to the last; empty if nothing is stored. */
   read(): Promise<MessageRecord[]>
-  /** Keeps the newest of these; `records` are ascending and without a gap. Soon, not at once. */
+  /** Stores the newest of these; `records` are ascending and without a gap. Soon, not immediately. */
   keep(records: readonly MessageRecord[]): void
-  /** Writes what is still to be written. */
+  /** Writes everything pending. */
   flush(): Promise<void>
-  /** The session is gone, and so is what was kept of it. */
+  /** The session is gone, so its stored messages are erased. */
   forget(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function openHistory(session: string): SessionHistory {
     const records = next
     next = undefined
     if (records === undefined) return
-    // A device without room for it still shows everything the server has.
+    // A device without space still shows everything that the server has.
     await deviceDb()
       .then(db => db.write(name, newest(records)))
       .catch(() => {})
@@ -68,7 +68,7 @@ function newest(records: readonly MessageRecord[]): MessageRecord[] {
   return kept.toReversed()
 }
 
-// A server that was put back from a backup goes on far above it: what is kept from before a gap may be of the life that is no more.
+// A server restored from a backup continues with much higher numbers: messages stored before a gap may be from the lost history.
 function unbroken(records: readonly MessageRecord[]): MessageRecord[] {
   const gap = records.findLastIndex((record, index) => index > 0 && record.seq !== (records[index - 1]?.seq ?? 0) + 1)
   return records.slice(Math.max(0, gap))

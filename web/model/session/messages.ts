@@ -18,28 +18,28 @@ import type { KnownMessage } from '../transcript/message.ts'
 import { addMessages, addPartial, emptyTranscript, type Transcript } from '../transcript/transcript.ts'
 import { openHistory } from './history.ts'
 
-/** `opening`: nothing is known yet. `stale`: how it stood when the link was lost. */
+/** `opening`: nothing is known yet. `stale`: the state when the connection was lost. */
 export type FeedWord = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
 
 const pageSize = 100
-/** Further behind than this, the newest page is read instead of all that was missed. */
+/** Further behind than this, the newest page is read instead of everything missed. */
 const mostToCatchUp = 400
-/** Opened together; between two such slices the page is drawn. */
+/** Decrypted together; the page is drawn between two slices. */
 const atOnce = 25
-/** Of what this device kept, as much as fills the last screens; the rest is opened once they are drawn. */
+/** Of the stored messages, enough to fill the last screens; the rest is decrypted once they are drawn. */
 const keptAtFirst = 50
 
 interface MessagesSources {
   readonly id: string
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>
-  /** False while what the account feed told may be old. */
+  /** False while the account feed may be outdated. */
   readonly isLinked: ReadonlySignal<boolean>
-  /** Of text that grows something was missed. */
+  /** A part of growing text was missed. */
   onGap(): void
 }
 
-/** The messages of a session as a transcript: what this device kept first, then what the server has. */
+/** The messages of a session as a transcript: first the stored ones, then those of the server. */
 export function openMessages({ id, live, session, isLinked, onGap }: MessagesSources) {
   const transcript = signal<Transcript>(emptyTranscript)
   const state = signal<FeedState['type']>('away')
@@ -55,7 +55,7 @@ export function openMessages({ id, live, session, isLinked, onGap }: MessagesSou
     })
     return own
   }
-  // What was missed shows at once when it is whole, so that nothing moves again and again under who reads what was there before.
+  // Missed messages appear together once complete, so that nothing moves repeatedly while someone reads.
   let missed: { readonly after: number; readonly opened: KnownMessage[] } | undefined
   const show = (opened: readonly KnownMessage[]): void => {
     const { after = Number.POSITIVE_INFINITY } = missed ?? {}
@@ -110,7 +110,7 @@ export function openMessages({ id, live, session, isLinked, onGap }: MessagesSou
     if (isClosed) return
     const last = kept.at(-1)
     const seq = session.peek()?.seq ?? 0
-    // A server that was set back to an older copy numbers anew: then what is kept here is another story.
+    // A server restored to an older copy renumbers: then the local history is another one.
     const isAhead = last !== undefined && isLinked.peek() && last.seq > seq
     const isNear = last !== undefined && !isAhead && seq - last.seq <= mostToCatchUp
     if (isNear) {
@@ -123,7 +123,7 @@ export function openMessages({ id, live, session, isLinked, onGap }: MessagesSou
         if (own === opener) noteOlder()
       })
     }
-    // Asked for once more: what is another one there, or is there no longer, was said before the server was set back.
+    // Requested again: a message that now differs, or is missing, was sent before the restore.
     let unproven = isNear ? last : undefined
     const own = openFeed({
       rest: live.rest,
@@ -198,7 +198,7 @@ export function openMessages({ id, live, session, isLinked, onGap }: MessagesSou
   }
 }
 
-/** One page of older messages, or all down to one of them and a page more: what comes in one piece is put in its place once. */
+/** One page of older messages, or all down to one of them and a page more, inserted at once. */
 async function readBack(
   reader: Feed,
   before: number,
@@ -215,7 +215,7 @@ async function readBack(
   }
 }
 
-/** As many as the server hands out in one answer. */
+/** The page size of the server. */
 const mostAtOnce = 500
 
 function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): FeedWord {
@@ -226,7 +226,7 @@ function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): 
   return state === 'catching-up' ? 'catching-up' : 'stale'
 }
 
-// Ids are made of numbers, which begin again on a server that was set back; what is sealed, and when it was stored, do not.
+// Ids contain numbers, which start over on a restored server; sealed content and times of storage do not change.
 function isOne(one: MessageRecord | undefined, other: MessageRecord): boolean {
   return one?.seq === other.seq && one.createdAt === other.createdAt && one.content.c === other.content.c
 }
@@ -234,15 +234,15 @@ function isOne(one: MessageRecord | undefined, other: MessageRecord): boolean {
 type Opener = ReturnType<typeof createOpener>
 
 /**
- * Opens sealed messages in slices, so that a long page never holds up the screen; hands over what it opened once a batch is whole. As long as
- * the session is not known, and with it its key, everything waits.
+ * Decrypts messages in slices, so that a long page never blocks the screen, and passes on complete batches. Everything waits until
+ * the session, and with it its key, is known.
  */
 function createOpener(id: string, live: Live, session: MessagesSources['session'], onOpened: (opened: KnownMessage[]) => void) {
   const queue: MessageRecord[] = []
   let opened: KnownMessage[] = []
   let later: (() => void)[] = []
   let isRunning = false
-  // What comes faster than it can be drawn is handed over once for each picture.
+  // Messages that arrive faster than frames are passed on once per frame.
   let ranAt = 0
 
   const run = async (): Promise<void> => {
@@ -275,7 +275,7 @@ function createOpener(id: string, live: Live, session: MessagesSources['session'
       queue.push(...records)
       start()
     },
-    /** Once everything taken so far is handed over. */
+    /** Once everything received so far has been passed on. */
     afterwards(then: () => void): void {
       later.push(then)
       start()
@@ -290,7 +290,7 @@ function createOpener(id: string, live: Live, session: MessagesSources['session'
   }
 }
 
-/** After the next picture; in a hidden tab none is drawn. */
+/** After the next frame; in a hidden tab there are none. */
 function drawn(): Promise<void> {
   return new Promise(resolve => {
     setTimeout(resolve, hiddenFrameMs)

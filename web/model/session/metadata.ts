@@ -6,7 +6,7 @@ import type { ServerLink } from '../account/server-link.ts'
 
 const waitMs = 15_000
 
-/** Changes what a session tells about itself, over whatever others write meanwhile. Rejects when it is not stored within a quarter of a minute. */
+/** Changes the metadata of a session, merging with concurrent writes. Rejects if it is not stored within 15 seconds. */
 export async function changeMetadata(
   live: Pick<ServerLink, 'feed' | 'socket' | 'cipherOf'>,
   id: string,
@@ -26,7 +26,7 @@ export async function changeMetadata(
   const timer = setTimeout(() => cell.close(), waitMs)
   try {
     const stored = await cell.update(change)
-    // The server does not send back to this device what it wrote itself.
+    // The server does not echo this device's own writes.
     live.feed.take({ session: { ...row, metadata: v.parse(sealed, cipher.seal(stored)), metadataVersion: cell.version } })
   } finally {
     clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** A file that a person chose, read and fit to be sent. */
+/** A file that a person chose, read and ready to send. */
 export interface Picked {
   readonly name: string
   readonly mimeType: string
@@ -6,10 +6,10 @@ export interface Picked {
   readonly image?: { readonly width: number; readonly height: number } | undefined
 }
 
-/** `no-heic`: this browser cannot turn it into an image that agents can see. */
+/** `no-heic`: this browser cannot convert it to an image that agents can see. */
 export type Unfit = 'too-large' | 'no-heic' | 'unreadable' | 'empty'
 
-/** The server takes 10 MiB, and sealing adds a few bytes. */
+/** The server accepts 10 MiB, and sealing adds a few bytes. */
 const mostBytes = 10 * 1024 * 1024 - 64
 
 export async function readPicked(file: File): Promise<Picked | Unfit> {
@@ -30,7 +30,7 @@ function isHeic({ name, type }: File): boolean {
   return /^image\/hei[cf]/.test(type) || /\.hei[cf]$/i.test(name)
 }
 
-/** Only browsers that can show such a photo can do it. */
+/** Only browsers that can show such a photo can convert it. */
 async function toJpeg(file: File): Promise<Picked | Unfit> {
   try {
     const bitmap = await createImageBitmap(file)

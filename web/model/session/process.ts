@@ -2,7 +2,7 @@ import { callMachine } from '../../../lib/client/index.ts'
 import type { MachineProcess } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 import type { Live } from '../account/live.ts'
 
-/** The process of a session on its machine; undefined when the machine does not tell, or knows none. */
+/** The process of a session on its machine; undefined if the machine does not report it, or has none. */
 export async function readProcess(
   link: Pick<Live, 'socket' | 'cipherOfMachine'>,
   machine: string,

@@ -5,12 +5,12 @@ import type { Attached } from './attached.ts'
 import type { SessionFacts } from './facts.ts'
 import type { Move, WaitingText } from './texts.ts'
 
-/** A message that waits for the agent to come to it. */
+/** A message that the agent has not read yet. */
 export interface Queued {
   readonly localId: string
   readonly text: string
   readonly files: readonly Attached[]
-  /** On this device, or further: then only the machine can still leave it out. */
+  /** On this device, or already sent: then only the machine can still drop it. */
   readonly isHere: boolean
   /** The machine has it. */
   readonly isThere: boolean
@@ -18,7 +18,7 @@ export interface Queued {
 
 type Reading = Pick<SessionFacts, 'readSeq' | 'hasReceipts'>
 
-/** What was sent and what the agent has not read, in the order in which it will; with what was changed here and has not left yet. */
+/** Messages that the agent has not read, in its order, including unsent changes made here. */
 export function queueOf(of: {
   transcript: Transcript
   waiting: readonly WaitingText[]
@@ -54,7 +54,7 @@ function moveBefore(all: { localId: string }[], localId: string, before: string)
   if (to >= 0 && from > to) all.splice(to, 0, ...all.splice(from, 1))
 }
 
-/** True until the agent has it. Wrappers that give no receipts read what came during a turn when it ends. */
+/** True until the agent has it. Wrappers without receipts read messages sent during a turn when it ends. */
 function isUnreadByAgent(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
   if (item.from !== 'app' || item.isWithdrawn || item.isRead) return false
   return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && ownOf(item).at >= turn.startedAt

@@ -21,54 +21,54 @@ import { type Stages, watchStages } from './stages.ts'
 import { openTexts, type SessionTexts } from './texts.ts'
 import { sayWatching } from './viewer.ts'
 
-/** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
+/** One open session: its state, and what a person can do in it. The screen uses nothing else. */
 export interface SessionModel extends Asking {
   readonly id: string
-  /** Undefined when this device knows no such session. */
+  /** Undefined if this device knows no such session. */
   readonly facts: ReadonlySignal<SessionFacts | undefined>
   readonly transcript: ReadonlySignal<Transcript>
   readonly feed: ReadonlySignal<FeedWord>
-  /** Whether there is more before the first message that is known. */
+  /** Whether there are messages before the first one loaded. */
   readonly older: ReadonlySignal<'none' | 'more' | 'loading' | 'failed'>
   readonly texts: SessionTexts
-  /** For the message that is being written, and of those that were sent. */
+  /** Files of the draft, and of sent messages. */
   readonly files: SessionFiles
-  /** What the agent has not read, in its order. */
+  /** Messages that the agent has not read, in its order. */
   readonly unread: ReadonlySignal<readonly Queued[]>
-  /** The same while it works, and waits for the end of the turn. */
+  /** The same while it works, waiting for the end of the turn. */
   readonly queue: ReadonlySignal<readonly Queued[]>
   /** Oldest first. */
   readonly requests: ReadonlySignal<readonly OpenRequest[]>
   readonly answered: ReadonlySignal<readonly Answered[]>
-  /** What the agent wants to know, oldest first. */
+  /** Questions of the agent, oldest first. */
   readonly questions: ReadonlySignal<readonly OpenQuestion[]>
-  /** There is no link to anybody. */
+  /** There is no connection. */
   readonly isOffline: ReadonlySignal<boolean>
   readonly isWorking: ReadonlySignal<boolean>
   readonly asked: ReadonlySignal<AskedOf>
   readonly choices: ReadonlySignal<AskedChoices>
-  /** This device, as it names itself in its answers. */
+  /** The name of this device in its answers. */
   readonly me: string | undefined
   stop(): Promise<void>
-  /** From the next step on. */
+  /** Applies from the next step on. */
   choose(name: ChoiceName, code: string): Promise<void>
-  /** Files of the session's folder by parts of their names, best first. */
+  /** Files of the session's folder by parts of their names, best match first. */
   findFiles(query: string): Promise<readonly string[]>
   stagesOf(seq: number): Stages
-  /** Ends the agent. Resolves to whether the machine did it. */
+  /** Ends the agent. Resolves to whether the machine did so. */
   end(): Promise<boolean>
-  /** Begins an ended session again, through the helper of its machine. */
+  /** Resumes an ended session through the daemon of its machine. */
   resume(): Promise<void>
-  /** Takes the keyboard from the terminal. */
+  /** Takes control from the terminal. */
   takeOver(): Promise<void>
-  /** A page before what is known, or everything down to the message with this number. */
+  /** Loads the previous page, or everything down to the message with this number. */
   loadOlder(downTo?: number): Promise<void>
   close(): void
 }
 
-/** What the agent was asked besides its prompts, and how far that is. */
+/** Requests to the agent other than prompts, and their state. */
 export interface AskedOf {
-  /** `at`: when it was asked first. */
+  /** `at`: when it was first requested. */
   readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed'; readonly isRepeated?: boolean } | undefined
   readonly resume: 'asking' | Trouble | undefined
   readonly takeOver: 'asking' | 'failed' | undefined
@@ -81,7 +81,7 @@ interface SessionSources {
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>
   readonly machine: ReadonlySignal<MachineView | undefined>
-  /** False while what the account feed told may be old. */
+  /** False while the account feed may be outdated. */
   readonly isLinked: ReadonlySignal<boolean>
   readonly me: string | undefined
 }
@@ -105,9 +105,9 @@ export function openSession(sources: SessionSources): SessionModel {
   const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
   const asking = openAsking(sources, { requests, answered })
   const asked = signal(askedNothing)
-  // One of Happy's says that it is done when what it found was about to end.
+  // Happy's daemon reports success if the process it found was about to end.
   let heardOf: ReturnType<typeof setTimeout> | undefined
-  // When its wrapper was last heard of before it was asked to come back.
+  // When its wrapper was last seen before the resume.
   let goneSince = 0
   const neverHeard = (): void => {
     if (asked.peek().resume === 'asking') asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
@@ -117,11 +117,11 @@ export function openSession(sources: SessionSources): SessionModel {
     const now = facts.value
     if (now === undefined || now.presence !== 'here') return false
     const { turn, items } = messages.transcript.value
-    // The wrapper has since said that it does nothing: the turn was cut off and never ended.
+    // The wrapper has since reported that it is idle: the turn was cut off and never ended.
     const lastAt = Math.max(turn?.startedAt ?? 0, items.at(-1)?.at ?? 0)
     return now.isThinking || (turn !== undefined && now.activeAt < lastAt + longestSilenceMs)
   })
-  // What was asked of a turn ends with it.
+  // Requests about a turn end with it.
   const forget = effect(() => {
     if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
     choices.noteFacts(facts.value)
@@ -202,11 +202,11 @@ export function openSession(sources: SessionSources): SessionModel {
       }
       const outcome = await resumeSession(live, helper.id, id)
       if (outcome.type === 'failed') {
-        // It may have come back although its helper could not tell.
+        // It may have resumed although its daemon could not report it.
         if (facts.peek()?.presence !== 'here') asked.value = { ...asked.peek(), resume: outcome }
         return
       }
-      // The helper may say so before the session itself is heard.
+      // The daemon may report it before the session itself is seen.
       if (asked.peek().resume === 'asking') heardOf = setTimeout(neverHeard, heardWithinMs)
     },
     async takeOver() {
@@ -232,5 +232,5 @@ export function openSession(sources: SessionSources): SessionModel {
 
 const mostFound = 8
 const heardWithinMs = 20_000
-// Wrappers give a sign of life every 20 s at the latest, and say with it whether they work.
+// Wrappers send a heartbeat at least every 20 s, which says whether they are working.
 const longestSilenceMs = 30_000

@@ -2,13 +2,13 @@ import { effect, type ReadonlySignal } from '@preact/signals'
 import { trueNow } from '../../core/clock.ts'
 import type { SessionFacts } from './facts.ts'
 
-/** When a message came how far, as far as this device saw it; ms since 1970. */
+/** When a message reached each stage, as seen by this device; ms since 1970. */
 export interface Stages {
   readonly machineAt?: number | undefined
   readonly readAt?: number | undefined
 }
 
-/** The server tells how far the messages of a session are, and not since when: this notes when the news came. */
+/** The server reports how far the messages of a session are, but not since when: this records when the report arrived. */
 export function watchStages(facts: ReadonlySignal<SessionFacts | undefined>): { of(seq: number): Stages; close(): void } {
   const delivered = newsOf(facts, 'deliveredSeq')
   const read = newsOf(facts, 'readSeq')
@@ -22,7 +22,7 @@ export function watchStages(facts: ReadonlySignal<SessionFacts | undefined>): { 
 }
 
 function newsOf(facts: ReadonlySignal<SessionFacts | undefined>, name: 'deliveredSeq' | 'readSeq') {
-  // What it was at first was so before anybody looked.
+  // The initial state was reached before the session was opened.
   let first: number | undefined
   const news: { upTo: number; at: number }[] = []
   const close = effect(() => {

@@ -16,40 +16,40 @@ export interface WaitingText {
   readonly localId: string
   readonly text: string
   readonly at: number
-  /** `device`: kept here, leaves by itself. `failed`: the server will never take it as it is. */
+  /** `device`: stored here, sent automatically. `failed`: the server permanently rejected it. */
   readonly state: 'device' | 'failed'
-  /** What goes before it. */
+  /** Files sent before it. */
   readonly files?: readonly Attached[] | undefined
   readonly isSteer?: boolean | undefined
-  /** The message whose words it changes. */
+  /** The message that it edits. */
   readonly replaces?: string | undefined
 }
 
-/** Two messages that wait: the first shall come right before the second. */
+/** Two queued messages: the first is moved right before the second. */
 export interface Move {
   readonly localId: string
   readonly before: string
 }
 
-/** How a text is sent, besides as it is written. */
+/** Options for sending a text. */
 interface SendingHow {
   readonly files?: readonly Attached[] | undefined
-  /** It ends the turn that runs, instead of waiting for it. */
+  /** It ends the running turn instead of waiting for it. */
   readonly isSteer?: boolean | undefined
-  /** It says something else in the place of this message, as long as the agent has not read that. */
+  /** It replaces this message, if the agent has not read that yet. */
   readonly replaces?: string | undefined
 }
 
 export interface SessionTexts extends Draft {
   /** In the order in which they were sent. */
   readonly waiting: ReadonlySignal<readonly WaitingText[]>
-  /** Those that are being taken back, until the session itself says so. */
+  /** Messages being withdrawn, until the session confirms it. */
   readonly takenBack: ReadonlySignal<ReadonlySet<string>>
-  /** Resolves when the text is kept on this device; from then on it reaches the server. Rejects when it cannot be kept. */
+  /** Resolves when the text is stored on this device; it will then reach the server. Rejects if it cannot be stored. */
   send(text: string, how?: SendingHow): Promise<void>
-  /** Takes a message back: here when it has not left, else by a word to the machine, which obeys as long as the agent has not read it. */
+  /** Withdraws a message: here if it was not sent, otherwise by a message to the machine, which obeys if the agent has not read it. */
   withdraw(localId: string): Promise<void>
-  /** Of two that wait, the one comes right before the other. */
+  /** Moves one queued message right before another. */
   move(localId: string, before: string): Promise<void>
   /** Moves that the session does not have yet. */
   readonly moves: ReadonlySignal<readonly Move[]>
@@ -64,13 +64,13 @@ interface TextSources {
   readonly live: Live
   readonly session: ReadonlySignal<SessionView | undefined>
   transcript: ReadonlySignal<Transcript>
-  /** What else each text tells, such as a model that was picked. */
+  /** Other fields of each text, such as a chosen model. */
   wishes: () => Partial<MessageMeta>
-  /** The text that told it. */
+  /** The text that was sent with them. */
   onSaid: (localId: string) => void
 }
 
-/** How many messages at the end may hold one that was just stored. */
+/** How many of the last messages may include one that was just stored. */
 const newest = 500
 
 export function openTexts({ id, live, session, transcript, wishes, onSaid }: TextSources): SessionTexts {
@@ -103,7 +103,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     onSaid(localId)
     change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer, replaces })
     try {
-      // At once, so that they are kept together and leave in this order.
+      // Together, so that they are stored together and sent in this order.
       await Promise.all([...announced, draft].map(each => live.outbox.put(each)))
     } catch (error) {
       for (const each of [...announced, draft]) giveUp(each)
@@ -111,7 +111,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
       throw error
     }
   }
-  /** It never comes: whoever misses its number is told with the next message. */
+  /** It will never be sent: the next message tells receivers not to expect its number. */
   const giveUp = (draft: { content: string }): void => {
     const cipher = live.cipherOf(id)
     if (cipher) giveUpDraft(cipher, draft)
@@ -119,7 +119,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   const unset = live.onSetAside(draft => {
     if (draft.session !== id) return
     const opened = openedOf(live, draft)
-    // Its text will be refused as well, and brings the file again.
+    // Its text will be rejected as well, and announces the file again.
     if (opened !== undefined && opened.role !== 'user') return
     const known = mine.peek().find(text => text.localId === draft.localId)
     const text = known?.text ?? opened?.content.text ?? ''
@@ -140,7 +140,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     })
     .catch(() => {})
 
-  // What was still on its way when the app was closed is shown again, once there is a key to read it with.
+  // Texts unsent when the app was closed are shown again, once there is a key to decrypt them.
   const isKnown = computed(() => session.value !== undefined)
   const unleave = effect(() => {
     if (!isKnown.value) return

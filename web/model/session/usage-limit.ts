@@ -3,7 +3,7 @@ import { limitEnd } from '../outbox/continuations.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { SessionFacts } from './facts.ts'
 
-/** Until when the agent may do nothing; undefined when it may. Happy's wrapper says it in the transcript, ours in the facts. */
+/** Until when the agent is paused by its limit; undefined if it is not. Happy's wrapper reports it in the transcript, ours in the facts. */
 export function limitedUntil(transcript: Transcript, { windows }: Pick<SessionFacts, 'windows'>, at: number): number | undefined {
   return reachedUntil(windows, at) ?? limitEnd(transcript, at)
 }

@@ -13,13 +13,13 @@ const sayAgainMs = 30_000
 const askAtMostEveryMs = 2_000
 
 interface Watching {
-  /** Lets the session show whole what grows now: some of it was missed. */
+  /** Makes the session send growing text in full: a part was missed. */
   ask(): void
-  /** It is on this screen no longer. */
+  /** It is no longer on this screen. */
   stop(): void
 }
 
-/** Says to a session that it is on this screen: for who sits at its terminal, and so that it shows here what grows. */
+/** Tells a session that it is on this screen: for people at its terminal, and so that growing text is sent here. */
 export function sayWatching({ id, live, facts }: WatchingSources): Watching {
   const viewer = newId()
   const isVisible = signal(document.visibilityState === 'visible')
@@ -28,7 +28,7 @@ export function sayWatching({ id, live, facts }: WatchingSources): Watching {
   }
   const say = (isWatching: boolean) => {
     const cipher = live.cipherOf(id)
-    // Nothing waits for it: who is not heard is forgotten.
+    // Nothing waits for it: a viewer that goes silent is dropped.
     if (cipher) void callSession(live.socket, cipher, id, 'watch', { viewer, isWatching }).catch(() => {})
   }
   const isShown = computed(() => isVisible.value && facts.value?.presence === 'here' && facts.value.methods?.includes('watch') === true)

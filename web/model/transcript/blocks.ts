@@ -4,7 +4,7 @@ import type { Item, Step } from './items.ts'
 type PlanItem = Extract<Item, { type: 'plan' }>
 type ThinkingItem = Extract<Item, { type: 'thinking' }>
 
-/** Three or more steps in a row that only read. */
+/** Three or more consecutive steps that only read. */
 export interface Looked {
   readonly type: 'looked'
   readonly key: string
@@ -13,7 +13,7 @@ export interface Looked {
   readonly tookMs: number
 }
 
-/** A permission that was answered and belongs to no step that is known. */
+/** An answered permission that belongs to no known step. */
 interface LooseAnswered {
   readonly type: 'decision'
   readonly key: string
@@ -24,19 +24,19 @@ interface LooseAnswered {
 export type TrailRow = Step | PlanItem | ThinkingItem | Looked | LooseAnswered
 type Standing = Exclude<Item, Step | PlanItem | ThinkingItem>
 
-/** What stands on its own in the column: a bubble, a paragraph, a trail of steps. */
+/** A top-level element of the column: a bubble, a paragraph, a trail of steps. */
 export type Block =
   | { readonly type: 'day'; readonly key: string; readonly at: number }
   | { readonly type: 'item'; readonly key: string; readonly item: Standing }
   | { readonly type: 'trail'; readonly key: string; readonly rows: readonly TrailRow[] }
 
-/** Fewer steps than this are shown one by one. */
+/** Fewer steps than this are shown individually. */
 const leastToFold = 3
 
 /** By tool call: how it was answered. */
 type AnsweredCalls = ReadonlyMap<string, Answered>
 
-/** The items as blocks, with a day line before the first block of each local day. What a person `answered` stands by itself. */
+/** The items as blocks, with a day line before the first block of each local day. Permissions in `answered` get their own block. */
 export function blocksOf(items: readonly Item[], loose: readonly Answered[] = [], answered: AnsweredCalls = new Map()): Block[] {
   const blocks: Block[] = []
   let rows: TrailRow[] = []
@@ -62,13 +62,13 @@ export function blocksOf(items: readonly Item[], loose: readonly Answered[] = []
   return blocks
 }
 
-// Asking for the date of each of ten thousand messages takes longer than all the rest.
+// Computing the date of each of ten thousand messages takes longer than everything else.
 function dayAround(at: number): { from: number; to: number } {
   const midnight = (date: Date, days: number) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
   return { from: midnight(new Date(at), 0), to: midnight(new Date(at), 1) }
 }
 
-/** Whether two blocks look alike, so that the one on screen may stay. */
+/** Whether two blocks look alike, so that the one on screen can stay. */
 export function sameBlock(a: Block, b: Block): boolean {
   if (a === b) return true
   if (a.type === 'item') return b.type === 'item' && a.item === b.item
@@ -107,7 +107,7 @@ function folded(rows: readonly TrailRow[], answered: AnsweredCalls): TrailRow[] 
   const out: TrailRow[] = []
   let run: (Step | ThinkingItem)[] = []
   const close = (): void => {
-    // A thought after the last look belongs to what comes next.
+    // A thought after the last read belongs to what follows.
     const lastStep = run.findLastIndex(row => row.type === 'step')
     const looked = run.slice(0, lastStep + 1)
     const steps = looked.filter(row => row.type === 'step')

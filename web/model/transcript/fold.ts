@@ -20,11 +20,11 @@ import {
 } from './queue.ts'
 import { planOfArgs } from './steps.ts'
 
-/** What has to be known to take in the next message. Changed in place only by the batch that thawed it. */
+/** The state needed to fold the next message. Mutated only by the batch that thawed it. */
 export interface Fold extends SubagentSteps {
   /** Files of a person that wait for the text they belong to. */
   announced: Attached[]
-  /** Where in `items` a tool call stands, by its id. */
+  /** The index of a tool call in `items`, by its id. */
   stepByCall: Map<string, number>
   planByTurn: Map<string, number>
   running: Set<string>
@@ -33,7 +33,7 @@ export interface Fold extends SubagentSteps {
   lastTextOfTurn: Map<string, { text: string; thinking: boolean }>
   plan: PlanEntry[] | undefined
   turn: Turn | undefined
-  /** What was said during a turn, and waits for one of its own. */
+  /** Messages sent during a turn, which wait for their own. */
   queue: Queue
   usage: Usage | undefined
   lastAt: number
@@ -85,7 +85,7 @@ export function foldMessage(fold: Fold, message: KnownMessage): void {
   }
 }
 
-/** Says what is wrong where it is, and no longer what was missing and came, or never will. */
+/** Reports faults at their place, and removes reports of missing messages that arrived or never will. */
 function foldFault(fold: Fold, message: KnownMessage): Fault | undefined {
   const { seq, at } = message
   const found = findFault(fold.senders, message)
@@ -110,7 +110,7 @@ function closeGaps(fold: Fold): void {
   fold.senders.gaps -= dropItems(fold, item => isGap(item) && item.missing.numbers.length === 0)
 }
 
-/** Returns how many. Steps and plans are looked up by position, so the positions behind a dropped item move up. */
+/** Returns how many. Steps and plans are found by index, so the indices after a dropped item shift. */
 function dropItems(fold: Fold, isDropped: (item: Item) => boolean): number {
   const dropped = fold.items.flatMap((item, index) => (isDropped(item) ? index : []))
   if (dropped.length === 0) return 0
@@ -125,7 +125,7 @@ function isGap(item: Item): item is Item & { type: 'fault'; missing: Missing } {
   return item.type === 'fault' && item.missing !== undefined
 }
 
-/** The same for what one subagent alone tells, as if it were a session. */
+/** The same for the events of one subagent, as if it were a session. */
 export function foldInto(fold: Fold, message: KnownMessage, subagent: string): void {
   let index = 0
   for (const happening of happeningsOf(message)) {
@@ -139,12 +139,12 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     foldInner(fold, happening, place, happening.subagent)
     return
   }
-  // What is said beside the work, such as that a version is new, begins none.
+  // Remarks outside the work, such as that there is a new version, do not start a turn.
   if (happening.turn !== undefined && happening.type !== 'note' && happening.type !== 'fault') enterTurn(fold, happening.turn, place)
   fold.lastAt = place.at
   switch (happening.type) {
     case 'mine': {
-      // Keyed by what the sender chose, so that the bubble that waited on this device becomes the stored one.
+      // Keyed by the sender's id, so that the bubble that waited on this device becomes the stored one.
       const key = message.localId === null ? place.key : `mine.${message.localId}`
       const { text, from, isSteer = false, replaces } = happening
       const files = from === 'app' ? fold.announced.splice(0) : []
@@ -215,14 +215,14 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
   }
 }
 
-// History may begin in the middle of a turn, and older wrappers never say that one began.
+// History may begin in the middle of a turn, and older wrappers do not report its start.
 function enterTurn(fold: Fold, turn: string, place: Place): void {
   if (fold.turn?.id !== turn && !fold.endedTurns.has(turn)) startTurn(fold, turn, place)
 }
 
 function startTurn(fold: Fold, turn: string | undefined, place: Place): void {
   fold.turn = { id: turn, startedAt: place.at }
-  // What was done to its end is no plan of this turn.
+  // A completed plan is not the plan of this turn.
   if (fold.plan?.every(({ status }) => status === 'completed')) fold.plan = undefined
   fold.queue = startWithNext(fold.queue, fold.items, place)
 }
@@ -236,7 +236,7 @@ function foldText(fold: Fold, happening: Happening & { type: 'text' }, place: Pl
   else fold.items.push({ type: 'prose', ...place, text: happening.text, ...(happening.isCut && { isCut: true }) })
 }
 
-// Only what is known: the time since the thing before it in the same turn, when that is near enough to be a thought.
+// Only if known: the time since the previous event in the same turn, if short enough to be a thought.
 function thinkingTime(fold: Fold, place: Place): number | undefined {
   const before = fold.items.at(-1)
   const since = before === undefined ? fold.turn?.startedAt : before.type === 'step' ? (before.endedAt ?? before.at) : before.at
@@ -264,7 +264,7 @@ function startStep(fold: Fold, happening: Happening & { type: 'step-started' }, 
     state: 'running',
     endedAt: undefined
   }
-  // Agents tell a call again when they know more about it.
+  // Agents report a call again when they know more about it.
   if (known !== undefined) {
     replaceStep(fold, { ...step, ...pick(known) })
     return
@@ -313,7 +313,7 @@ function replaceStep(fold: Fold, step: Step): void {
   if (index !== undefined) fold.items[index] = step
 }
 
-// A plan stands once per turn, where it was first told, and changes there.
+// A plan appears once per turn, where it was first reported, and changes there.
 function foldPlan(fold: Fold, entries: PlanEntry[], place: Place): void {
   fold.plan = entries
   const turn = fold.turn?.id ?? ''
@@ -344,7 +344,7 @@ function endTurn(fold: Fold, status: 'completed' | 'failed' | 'cancelled', place
   if (status !== 'completed') fold.items.push({ type: 'turn-ended', ...place, status })
 }
 
-/** That a person stopped it stands right below: the agent did not fail to finish. */
+/** The notice that a person stopped it follows directly: the agent did not fail. */
 function dropCutMark({ items }: Fold): void {
   const last = items.at(-1)
   if (last?.type !== 'prose') return

@@ -1,12 +1,12 @@
 import type { RewindPoint } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 
-/** What a person said in a session, and when. */
+/** A person's message in a session, and its time. */
 export interface Said {
   readonly text: string
   readonly at: number
 }
 
-/** Of those with its words the one nearest in time: the same may have been said twice. Files and other messages may stand beside them. */
+/** The message with this text that is nearest in time, since the same text may be sent twice. Files and other messages may be next to it. */
 export function pointFor({ text, at }: Said, points: readonly RewindPoint[]): RewindPoint | undefined {
   const words = wordsOf(text)
   if (words === '') return undefined

@@ -6,13 +6,13 @@ import type { Mine, Step } from './items.ts'
 import { contentOfArgs, kindOf, locationsOfArgs } from './steps.ts'
 
 interface Common {
-  /** When it happened by the sender's clock, ms since 1970; the message's own time when absent. */
+  /** When it happened by the sender's clock, ms since 1970; the message's own time if absent. */
   readonly time?: number | undefined
   readonly turn?: string | undefined
   readonly subagent?: string | undefined
 }
 
-/** One thing a message tells, as the transcript takes it in. */
+/** One event of a message, as input for the transcript. */
 export type Happening = Common &
   (
     | {

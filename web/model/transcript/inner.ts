@@ -4,11 +4,11 @@ import type { Item, Place, Step } from './items.ts'
 /** The subagents of a session among its items. */
 export interface SubagentSteps {
   items: Item[]
-  /** Where a subagent's step stands in `items`, by the subagent's id. */
+  /** The index of a subagent's step in `items`, by the subagent's id. */
   stepBySubagent: Map<string, number>
 }
 
-/** What a subagent does stays inside its own step. */
+/** The events of a subagent stay inside its own step. */
 export function foldInner(fold: SubagentSteps, happening: Happening, place: Place, subagent: string): void {
   const index = fold.stepBySubagent.get(subagent)
   if (index === undefined) {

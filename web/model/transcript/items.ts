@@ -9,7 +9,7 @@ export interface Turn {
 
 export type StepState = 'running' | 'ok' | 'done' | 'failed' | 'denied' | 'stopped'
 
-/** A tool call from start to end. `done` means it ended and nobody said how. */
+/** A tool call from start to end. `done` means it ended without a reported result. */
 export interface Step {
   readonly type: 'step'
   readonly key: string
@@ -25,7 +25,7 @@ export interface Step {
   readonly content: readonly StepContent[]
   readonly state: StepState
   readonly endedAt: number | undefined
-  /** Of a subagent: how much it did and what it did last. */
+  /** For a subagent: how much it did and its last action. */
   readonly inner?: { readonly steps: number; readonly last: readonly string[] }
 }
 
@@ -36,19 +36,19 @@ export interface Mine {
   readonly at: number
   readonly localId: string | null
   readonly text: string
-  /** `decision`: what a person added to a no or a stop, which the wrapper hands over. */
+  /** `decision`: a person's remark to a denial or a stop, which the wrapper forwards. */
   readonly from: 'app' | 'terminal' | 'decision'
-  /** What was sent before it, and belongs to it. */
+  /** Files sent before it, which belong to it. */
   readonly files: readonly Attached[]
   /** It did not wait for the end of the turn. */
   readonly isSteer: boolean
-  /** Its sender took it back before the agent had it. */
+  /** Its sender withdrew it before the agent had it. */
   readonly isWithdrawn: boolean
-  /** The agent has it, though earlier ones may wait. */
+  /** The agent has it, although earlier ones may be waiting. */
   readonly isRead?: boolean
-  /** Where and when it was stored, when it was moved and stands elsewhere. */
+  /** Where and when it was stored, if it was moved elsewhere. */
   readonly own?: { readonly seq: number; readonly at: number } | undefined
-  /** Its words as they were and became, by the messages that said them. */
+  /** All versions of its text, by the messages that contained them. */
   readonly versions?: readonly (Pick<Mine, 'text' | 'files' | 'isSteer' | 'seq' | 'at'> & { readonly localId: string })[] | undefined
 }
 
@@ -79,5 +79,5 @@ export type Item =
   | (Place & { readonly type: 'control'; readonly to: 'terminal' | 'app' })
   | (Place & { readonly type: 'skipped'; readonly why: 'unreadable' | 'unknown-shape'; readonly count: number })
 
-/** What is wrong with the messages of a session: found by its wrapper, or here, where they are shown. */
+/** Faults in the messages of a session: found by its wrapper, or here, where they are shown. */
 export type Fault = SealFault['type'] | 'missing' | 'late' | 'repeated'

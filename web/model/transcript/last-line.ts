@@ -6,13 +6,13 @@ import type { Happening } from './happenings.ts'
 import { happeningsOf } from './message.ts'
 import { planOfArgs } from './steps.ts'
 
-/** What a row says of a message; undefined when it tells a person nothing by itself. */
+/** The line of a message in a row; undefined if it means nothing to a person on its own. */
 export function lineOf(body: MessageBody): Told | undefined {
   const told = happeningsOf({ seq: 0, localId: null, at: 0, body }).map(lineOfHappening)
   return told.findLast(line => line !== undefined)
 }
 
-/** The steps that a message ends; those that were denied or cut short have not run. */
+/** The steps that a message ends; those that were denied or interrupted have not run. */
 export function endedIn(body: MessageBody): { call: string; hasRun: boolean }[] {
   return happeningsOf({ seq: 0, localId: null, at: 0, body }).flatMap(each =>
     each.type === 'step-ended' ? [{ call: each.call, hasRun: each.status !== 'denied' && each.status !== 'cancelled' }] : []
@@ -22,7 +22,7 @@ export function endedIn(body: MessageBody): { call: string; hasRun: boolean }[] 
 type Told = Pick<LastLine, 'text' | 'end' | 'command'>
 
 function lineOfHappening(happening: Happening): Told | undefined {
-  // What a subagent says belongs to its own trail.
+  // Text of a subagent belongs to its own trail.
   if (happening.subagent !== undefined) return undefined
   switch (happening.type) {
     case 'mine':
@@ -56,7 +56,7 @@ function lineOfPlan(entries: readonly PlanEntry[]): Told {
   return { text: words.session.planned(entries.filter(({ status }) => status === 'completed').length, entries.length) }
 }
 
-// A row has room for one line.
+// A row has space for one line.
 function oneLine(text: string): string {
   return shortened(firstLine(text), longest)
 }

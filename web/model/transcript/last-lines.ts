@@ -6,15 +6,15 @@ import type { LastLine } from '../store.ts'
 import { endedIn, lineOf } from './last-line.ts'
 
 /**
- * Keeps the last line of every session that moved lately. Messages that come over the line are read as they arrive; for sessions that moved
- * while this device was away, their newest messages are fetched, a few sessions at a time.
+ * Maintains the last line of every recently active session. Live messages are read as they arrive; for sessions that changed
+ * while this device was offline, the newest messages are fetched, a few sessions at a time.
  */
 export function followLines(deps: {
   rest: Pick<Rest, 'call'>
   socket: Pick<LiveSocket, 'onUpdate'>
   feed: Pick<AccountFeed, 'sessions' | 'state'>
   cipherOf(session: string): Cipher | undefined
-  /** What this device wrote itself; the server does not send it back. */
+  /** Messages of this device itself, which the server does not echo. */
   onStored(listener: (messages: readonly MessageRecord[], session: string) => void): () => void
 }): { close(): void } {
   const stopped = new AbortController()
@@ -40,7 +40,7 @@ export function followLines(deps: {
   const stopHome = home.subscribe(({ asOf }) => {
     if (asOf === undefined || asOf === caughtUpTo) return
     caughtUpTo = asOf
-    // What cannot be fetched now is fetched after the next listing.
+    // Messages that cannot be fetched now are fetched after the next listing.
     catchUp().catch(() => {})
   })
 
@@ -93,7 +93,7 @@ function tell(id: string, { line, ended }: News): void {
   for (const step of ended) tellHome({ type: 'step-ended', id, ...step })
 }
 
-/** The line of the newest message that has something to say, and the steps that ended since. */
+/** The line of the newest message that has one, and the steps that ended since. */
 function newsOf(cipher: Cipher, messages: readonly MessageRecord[]): News {
   const newestFirst = [...messages].sort((a, b) => b.seq - a.seq)
   const ended: News['ended'] = []

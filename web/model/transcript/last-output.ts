@@ -1,7 +1,7 @@
 import type { Item } from './items.ts'
 import type { Transcript } from './transcript.ts'
 
-/** The last that was heard of an agent: of what it runs, or of what it says. */
+/** The last output of an agent: of its command, or its text. */
 interface LastOutput {
   readonly text: string
   readonly at: number

@@ -4,19 +4,19 @@ import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
 import { type Happening, happeningsOfEvent } from './happenings.ts'
 import type { Mine } from './items.ts'
 
-/** A message as the session state hands it in. `body` is undefined when it could not be opened, `at` is ms since 1970. */
+/** A message as passed in by the session state. `body` is undefined if it could not be decrypted, `at` is ms since 1970. */
 export interface KnownMessage {
   readonly seq: number
   readonly localId: string | null
   readonly at: number
   readonly body: MessageBody | undefined
-  /** Why there is no body: no key on this device fits, or a form that this app does not know. */
+  /** Why there is no body: no key on this device fits, or this app does not know the format. */
   readonly closed?: 'unreadable' | 'unknown-shape'
-  /** Who wrote it, where that is all that could be read. */
+  /** The sender, if only that could be read. */
   readonly by?: SealedBy | undefined
 }
 
-/** What a message tells, in the order in which it tells it. */
+/** The events of a message, in order. */
 export function happeningsOf(message: KnownMessage): Happening[] {
   const { body } = message
   if (body === undefined) return [{ type: 'skipped', why: message.closed ?? 'unreadable' }]

@@ -2,13 +2,13 @@ import { createOrder, type Order } from '../../../lib/client/index.ts'
 import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
 import type { KnownMessage } from './message.ts'
 
-/** How far the numbers of each sender have come. */
+/** The last number of each sender. */
 export interface Senders {
   readonly order: Order
-  /** Messages that did not open, by now and when each sender was heard last: one of them may be what is missing. */
+  /** Counts of messages that could not be decrypted, now and when each sender was last heard: one of them may be the missing one. */
   closed: number
   readonly closedBefore: Map<string, number>
-  /** Places that say what is missing. */
+  /** Places that report missing messages. */
   gaps: number
 }
 
@@ -24,7 +24,7 @@ type Found =
   | { readonly type: 'late' | 'repeated' }
   | { readonly type: 'missing'; readonly by: SealedBy; readonly numbers: readonly number[] }
 
-/** What the next message shows to be wrong; undefined when it is in its place, or does not say who wrote it. */
+/** The fault that the next message reveals; undefined if it is in order, or names no sender. */
 export function findFault(senders: Senders, message: KnownMessage): Found | undefined {
   const by = message.body?.meta?.sealedBy ?? message.by
   if (by === undefined) {

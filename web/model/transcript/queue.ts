@@ -1,37 +1,37 @@
 import type { Item, Mine } from './items.ts'
 
-/** What a later message says instead, under its own name. */
+/** An edit of a message, with its own id. */
 type Version = Pick<Mine, 'text' | 'files' | 'isSteer'> & { readonly localId: string; readonly seq: number; readonly at: number }
 
 /**
- * What a person said during a turn waits for one of its own, and stands where that begins: above the reply that was being written it
- * would look like part of what that answers.
+ * A message sent during a turn waits for its own, and is shown where that begins: above the reply that was being written, it
+ * would look like part of the prompt of that reply.
  */
 export interface Queue {
   /** Their local ids. */
   readonly waiting: readonly string[]
-  /** The one that the latest turn began with, and where that is. */
+  /** The message that started the latest turn, and its place. */
   readonly started: { readonly localId: string | undefined; readonly seq: number; readonly at: number } | undefined
-  /** The next turn begins with something else: what was said last, while nothing ran. */
+  /** The next turn starts with another message: the last one sent while idle. */
   readonly isTaken: boolean
-  /** The items are not in the order of their places any more. */
+  /** The items are no longer in the order of their places. */
   readonly hasMoved: boolean
 }
 
 export const emptyQueue: Queue = { waiting: [], started: undefined, isTaken: false, hasMoved: false }
 
-/** With one more message, the last of the items. */
+/** Adds a message, the last of the items. */
 export function queueUp(queue: Queue, items: Item[], item: Mine, isInTurn: boolean): Queue {
   const { localId } = item
   if (isInTurn) return !waits(item) || localId === null ? queue : { ...queue, waiting: [...queue.waiting, localId] }
-  // Nothing waits while nothing runs: agents that take all at once have taken the rest in their last turn.
+  // Nothing waits while idle: agents that read all messages together have read the rest in their last turn.
   const { started } = queue
   const rest = started === undefined ? [] : queue.waiting
   for (const each of rest) if (started) placeAt(items, each, started)
   return { ...queue, waiting: [], isTaken: true, hasMoved: queue.hasMoved || rest.length > 0 }
 }
 
-/** A turn begins here, with the first that waits, unless something else was said for it. */
+/** A turn starts here, with the first waiting message, unless another was sent for it. */
 export function startWithNext(queue: Queue, items: Item[], place: { seq: number; at: number }): Queue {
   const next = queue.isTaken ? undefined : items.find(item => isWaiting(queue, item))
   const localId = next?.type === 'mine' ? (next.localId ?? undefined) : undefined
@@ -41,7 +41,7 @@ export function startWithNext(queue: Queue, items: Item[], place: { seq: number;
   return { waiting: queue.waiting.filter(each => each !== localId), started, isTaken: false, hasMoved: true }
 }
 
-/** The latest turn began with this one instead. */
+/** The latest turn started with this one instead. */
 export function startWith(queue: Queue, items: Item[], localId: string): Queue {
   const { started, waiting } = queue
   if (started === undefined || !waiting.includes(localId)) return queue
@@ -73,7 +73,7 @@ function standBack(items: Item[], localId: string): void {
   if (item?.type === 'mine') items[index] = { ...item, ...ownOf(item), own: undefined }
 }
 
-/** True, and the item changed in place, when there is a message whose words these replace. One that was withdrawn has no place any more. */
+/** True, and the item is changed in place, if the edited message exists. A withdrawn one no longer has a place. */
 export function replaceWords(items: Item[], replaces: string, version: Version): boolean {
   const at = items.findLastIndex(item => isMineOf(item, replaces) && !item.isWithdrawn)
   const item = items[at]
@@ -84,7 +84,7 @@ export function replaceWords(items: Item[], replaces: string, version: Version):
   return true
 }
 
-/** The words came too late to replace any: they stand where that was said. */
+/** The edit came too late: it is shown where it was sent. */
 export function standApart(items: Item[], localId: string, place: { seq: number; at: number }): void {
   const at = items.findLastIndex(
     item => item.type === 'mine' && item.versions?.some((each, index) => index > 0 && each.localId === localId)
@@ -100,7 +100,7 @@ export function standApart(items: Item[], localId: string, place: { seq: number;
   items.push(own)
 }
 
-/** The messages change places, and the places stay where they are: what was said between them does not move. */
+/** The messages swap places, and the places stay: items between them do not move. */
 export function moveMine(items: Item[], localId: string, before: string): void {
   const from = items.findIndex(item => isMineOf(item, localId))
   const to = items.findIndex(item => isMineOf(item, before))
@@ -116,7 +116,7 @@ export function moveMine(items: Item[], localId: string, before: string): void {
   }
 }
 
-/** The agent has it: earlier than others that wait, or before it was withdrawn. */
+/** The agent has it: before others that wait, or before it was withdrawn. */
 export function noteRead(items: Item[], localId: string): void {
   const at = items.findLastIndex(item => isMineOf(item, localId))
   const item = items[at]
@@ -127,7 +127,7 @@ export function isMineOf(item: Item, localId: string): item is Mine {
   return item.type === 'mine' && item.localId === localId
 }
 
-/** Where and when it was stored, wherever it stands. */
+/** Where and when it was stored, regardless of its place. */
 export function ownOf({ own, seq, at }: Pick<Mine, 'own' | 'seq' | 'at'>): { seq: number; at: number } {
   return own ?? { seq, at }
 }

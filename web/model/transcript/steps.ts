@@ -12,7 +12,7 @@ export function queryOf(args: Args): string | undefined {
   return undefined
 }
 
-/** The changes a call asks for, from its arguments, for wrappers that send no diff. */
+/** The changes that a call requests, from its arguments, for wrappers that send no diff. */
 export function contentOfArgs(name: string, args: Args): StepContent[] {
   const told = changesAmong(Array.isArray(args['items']) ? args['items'] : Object.values(args))
   if (told.length > 0) return told
@@ -20,19 +20,19 @@ export function contentOfArgs(name: string, args: Args): StepContent[] {
   if (Array.isArray(args['edits'])) return args['edits'].flatMap(edit => replacement(path, { ...edit }))
   if (typeof args['changes'] === 'object' && args['changes'] !== null) return ofChanges({ ...args['changes'] })
   if (kindOf(name) === 'edit' && typeof args['content'] === 'string') {
-    // The file may have been there before: a whole new text is all that is known.
+    // The file may have existed before: only the complete new text is known.
     return [{ type: 'diff', path, oldText: null, newText: args['content'] }]
   }
   return replacement(path, args)
 }
 
-/** The files a call is about, for wrappers that pass on where an ACP agent works among its arguments. */
+/** The files of a call, for wrappers that forward an ACP agent's locations in the arguments. */
 export function locationsOfArgs(args: Args): string[] {
   const { locations } = args
   return Array.isArray(locations) ? locations.flatMap(place => (isText(place, 'path') ? [place.path] : [])) : []
 }
 
-// The Happy wrapper tells as arguments what an ACP agent tells as content: a list, which it names items in a step.
+// Happy's wrapper sends an ACP agent's content as arguments: a list, which it names items in a step.
 function changesAmong(items: readonly unknown[]): StepContent[] {
   return items.flatMap((item): StepContent[] => {
     if (!isText(item, 'path') || !isText(item, 'newText')) return []
@@ -66,7 +66,7 @@ function isText<Name extends string>(value: unknown, name: Name): value is Recor
   return typeof value === 'object' && value !== null && name in value && typeof (value as Record<string, unknown>)[name] === 'string'
 }
 
-/** The plan a to-do tool writes down, for wrappers that send no plan of their own. */
+/** The plan of a to-do tool, for wrappers that send no plan of their own. */
 export function planOfArgs(name: string, args: Args): PlanEntry[] | undefined {
   if (kindOf(name) !== 'plan') return undefined
   const list = args['todos'] ?? args['plan'] ?? args['entries']

@@ -2,11 +2,11 @@ import { foldInto, freshFold } from './fold.ts'
 import type { Item, Step } from './items.ts'
 import type { KnownMessage } from './message.ts'
 
-/** What one subagent did, as a transcript of its own. `step`: where it stands in the session's. */
+/** The events of one subagent, as its own transcript. `step`: its index in the session's. */
 export function itemsOfSubagent(messages: readonly KnownMessage[], subagent: string, step: Step | undefined): readonly Item[] {
   const fold = freshFold()
   for (const message of messages) foldInto(fold, message, subagent)
-  // A turn that was stopped says nothing of the steps within.
+  // A stopped turn does not report the steps within.
   if (step === undefined || step.state === 'running') return fold.items
   return fold.items.map(item =>
     item.type === 'step' && item.state === 'running' ? { ...item, state: 'done' as const, endedAt: step.endedAt } : item

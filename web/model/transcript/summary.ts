@@ -3,7 +3,7 @@ import type { OpenQuestion } from '../decisions/questions.ts'
 import { testsSince } from './test-run.ts'
 import type { Transcript } from './transcript.ts'
 
-/** What a person was asked, and what became of it. */
+/** A request to a person, and its outcome. */
 interface Asked {
   readonly requests: readonly OpenRequest[]
   readonly questions: readonly OpenQuestion[]
@@ -11,8 +11,8 @@ interface Asked {
 }
 
 /**
- * What a transcript tells of the time after a message, up to `until`, in numbers. `isWhole`: it knows all of that time, which the numbers of messages do not
- * tell when some were left out. `tellsFailures`: its agent calls every command failed whose exit code is not 0.
+ * Statistics of a transcript for the time after a message, up to `until`. `isWhole`: all of that time is loaded, which message numbers do not
+ * show if some were skipped. `tellsFailures`: its agent reports every command with an exit code other than 0 as failed.
  */
 export function summarySince(
   transcript: Pick<Transcript, 'items' | 'messages'>,
@@ -44,7 +44,7 @@ export function summarySince(
   }
 }
 
-// What its helper asks with comes as a step too, and in older versions as a permission.
+// The question tool appears as a step too, and in older versions as a permission.
 const formOfClaude = 'AskUserQuestion'
 const changingKinds = new Set<string>(['edit', 'write', 'delete', 'move'])
 

@@ -2,14 +2,14 @@ import { exitCodeOf } from './exit-code.ts'
 import type { Item, Step } from './items.ts'
 import { commandOf } from './steps.ts'
 
-/** How the last run of tests after a message ended; undefined where there was none, or its exit code is not known. */
+/** The result of the last test run after a message; undefined if there was none, or its exit code is unknown. */
 export function testsSince(items: readonly Item[], seq: number, tellsFailures: boolean): 'pass' | 'fail' | undefined {
   const run = items.findLast((item): item is Step => item.type === 'step' && item.seq > seq && item.endedAt !== undefined && isTest(item))
   if (run === undefined || run.args['run_in_background'] === true) return undefined
   const code = exitCodeOf(run.content) ?? (tellsFailures && run.state === 'ok' ? 0 : undefined)
   if (code === undefined) return undefined
   if (code === 0) return 'pass'
-  // What came after them may be what failed.
+  // Commands after the tests may be the ones that failed.
   return tests.test(toldOf(run).split('&&').at(-1) ?? '') ? 'fail' : undefined
 }
 
@@ -20,7 +20,7 @@ function toldOf({ args, title }: Step): string {
 function isTest(step: Step): boolean {
   if (step.kind !== 'execute') return false
   const command = toldOf(step)
-  // The code of a pipe, or of several commands, is that of the last one.
+  // The exit code of a pipe, or of several commands, is that of the last one.
   return tests.test(command) && !/[|;&\n]/.test(command.replaceAll('&&', ' ').replaceAll('2>&1', ''))
 }
 

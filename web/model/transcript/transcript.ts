@@ -5,17 +5,17 @@ import type { KnownMessage } from './message.ts'
 import { inOrder } from './queue.ts'
 
 /**
- * What a session's messages look like to a person. A plain value: the same set of messages gives the
- * same transcript, in whatever order and however often they came.
+ * How a person sees a session's messages. An immutable value: the same set of messages gives the
+ * same transcript, in any order and with any repetition.
  */
 export interface Transcript {
   /** Every message known so far, ascending by seq, each once. */
   readonly messages: readonly KnownMessage[]
   readonly items: readonly Item[]
-  /** The plan as it stands now, from whichever turn told it last. */
+  /** The current plan, from the last turn that reported one. */
   readonly plan: readonly PlanEntry[] | undefined
   readonly turn: Turn | undefined
-  /** Blocks that still grow; never stored, gone as soon as the stored text is here. */
+  /** Growing blocks; never stored, and removed as soon as the stored text is here. */
   readonly partials: readonly Partial[]
   readonly usage: Usage | undefined
   readonly fold: Fold
@@ -36,8 +36,8 @@ export const emptyTranscript: Transcript = {
 }
 
 /**
- * The transcript with more messages in it. Known seqs are ignored, unless the known one could not be
- * opened and the new one can. News at the end costs what the news is; anything earlier folds all again.
+ * The transcript with more messages. Known seqs are ignored, unless the known one could not be
+ * decrypted and the new one can. The cost of new messages at the end depends on them alone; earlier ones fold everything again.
  */
 export function addMessages(transcript: Transcript, incoming: readonly KnownMessage[]): Transcript {
   const news = unseen(transcript.messages, incoming)
@@ -53,10 +53,10 @@ export function addMessages(transcript: Transcript, incoming: readonly KnownMess
   return view(messages, fold, transcript.partials)
 }
 
-/** The transcript with a growing block as it stands now. A late one, whose end is stored already, changes nothing. */
+/** The transcript with the current state of a growing block. A late one, whose end is already stored, changes nothing. */
 export function addPartial(transcript: Transcript, partial: Partial): Transcript {
   const partials = [...transcript.partials.filter(known => known.block !== partial.block), partial]
-  // One without words was taken back: it is said anew.
+  // An empty one was withdrawn: it will be sent again.
   const kept = partials.filter(each => each.text !== '' && stillGrows(each, transcript.fold))
   return kept.length === 0 && transcript.partials.length === 0 ? transcript : { ...transcript, partials: kept }
 }
@@ -73,8 +73,8 @@ function view(messages: readonly KnownMessage[], fold: Fold, partials: readonly 
   }
 }
 
-// The stored text carries the block's id. Wrappers that number otherwise are caught by time: whatever the
-// turn stored after the last word of a block has replaced that block.
+// The stored text has the block's id. Other wrappers are matched by time: anything that the
+// turn stored after the last update of a block has replaced that block.
 function stillGrows(partial: Partial, fold: Fold): boolean {
   if (fold.endedBlocks.has(partial.block) || fold.endedTurns.has(partial.turn)) return false
   const stored = fold.lastTextOfTurn.get(partial.turn)

@@ -4,7 +4,7 @@ import type { SessionView } from '../../store.ts'
 import type { Item, Step } from '../items.ts'
 import { harmlessMarkdown } from './harmless-markdown.ts'
 
-/** A session as a page that any editor shows. In English whatever the app speaks: it is a file for programs too. */
+/** A session as a page for any editor. Always in English: the file is for programs too. */
 export function markdownOf(session: SessionView, items: readonly Item[]): string {
   const facts = [
     ['Agent', agentOf(session)],
@@ -71,7 +71,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
-// What is no Markdown of the agent's stays as it reads: no viewer takes a file's name for a link or a picture to fetch.
+// Text that is not the agent's Markdown is escaped: no viewer may turn a file name into a link or fetch a picture.
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|!&~]/g, '\\$&')
 }

@@ -12,7 +12,7 @@ import { markdownOf } from './export-markdown.ts'
 
 const pageSize = 500
 
-/** Every session of the account as text to read and as JSON, decrypted on this device, in one file. `sealed`: those that did not open. */
+/** Every session of the account as text and JSON, decrypted on this device, in one file. `sealed`: sessions that could not be decrypted. */
 export async function exportAll(
   link: Live,
   { signal, onProgress }: { signal: AbortSignal; onProgress(done: number, all: number): void }
@@ -49,7 +49,7 @@ interface Work {
   onProgress(done: number, all: number): void
 }
 
-// One session after the other, so that only one of them is held decrypted.
+// One session after the other, so that only one is held decrypted.
 async function* files(link: Live, { sessions, sealed, signal, onProgress }: Work): AsyncGenerator<{ name: string; input: string }> {
   for (const [index, session] of sessions.entries()) {
     onProgress(index, sessions.length)
@@ -103,7 +103,7 @@ function jsonOf({ id, metadata }: SessionView, messages: readonly unknown[]): st
   return JSON.stringify({ id, metadata, messages }, null, 1)
 }
 
-// A name that every file system takes; the id keeps two of one title apart.
+// A name valid on every file system; the id distinguishes sessions with the same title.
 function fileName(session: SessionView): string {
   const title = (titleOf(session) ?? '').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '')
   return [new Date(session.createdAt).toISOString().slice(0, 10), [...title].slice(0, 60).join(''), session.id.slice(0, 8)]

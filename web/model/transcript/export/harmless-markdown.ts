@@ -1,6 +1,6 @@
 /**
- * Markdown of an agent as no viewer can do more with than show it: HTML in it is text, pictures are not fetched, and links lead to the web
- * or to mail only. Code stays as it is, where every viewer takes it for code.
+ * An agent's Markdown made safe for any viewer: HTML in it is text, pictures are not fetched, and links lead only to the web
+ * or to mail. Code that every viewer recognises as code is unchanged.
  */
 export function harmlessMarkdown(text: string): string {
   const out: string[] = []
@@ -25,12 +25,12 @@ export function harmlessMarkdown(text: string): string {
     }
   }
   close()
-  // One that was never closed would take in what comes after it.
+  // An unclosed one would include the text after it.
   if (fence !== undefined) out.push(fence)
   return out.join('\n')
 }
 
-// Indented by less than a block of code, and with nothing before it: there no list and no quotation goes on.
+// Indented by less than a code block, and with nothing before it: no list or quotation continues there.
 const opening = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 
 function endsFence(line: string, fence: string): boolean {
@@ -45,7 +45,7 @@ function paragraphs(text: string): string {
     .join('')
 }
 
-/** Code within a line is left alone only where all of it ends on its own line: elsewhere viewers may see other pairs. */
+/** Inline code is unchanged only if all of it ends on its own line: otherwise viewers may pair the marks differently. */
 function paragraph(text: string): string {
   const lines = text.split('\n').map(line => line.split(span))
   const isClear = lines.every(parts => parts.every((part, index) => index % 2 === 1 || !part.includes('`')))
@@ -62,13 +62,13 @@ function paragraph(text: string): string {
   return escaped(rest).replaceAll(marked, (_, index) => codes[Number(index)] ?? '')
 }
 
-// After a space, where no address goes on and nothing is escaped; and no cell of a table ends in it.
+// After a space, where no address continues and nothing is escaped; and no table cell ends in it.
 const span = /((?<=^|\s)`[^`|\n]+`(?!`))/
-// No text of a person or an agent has it.
+// It occurs in no text of a person or an agent.
 const mark = '\uffff'
 const marked = /\uffff(\d+)\uffff/g
 
-// As entities: before them a backslash of the text is nothing but one.
+// As entities: a backslash before them stays literal.
 function escaped(text: string): string {
   return text
     .replaceAll(/<(?=[a-z!/?])/gi, '&lt;')
