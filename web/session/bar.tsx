@@ -6,17 +6,17 @@ import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { CopyMark } from './row/row.tsx'
 
-/** Back, what it is about, and which agent on which machine; the dot is filled while the machine is connected. */
+/** Back, the title, and which agent on which machine; the dot is filled while the machine is connected. */
 export function SessionBar(props: {
   facts: SessionFacts | undefined
   isStale?: boolean
   title?: string
-  /** For a tap on the title. */
+  /** Called on a tap on the title. */
   onRename?: () => void
   children?: ComponentChildren
 }) {
   const { facts, onRename } = props
-  // Without a link nobody knows.
+  // Offline, this is unknown.
   const isHere = facts?.presence === 'here' && props.isStale !== true
   return (
     <header class="bar">

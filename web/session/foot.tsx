@@ -11,17 +11,17 @@ import { placeholderOf } from './composer/hint.ts'
 import { ActivityStrip } from './transcript/activity.tsx'
 
 /**
- * What the agent does, the way to stop it, and where a person writes. Next to an open decision all of it is one line, so that the decision
- * has the room; writing opens it, and closes it again.
+ * The agent's activity, the stop button, and the composer. Next to an open decision it shrinks to one line, so that the decision
+ * has the space; writing expands it.
  */
 export function SessionFoot(props: {
   model: SessionModel
   facts: SessionFacts
-  /** It works, as far as is known now. */
+  /** It is working, as far as known. */
   isWorking: boolean
   isStale: boolean
   isDeciding: boolean
-  /** It is sealed with another key: nothing can be written to it. */
+  /** It is sealed with another key: nothing can be sent to it. */
   isShut: boolean
   queue: readonly Queued[]
   offered: Offered | undefined

@@ -5,7 +5,7 @@ import { account, live } from '../model/account/account.ts'
 import { home, sessionOf } from '../model/home.ts'
 import { openSession } from '../model/session/session.ts'
 
-/** A session as long as something of it is on the screen. The model is undefined until there is a link. */
+/** The model of a session while part of it is on screen. Undefined until there is a link. */
 export function useSessionModel(id: string) {
   const link = live.value
   const here = account.value

@@ -1,16 +1,16 @@
 import { onUse } from '../ui/behavior/on-use.ts'
 
-// What a session has beside its messages, each loaded for who needs it.
+// Parts of a session other than messages, loaded on demand.
 
 export const docks = onUse(() => import('./decide/decisions.tsx'))
 
-/** What stands beside a decision. */
+/** Shown beside a decision. */
 export const beside = onUse(() => import('./decide/before.tsx'))
 
 export const modeSheet = onUse(() => import('./mode/sheet.tsx'))
 
-/** The folder of the session: what changed in it. */
+/** The changes in the session's folder. */
 export const folder = onUse(() => import('./work/side.tsx'))
 
-/** Of one that is no more. */
+/** For a deleted session. */
 export const deleted = onUse(() => import('./log/deleted.tsx'))

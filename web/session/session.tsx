@@ -16,7 +16,7 @@ import { deleted, folder } from './on-use.ts'
 import { rich } from './text/rich-on-use.ts'
 import { OpenSession } from './view.tsx'
 
-/** A session, by its id. `view` is what follows the id in the address: its changes, files and commits open over the conversation. */
+/** A session, by its id. `view` is the path after the id in the address: its changes, files and commits open over the conversation. */
 export function SessionScreen({ id, view }: { id: string; view: readonly string[] }) {
   const { link, session, machine, model } = useSessionModel(id)
   const opened = folder.get()
@@ -41,7 +41,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
   const covered = useCovered(id, isCovered)
   const [offered, offer] = useState<Offered>()
   useEffect(() => lookAt(id), [id])
-  // What is said in it from here takes a session out of the archive.
+  // Sending a message from here unarchives the session.
   useEffect(() => link?.onStored((_, stored) => void (stored === id && takeOutWhenSaid(link, id))), [link, id])
 
   const known = session.value
@@ -58,7 +58,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
       </section>
     )
   }
-  // With its first message comes what draws it, so that nothing changes its height afterwards.
+  // The code to draw it is loaded with its first message, so that its height does not change afterwards.
   if (model === undefined || rich.get() === undefined) {
     return (
       <section class="screen chat">
@@ -103,7 +103,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
 
 const workViews = ['changes', 'files', 'log']
 
-/** What comes while something lies over the conversation has not been seen until it is there again. */
+/** Messages that arrive while the conversation is covered are unread until it is visible again. */
 function useCovered(id: string, isCovered: boolean): { onSeen(seq: number): void } {
   const unseen = useRef<number | undefined>(undefined)
   useEffect(() => {

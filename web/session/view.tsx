@@ -21,15 +21,15 @@ import { Presence } from './presence/presence.tsx'
 import { PlanList } from './transcript/trail.tsx'
 import type { Work } from './work/work.ts'
 
-/** An open session: bar, horizon, transcript, below it the dock while something is to be decided, and the composer. */
+/** An open session: bar, progress line, transcript, below it the dock while there is an open decision, and the composer. */
 export function OpenSession(props: {
   model: SessionModel
-  /** What stands above it in place of its bar. */
+  /** Shown above it in place of its bar. */
   head?: ComponentChildren
-  /** The decision for which it is shown; without it one after the other. */
+  /** The decision to show; without it one after the other. */
   only?: string
   work?: Work | undefined
-  /** Something to put into the message that is being written; each new value once. */
+  /** A text to insert into the draft; each new value once. */
   offered?: Offered | undefined
   onSeen(seq: number): void
 }) {
@@ -40,7 +40,7 @@ export function OpenSession(props: {
   const [offered, offer] = useState<Offered>()
   const [sentCount, countSent] = useState(0)
   useEffect(() => props.offered && offer(props.offered), [props.offered])
-  // To somebody who cannot write, what waits stands where it was said.
+  // For someone who cannot write, queued messages are shown where they were sent.
   const isShut = isOtherwiseSealed(model.transcript.value.messages)
   const queue = useLastingQueue(isShut ? nothing : model.queue.value)
   if (facts === undefined) return null

@@ -2,18 +2,18 @@ import type { Attached } from '../../model/session/attached.ts'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 
-/** A message that waits is being changed. */
+/** A queued message is being edited. */
 export interface Changes {
-  /** Its name. */
+  /** Its local id. */
   readonly of: string
-  /** What was written before, which comes back after it. */
+  /** The draft before the edit, restored afterwards. */
   readonly draft: string
   readonly files: readonly Attached[]
-  /** The agent came to it meanwhile, or it was withdrawn: what is written now is a message of its own. */
+  /** The agent read it meanwhile, or it was withdrawn: the text becomes a new message. */
   readonly isLate: boolean
 }
 
-/** Says so above the field, with a way back to what was written before. */
+/** Says so above the field, with a way back to the previous draft. */
 export function ChangesBar({ changes, onCancel }: { changes: Changes; onCancel(): void }) {
   return (
     <p class="waits changes">

@@ -19,25 +19,25 @@ import { QueueBar } from './queue-bar.tsx'
 import { SendButton } from './send-button.tsx'
 import { suggestionId, suggestionsId, useSuggestions } from './suggestions.ts'
 
-/** Something to go on with, such as a message that could not be delivered; each new value is put in once. */
+/** A text to continue with, such as a message that could not be delivered; each new value is inserted once. */
 export interface Offered {
   readonly text: string
   readonly files?: readonly Attached[] | undefined
-  /** What was being written is in it already. */
+  /** The current draft is already included. */
   readonly isAll?: boolean
-  /** The message, still unread, whose words these are: sent, they take its place. */
+  /** The unread message with this text: sending replaces it. */
   readonly of?: string
 }
 
-/** Where a person writes. What is written stays on this device until it is sent, also over reloads. */
+/** The message field. The draft stays on this device until it is sent, also across reloads. */
 export function Composer(props: {
   model: SessionModel
   facts: SessionFacts
   isWorking: boolean
-  /** False while it keeps what is written, and nobody sees it. */
+  /** False while it is hidden, keeping its draft. */
   isShown: boolean
   queue: readonly Queued[]
-  /** Each of what waits is shown. */
+  /** Each queued message is shown. */
   showsQueue: boolean
   offered: Offered | undefined
   onMode(): void
@@ -49,7 +49,7 @@ export function Composer(props: {
   const [caret, setCaret] = useState<number>()
   const [problem, setProblem] = useState(false)
   const [isWhole, setWhole] = useState(false)
-  /** Sent before its files were there, or its agent. */
+  /** Sent before its files were uploaded, or its agent was there. */
   const [waits, setWaits] = useState<{ isSteer: boolean; files?: number }>()
   const [changes, setChanges] = useState<Changes>()
   const area = useRef<HTMLTextAreaElement>(null)
@@ -84,10 +84,10 @@ export function Composer(props: {
   const isAsleep = facts.wakesDeaf
   const isNotWoken = typeof model.asked.value.resume === 'object'
   useEffect(() => {
-    // Why is said above; what was to be sent stays where it was written.
+    // The reason is shown above; the draft stays.
     if (isAsleep && isNotWoken) setWaits(undefined)
     if (waits === undefined || isUploading || isAsleep || chosen.length < (waits.files ?? 0)) return
-    // Somebody decides first what becomes of one that failed.
+    // The person decides first what to do with a failed one.
     if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
     else sendNow(waits.isSteer)
   }, [waits, isUploading, chosen.length, isAsleep, isNotWoken])
@@ -98,17 +98,17 @@ export function Composer(props: {
     hasFiles: canFindFiles(facts),
     findFiles: model.findFiles
   })
-  // No key takes what is not shown yet.
+  // No key applies to suggestions not shown yet.
   const suggestions = SuggestionList && suggested
   const isDropping = useFileDrop(dropped => files.choose(dropped))
 
   const write = (next: string, at?: number) => {
     setText(next)
     setCaret(at)
-    // What is changed is kept as it was until it is sent.
+    // A message being edited is unchanged until it is sent.
     if (changes === undefined) texts.keepDraft(next)
   }
-  /** As if it had been typed where the caret stands. */
+  /** As if typed at the caret. */
   const insert = (mark: string) => {
     const at = area.current?.selectionStart ?? text.length
     const before = mark === '@' && at > 0 && !/\s$/.test(text.slice(0, at)) ? ' @' : mark
@@ -117,7 +117,7 @@ export function Composer(props: {
   const place = (next: string, at: number) => {
     write(next, at)
     area.current?.focus()
-    // The browser puts the caret at the end of a text that it is given.
+    // The browser moves the caret to the end when the text is set.
     requestAnimationFrame(() => area.current?.setSelectionRange(at, at))
   }
   const take = (index: number) => {
@@ -134,7 +134,7 @@ export function Composer(props: {
   const sendNow = (isSteer: boolean) => {
     setWaits(undefined)
     const attached = files.take()
-    // Agents take no message without words.
+    // Agents accept no message without text.
     const sent = text.trim() || attached.map(({ name }) => name).join(', ')
     if (sent === '') return
     endChanges()
@@ -143,7 +143,7 @@ export function Composer(props: {
     props.onSent()
     feel('sent')
     texts.send(sent, { files: attached, isSteer: isSteer && isWorking, replaces }).catch(() => {
-      // Not kept anywhere: it goes back to where it was written.
+      // It is stored nowhere, so it goes back into the field.
       if (changes !== undefined) files.take()
       setChanges(changes)
       write(sent)
@@ -168,7 +168,7 @@ export function Composer(props: {
       send(false)
     }
   }
-  /** False when the key says nothing to what is suggested. */
+  /** False if the key has no effect on suggestions. */
   const choose = ({ key, shiftKey }: KeyboardEvent): boolean => {
     if (key === 'ArrowDown' || key === 'ArrowUp') suggestions?.move(key === 'ArrowDown' ? 1 : -1)
     else if ((key === 'Enter' || key === 'Tab') && !shiftKey) take(suggestions?.at ?? 0)

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Files dropped anywhere on the page are for the message. True while some are held over it. */
+/** Files dropped anywhere on the page are attached to the message. True while files are dragged over it. */
 export function useFileDrop(onFiles: (files: File[]) => void): boolean {
   const [isOver, setOver] = useState(false)
   const latest = useRef(onFiles)
@@ -9,7 +9,7 @@ export function useFileDrop(onFiles: (files: File[]) => void): boolean {
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
     const over = (event: DragEvent) => {
       if (!hasFiles(event)) return
-      // Else the browser opens the file in place of the app.
+      // Otherwise the browser opens the file instead of the app.
       event.preventDefault()
       setOver(true)
     }

@@ -5,7 +5,7 @@ import { lists } from '../../words/lists.ts'
 import { session } from '../../words/session.ts'
 import { bytes } from '../../words/size.ts'
 
-/** What goes with the message that is being written: each with how far it is, and a way to leave it out. */
+/** The files of the draft: each with its progress, and a way to remove it. */
 export function ComposerFiles({ files }: { files: SessionFiles }) {
   const chosen = files.chosen.value
   if (chosen.length === 0) return null
@@ -63,7 +63,7 @@ function Failed({ file, files, rest }: { file: Attaching; files: SessionFiles; r
   )
 }
 
-/** A large photo, where little data is to be used. */
+/** A large photo in low-data mode. */
 function Held({ file, files }: { file: Attaching; files: SessionFiles }) {
   if (file.state.type !== 'waits') return null
   return (

@@ -1,7 +1,7 @@
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { session as words } from '../../words/session.ts'
 
-/** What stands in the field before anything is written: to whom it goes, and when. */
+/** The placeholder: to whom the message goes, and when. */
 export function placeholderOf(facts: SessionFacts, isWorking: boolean): string {
   if (facts.canResume) return words.placeholder.resumes
   if (facts.presence === 'away') return words.placeholder.away(facts.host)
@@ -9,7 +9,7 @@ export function placeholderOf(facts: SessionFacts, isWorking: boolean): string {
   return isWorking ? words.placeholder.working : words.placeholder.idle(facts.agentShort)
 }
 
-/** With one of these Enter may send. */
+/** With one of these, Enter may send. */
 export function isMouseDevice(): boolean {
   return matchMedia('(hover: hover) and (pointer: fine)').matches
 }

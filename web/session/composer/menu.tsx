@@ -4,7 +4,7 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { compose as words } from '../../words/compose.ts'
 
-/** What can be added to a message besides its words. */
+/** Things to add to a message besides text. */
 export function ComposerMenu(props: {
   hasCommands: boolean
   hasFiles: boolean
@@ -54,7 +54,7 @@ function mayRead(): boolean {
   return typeof navigator.clipboard?.read === 'function'
 }
 
-/** The picture of each thing in there, else its words. Browsers ask the person first, and only at a tap. */
+/** The picture of each clipboard item, otherwise its text. Browsers ask the person first, and only after a tap. */
 async function fromClipboard(): Promise<{ text: string; files: File[] }> {
   const files: File[] = []
   const texts: string[] = []

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { compose as words } from '../../words/compose.ts'
 import type { QueueProps } from './queue-list.tsx'
 
-/** What waits for the end of this step: how much, and each once that is asked for, here or elsewhere. */
+/** Messages that wait for the end of this step: how many, and each of them when expanded, here or elsewhere. */
 export function QueueBar({ isAsked, ...props }: QueueProps & { isAsked: boolean }) {
   const { queue } = props
   const [isOpen, setOpen] = useState(isAsked)
@@ -33,7 +33,7 @@ export function QueueBar({ isAsked, ...props }: QueueProps & { isAsked: boolean 
 const list = onUse(() => import('./queue-list.tsx'))
 const shortMs = 500
 
-/** What begins a turn is unread for a moment, too: that is no queue. */
+/** A message that starts a turn is unread for a moment too, but not queued. */
 export function useLastingQueue(queue: readonly Queued[]): readonly Queued[] {
   const isSo = queue.length > 0
   const [isLasting, setLasting] = useState(false)

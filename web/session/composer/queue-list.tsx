@@ -9,12 +9,12 @@ export interface QueueProps {
   facts: Pick<SessionFacts, 'hasReceipts' | 'editsQueue' | 'host'>
   onEdit(queued: Queued): void
   onSteer(queued: Queued): void
-  /** Not there for the first one. */
+  /** Absent for the first one. */
   onMoveUp(queued: Queued, before: string): void
   onWithdraw(queued: Queued): void
 }
 
-/** Each can be changed, brought forward or taken back as long as the agent has not read it. */
+/** Each can be edited, moved up or withdrawn until the agent has read it. */
 export function QueueList(props: QueueProps) {
   const { queue, facts } = props
   return (

@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 
-/** Sends; while the agent works it queues, and held it steers. */
+/** Sends; while the agent works it queues, and holding it steers. */
 export function SendButton(props: { isWorking: boolean; isChange: boolean; canSend: boolean; isWaiting: boolean; onSteer(): void }) {
   const { canSend, isWaiting, isChange } = props
   const isWorking = props.isWorking && !isChange

@@ -1,4 +1,4 @@
-/** A command begins the message; a file begins a word. */
+/** A command starts the message; a file starts a word. */
 export function tokenAt(before: string): { kind: 'command' | 'file'; query: string } | undefined {
   const command = /^\/(\S*)$/.exec(before)
   if (command) return { kind: 'command', query: command[1] ?? '' }
@@ -8,7 +8,7 @@ export function tokenAt(before: string): { kind: 'command' | 'file'; query: stri
 
 const mostShown = 8
 
-/** Those that have it in their names, first those that begin with it. */
+/** Those with the text in their names, prefix matches first. */
 export function commandsLike(commands: readonly string[], query: string): string[] {
   const wanted = query.toLowerCase()
   const has = commands.filter(name => name.toLowerCase().includes(wanted))
@@ -16,7 +16,7 @@ export function commandsLike(commands: readonly string[], query: string): string
   return has.sort((a, b) => begins(a) - begins(b)).slice(0, mostShown)
 }
 
-/** Those with it in their paths. */
+/** Those with the text in their paths. */
 export function filesLike(paths: readonly string[], query: string): string[] {
   const wanted = query.toLowerCase()
   return paths.filter(path => path.toLowerCase().includes(wanted))

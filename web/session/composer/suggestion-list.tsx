@@ -4,15 +4,15 @@ import { type Suggestions, suggestionId, suggestionsId } from './suggestions.ts'
 
 interface Props {
   suggestions: Suggestions
-  /** What the agent says of its commands. */
+  /** The agent's descriptions of its commands. */
   abouts: Readonly<Record<string, string>> | undefined
   onTake(index: number): void
 }
 
-/** What could go on, above the message; the text area keeps the focus. */
+/** Suggestions above the message; the text area keeps the focus. */
 export function SuggestionList({ suggestions, abouts, onTake }: Props) {
   const { kind, found, at } = suggestions
-  // Some agents tell the slash with the name. Any name may stand there, also one that every object has.
+  // Some agents include the slash in the name. Any name may occur, even one that every object has.
   const said = new Map(Object.entries(abouts ?? {}))
   const aboutOf = (name: string) => said.get(name) ?? said.get(`/${name}`)
   return (

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { commandsLike, filesLike, tokenAt } from './suggested.ts'
 
-/** What could go on where the caret stands: a command of the agent, or a file of its folder. */
+/** A suggestion at the caret: a command of the agent, or a file of its folder. */
 export interface Suggestions {
   readonly kind: 'command' | 'file'
   readonly found: readonly string[]
   readonly at: number
-  /** The whole text with the chosen one in it, and where the caret is then. */
+  /** The whole text with the chosen suggestion, and the caret position then. */
   taken(index: number): { text: string; caret: number }
   move(by: 1 | -1): void
   close(): void
@@ -18,11 +18,11 @@ interface Sources {
   findFiles(query: string): Promise<readonly string[]>
 }
 
-/** Follows the text before the caret. `caret` is undefined while nobody writes. */
+/** Follows the text before the caret. `caret` is undefined without focus. */
 export function useSuggestions(text: string, caret: number | undefined, sources: Sources): Suggestions | undefined {
   const token = caret === undefined ? undefined : tokenAt(text.slice(0, caret))
   const [answer, setAnswer] = useState<{ to: string; paths: readonly string[] }>({ to: '', paths: [] })
-  /** Chosen by key, and only for what was offered then: a key may be pressed before the effects of the key before it have run. */
+  /** Chosen by key, and only from the suggestions shown then: a key may be pressed before the effects of the previous key have run. */
   const [chosen, choose] = useState<{ of: string; at: number }>()
   const [closed, close] = useState<string>()
   const query = token?.kind === 'file' && sources.hasFiles ? token.query : undefined
@@ -41,7 +41,7 @@ export function useSuggestions(text: string, caret: number | undefined, sources:
     if (token === undefined) close(undefined)
   }, [token === undefined])
   if (token === undefined || caret === undefined || closed === token.kind) return undefined
-  // Until the answer to it is here, what is left of the one before: no key may take a file that is no longer meant.
+  // Until its answer arrives, suggestions of the previous query: no key may choose a file that no longer matches.
   const paths = answer.to === query ? answer.paths : filesLike(answer.paths, token.query)
   const found = token.kind === 'command' ? commandsLike(sources.commands, token.query) : query === undefined ? [] : paths
   if (found.length === 0) return undefined

@@ -11,7 +11,7 @@ import { lists } from '../../words/lists.ts'
 import { session } from '../../words/session.ts'
 import { draftOf, RuleFields, type RuleText } from './rule-fields.tsx'
 
-/** Makes a rule of a decision. What asks for care is confirmed once more, for from then on nobody looks at it. */
+/** Creates a rule from a decision. Sensitive ones are confirmed again, since no one is asked from then on. */
 export function AlwaysSheet(props: {
   suggested: RuleDraft
   level: Level

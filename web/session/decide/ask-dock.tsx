@@ -8,27 +8,27 @@ import { session } from '../../words/session.ts'
 export interface QuestionProps {
   readonly question: OpenQuestion
   readonly facts: SessionFacts
-  /** Where it stands among all that waits, from 1. */
+  /** Its position among all open requests, from 1. */
   readonly index: number
   readonly count: number
   readonly mine: ReplyState | undefined
-  /** False while it is not certain that it is still open. */
+  /** False while it is uncertain whether it is still open. */
   readonly isCurrent: boolean
-  /** There is no link: answers wait here for one. */
+  /** Offline: answers are queued here. */
   readonly isOffline?: boolean
-  /** Undefined: the agent shall decide by itself. */
+  /** Undefined: the agent decides itself. */
   onAnswer(answers: Answers | undefined): void
   onWithdraw?(): void
   onNext(): void
 }
 
-/** What all that is asked has in common: who asks, what, and the way to the next. */
+/** The common parts of all requests: who asks, what, and the way to the next. */
 export function AskDock(
   props: Pick<QuestionProps, 'index' | 'count' | 'onNext'> & {
     above: string
     title: string
     titleId: string
-    /** It is counted itself: which of all that waits it is would be taken for that. */
+    /** It has a count of its own, which its position among the open requests could be mistaken for. */
     hasParts?: boolean
     children: ComponentChildren
   }

@@ -11,7 +11,7 @@ import { clockTime } from '../../words/time.ts'
 import { AnsweredLine } from '../transcript/step-body.tsx'
 import { subjectOf } from './subject.ts'
 
-/** Beside a decision, where there is room: where it would run, and how the like was answered before. */
+/** Beside a decision, if there is room: where it would run, and how similar ones were answered before. */
 export function BeforeThis({ model, facts, request }: { model: SessionModel; facts: SessionFacts; request: OpenRequest }) {
   const { command, heading, directory, paths, diffs } = subjectOf(request, facts.path)
   const files = [...new Set([...diffs.map(({ path }) => path), ...paths])]
@@ -73,7 +73,7 @@ function askedOf({ id, tool, args, title }: ReturnType<typeof answeredLike>[numb
   return { id, tool, arguments: args, createdAt: 0, ...(title !== undefined && { title }) }
 }
 
-/** What the machine remembers of the like; undefined when it does not say. */
+/** Similar decisions recorded by the machine; undefined if it does not report them. */
 function useTrial(model: SessionModel, { id, suggestedRule }: OpenRequest): RuleTrial['entries'] | undefined {
   const [entries, setEntries] = useState<RuleTrial['entries']>()
   useEffect(() => {

@@ -14,7 +14,7 @@ import { Command } from './command.tsx'
 import type { DecisionSubject } from './subject.ts'
 import { Where } from './where.tsx'
 
-/** All of what is decided on, where it happens and what speaks against it. */
+/** Everything about the decision, where it happens and its risks. */
 export function DecisionBody({ subject, facts, titleId }: { subject: DecisionSubject; facts: SessionFacts; titleId: string }) {
   const { command, url, diffs, paths, text, fields, risk, reason } = subject
   const toCopy = command ?? url ?? paths[0]
@@ -81,7 +81,7 @@ function DecidedFields({ fields }: { fields: Readonly<Record<string, unknown>> }
   )
 }
 
-/** What speaks for care, a sentence each: red when it makes the decision a risky one, plain cues otherwise. */
+/** The reasons for care, a sentence each: red if they make the decision risky, plain hints otherwise. */
 function Risks({ names, isRisky }: { names: readonly RiskName[]; isRisky: boolean }) {
   if (names.length === 0) return null
   return (

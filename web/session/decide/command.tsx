@@ -3,7 +3,7 @@ import type { Mark } from '../../../lib/protocol/sealed/decisions/risk.ts'
 import { escaped } from '../../ui/escaped.tsx'
 import { session as words } from '../../words/session.ts'
 
-/** The whole command that is to be decided on: never clipped, nothing in it hidden, the words that make it risky marked. */
+/** The whole command to decide on: never truncated, nothing in it hidden, the risky words highlighted. */
 export function Command({ text, marks, isLarge = false }: { text: string; marks: readonly Mark[]; isLarge?: boolean }) {
   return (
     <section class={`cmd ${isLarge ? 'lg' : ''}`} aria-label={words.wholeCommand}>
@@ -23,7 +23,7 @@ function marked(text: string, marks: readonly Mark[]): ComponentChildren {
   return out
 }
 
-// The program that each part of a command runs stands out, as in a terminal.
+// The program of each part of a command stands out, as in a terminal.
 function programs(text: string, isStart: boolean): ComponentChildren {
   const pattern = isStart ? /^\s*[\w./~-]+|(?<=(?:&&|\|\||[;|\n])\s*)[\w./~-]+/g : /(?<=(?:&&|\|\||[;|\n])\s*)[\w./~-]+/g
   const out: ComponentChildren[] = []

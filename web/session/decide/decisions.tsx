@@ -16,12 +16,12 @@ export { Notices } from './notices.tsx'
 
 const shownNow = signal<string | undefined>(undefined)
 
-/** The one of these that is being read. */
+/** The request being read. */
 export function shownOf(waiting: readonly Waiting[]): Waiting | undefined {
   return waiting.find(({ id }) => id === shownNow.value) ?? waiting[0]
 }
 
-/** One decision at a time, oldest first; a new one never takes the place of the one that is being read. */
+/** One decision at a time, oldest first; a new one never replaces the one being read. */
 export function Decisions(props: { model: SessionModel; facts: SessionFacts; waiting: readonly Waiting[]; isCurrent: boolean }) {
   const { model, facts, waiting } = props
   const [chosen, choose] = useState<string>()
@@ -30,11 +30,11 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
   const asked = waiting[index]
   useEffect(() => {
     shownNow.value = asked?.id
-    // What is being read does not vanish without a word.
+    // The one being read does not vanish without a notice.
     return () => asked && noteIfOver(model, asked)
   }, [model, asked?.id])
   const edited = useMemo(() => editedIn(model.transcript.value), [model.transcript.value.items])
-  // Nobody decides on what is not drawn.
+  // A request that is not drawn cannot be decided.
   if (asked === undefined || rich.get() === undefined) return null
   const onNext = () => choose(waiting[(index + 1) % waiting.length]?.id)
   const place = { facts, index: index + 1, count: waiting.length, isCurrent: props.isCurrent, onNext }
@@ -68,7 +68,7 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
   )
 }
 
-/** Whoever only went on to something else is told nothing. */
+/** Merely moving on to another request shows no notice. */
 function noteIfOver(model: SessionModel, asked: Waiting): void {
   const { id } = asked
   const open = waitingOf(model.requests.peek(), model.questions.peek())
@@ -78,7 +78,7 @@ function noteIfOver(model: SessionModel, asked: Waiting): void {
     noteClosed({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
 }
 
-/** Happy's wrapper does not pass on why a plan was denied, so that goes to the agent as a message. Ours does. */
+/** Happy's wrapper does not forward the reason for denying a plan, so it is sent to the agent as a message. Ours does. */
 function answer(model: SessionModel, facts: SessionFacts, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
   void model.answer(request, verdict, isRisky)
   const isOurs = facts.methods !== undefined

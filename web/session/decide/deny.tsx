@@ -5,12 +5,12 @@ import { useInert } from '../../ui/behavior/inert.ts'
 import { denialReasons } from '../../words/denials.ts'
 import { session as words } from '../../words/session.ts'
 
-/** How to say no: with or without a reason, and whether the agent goes on. */
+/** Ways to deny: with or without a reason, and whether the agent continues. */
 export function DenyForm(props: {
   facts: SessionFacts
   isCommand: boolean
   deny: Verdict
-  /** It was opened with a key, so the reason can be typed at once. */
+  /** It was opened with a key, so the reason can be typed right away. */
   takesFocus: boolean
   onAnswer(verdict: Verdict): void
   onBack(): void
@@ -75,7 +75,7 @@ export function DenyForm(props: {
             </button>
           )}
         </div>
-        {/* Nothing to press where Allow stands before and after. */}
+        {/* No button in the place that Allow has before and after. */}
         <p class="hint">{words.denyHint(props.facts.agentShort)}</p>
       </div>
     </footer>

@@ -22,20 +22,20 @@ import { type Scope, ScopeChoice } from './scope.tsx'
 import { type DecisionSubject, subjectOf } from './subject.ts'
 
 interface DockProps extends Answerable {
-  /** Where it stands among the open ones, from 1. */
+  /** Its position among the open ones, from 1. */
   readonly index: number
   readonly count: number
-  /** There is no link: a decision that is not risky waits here for one. */
+  /** Offline: a decision that is not risky is queued here. */
   readonly isOffline?: boolean
   /** Files that the agent changed before, as far as this device knows. */
   readonly edited?: readonly string[]
   onWithdraw?(): void
-  /** Without it no rule can be made. */
+  /** Without it no rule can be created. */
   onTry?(pattern: RulePattern): Promise<RuleTrial>
   onNext(): void
 }
 
-/** A decision, in place of the composer: everything it is about, and below it the buttons. */
+/** A decision, in place of the composer: everything about it, and the buttons below. */
 export function DecisionDock(props: DockProps) {
   const { request, facts, mine } = props
   const subject = subjectOf(request, facts.path, props.edited)
@@ -85,7 +85,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   const { request, facts, subject } = props
   const verdicts = verdictsOf(request, facts.id)
   const isRisky = subject.risk.level === 'risky'
-  // What is not risky may be decided without a link: it is bound to what was shown, and refused if that is not so any more.
+  // Requests that are not risky can be decided offline: the answer is bound to what was shown, and rejected if that has changed.
   const isCurrent = props.isCurrent || (props.isOffline === true && !isRisky)
   const [scope, setScope] = useState<Scope>(verdicts.once === undefined ? 'session' : 'once')
   const [denying, setDenying] = useState<'by-key' | 'by-tap'>()
@@ -94,7 +94,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   useEffect(() => {
     if (denying !== undefined) wasDenying.current = true
     else if (wasDenying.current && isCurrent) {
-      // Who took the no back stands again where it began.
+      // After canceling the denial, focus returns to where it was.
       wasDenying.current = false
       denyButton.current?.focus({ preventScroll: true })
     }
@@ -118,11 +118,11 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
       />
     )
   }
-  // A risky one is never allowed for longer than once, whatever the agent offers.
+  // A risky one is only ever allowed once, regardless of the agent's choices.
   const verdict = isRisky || scope === 'once' ? verdicts.once : verdicts.session
   const isOff = isInert || !isCurrent || verdict === undefined || rest.isLeft
   latest.current = { request, verdict, isOff }
-  // The lock takes its time to ask: what is true when it was answered counts, and only for what was on the screen.
+  // Unlocking takes time: the state afterwards counts, and only for the request that was on screen.
   const allowRisky = async () => {
     if (isOff) return
     await surely(() => {
@@ -131,7 +131,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
       props.onAnswer(now.verdict)
     })
   }
-  // A click that no pointer made has no count.
+  // A click not made by a pointer has no count.
   const deny = ({ detail }: MouseEvent) => {
     if (!isInert && isCurrent) setDenying(detail === 0 ? 'by-key' : 'by-tap')
   }
@@ -222,12 +222,12 @@ function Status({ request, facts, isCurrent, isOffline, isRisky, mine, id }: Doc
   )
 }
 
-/** When it is denied by itself, in ms since 1970. */
+/** When it is denied automatically, in ms since 1970. */
 function deniedAtOf({ createdAt }: OpenRequest, { unanswered, unansweredSince }: SessionFacts): number | undefined {
   return unanswered === 'null' ? undefined : Math.max(createdAt, unansweredSince) + Number(unanswered) * 60_000
 }
 
-// What is longer than the screen has to be gone through once before it can be allowed.
+// Content longer than the screen must be scrolled through once before it can be allowed.
 function useRest(footer: { current: HTMLElement | null }, request: OpenRequest): { isLeft: boolean; readOn(): void } {
   const content = `${request.id} ${request.shown ?? JSON.stringify(request.arguments)}`
   const [read, setRead] = useState<string>()
@@ -261,7 +261,7 @@ function useRest(footer: { current: HTMLElement | null }, request: OpenRequest):
   }
 }
 
-// Buttons never cover what they decide on: if they would take over 40 % of the height, they scroll with the rest.
+// Buttons never cover the content: if they would use more than 40 % of the height, they scroll with it.
 function useFlow(dock: { current: HTMLElement | null }): void {
   useEffect(() => {
     const element = dock.current

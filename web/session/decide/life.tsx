@@ -12,17 +12,17 @@ import { clockTime } from '../../words/time.ts'
 import { noticeWords } from './notice-words.ts'
 import { subjectOf } from './subject.ts'
 
-/** A request that a person answers here, and how far the answer is. */
+/** A request answered here, and the state of the answer. */
 export interface Answerable {
   readonly request: OpenRequest
   readonly facts: SessionFacts
   readonly mine: { readonly answer: MyAnswer; readonly life: Life } | undefined
-  /** False while it is not certain that the request is still open. */
+  /** False while it is uncertain whether the request is still open. */
   readonly isCurrent: boolean
   onAnswer(verdict: Verdict): void
 }
 
-/** Where an answer is on its way: sent, on the machine, applied. */
+/** The progress of an answer: sent, on the machine, applied. */
 export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: SessionFacts; onWithdraw(): void }) {
   if (life.type === 'queued') {
     return (
@@ -67,7 +67,7 @@ export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: Ses
   )
 }
 
-/** How something ended that was read or answered here, when that is not what its reader meant to do. */
+/** How a request ended that was read or answered here, if not as the reader intended. */
 export function NoticeCard(props: {
   notice: Notice
   facts: SessionFacts
@@ -101,7 +101,7 @@ export function NoticeCard(props: {
   )
 }
 
-/** The command, or in a few words what else it was about. */
+/** The command, or a short description of another subject. */
 export function whatOf({ asked }: Pick<Notice, 'asked'>, facts: SessionFacts): string {
   if (asked.type === 'question') return asked.question.title ?? decide.questionCard(facts.agentShort)
   const subject = subjectOf(asked.request, facts.path)

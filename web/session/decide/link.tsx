@@ -7,7 +7,7 @@ import { AskDock, type QuestionProps } from './ask-dock.tsx'
 import { Command } from './command.tsx'
 import { AnswerLife, failureWords } from './life.tsx'
 
-/** A page the agent wants to be opened: its whole address and where that really leads. */
+/** A page that the agent wants to open: its whole address and where that really leads. */
 export function LinkQuestion(props: QuestionProps & { url: string }) {
   const { url, facts, mine, isCurrent, question } = props
   const isInert = useInert(`${question.id} ${question.shown ?? ''}`)

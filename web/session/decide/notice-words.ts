@@ -6,7 +6,7 @@ import { outcomes } from '../../words/outcomes.ts'
 import { session as words } from '../../words/session.ts'
 import { subjectOf } from './subject.ts'
 
-/** What a notice says. Its text never repeats its title. */
+/** The text of a notice. It never repeats its title. */
 export function noticeWords(
   { asked, mine, answered, gone }: Notice,
   facts: SessionFacts,
@@ -14,7 +14,7 @@ export function noticeWords(
 ): { title: string; text?: string; isBad?: boolean } {
   if (answered !== undefined) {
     const { by, outcome, rule, said } = answered
-    // Whoever has this device's name and answered what was only read here is another one that is called the same.
+    // This device only read the request, so an answer under its name came from another device with the same name.
     const isMyName = mine === undefined && by !== undefined && by === me
     const title = by === undefined ? outcomes.answeredElsewhere : isMyName ? outcomes.answeredOnOther : words.answeredOn(by)
     if (mine !== undefined) return { title, text: outcomes.tapSecond }
@@ -34,6 +34,6 @@ export function noticeWords(
 
 function endTitle(isHere: boolean, since: readonly Since[], agent: string): string {
   if (since.includes('ended-here')) return outcomes.youEnded(agent)
-  // Begun again, its session is here, and did not take anything back all the same.
+  // After a resume its session is here again, although it canceled nothing.
   return isHere && !since.includes('stopped') ? outcomes.withdrew(agent) : outcomes.sessionStopped
 }

@@ -14,7 +14,7 @@ import type { SessionModel } from '../../model/session/session.ts'
 import { outcomes } from '../../words/outcomes.ts'
 import { NoticeCard, whatOf } from './life.tsx'
 
-/** How decisions ended that were read in this session, or answered in vain. */
+/** The outcomes of decisions that were read in this session, or answered without effect. */
 export function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
   const lives = model.lives.value
   const open = waitingOf(model.requests.value, model.questions.value)
@@ -24,7 +24,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
     gone: closedDecisions.value,
     isWorking: model.isWorking.value,
     onClose: id => (lives.has(id) ? model.dismiss(id) : forgetClosed(facts.id)),
-    // The agent does not know that it was answered, so it is told to ask once more.
+    // The agent does not know that it was answered, so a message tells it to ask again.
     onAskAgain: facts.canResume
       ? what => {
           void model.texts.send(outcomes.askAgain(what)).catch(() => {})
@@ -35,7 +35,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
   return <NoticeList cards={cards} />
 }
 
-/** The same of every session, where decisions are read one after another; `only`: of these, where nothing is read. */
+/** The same for all sessions, where decisions are read one after another; `only`: for these, where nothing is read. */
 export function AllNotices({ link, me, only }: { link: Live; me: string | undefined; only?: ReadonlySet<string> }) {
   const replies = link.queue.of('reply').filter(({ asked }) => only === undefined || only.has(asked.id))
   const gone = only === undefined ? closedDecisions.value : []
@@ -107,7 +107,7 @@ function cardsOf(props: {
   ))
 }
 
-/** One that was only read here goes when it was read and its turn is over. */
+/** A notice for a request that was only read disappears once read, after its turn is over. */
 function PassingCard({ isWorking, ...card }: Parameters<typeof NoticeCard>[0] & { isWorking: boolean }) {
   const { id, presence } = card.facts
   const isOfGone = card.notice.gone !== undefined
@@ -120,7 +120,7 @@ function PassingCard({ isWorking, ...card }: Parameters<typeof NoticeCard>[0] & 
   return <NoticeCard {...card} />
 }
 
-/** Calls back once it was before somebody's eyes for long enough. Returns how to stop that. */
+/** Calls back once it was visible for long enough. Returns a function that cancels. */
 function whenRead(onRead: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const look = () => {

@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks'
 import { type NumberWanted, type Question, readNumber } from '../../../lib/protocol/sealed/decisions/questions.ts'
 import { decide as words } from '../../words/decide.ts'
 
-/** An answer of the person's own: a text, or the number that was asked for. */
+/** A custom answer: a text, or the requested number. */
 export function OwnWords(props: OwnProps) {
   const { question, value, onInput, hasFocus = false } = props
   if (question.number) return <OwnNumber {...props} wanted={question.number} />
@@ -22,12 +22,12 @@ export function OwnWords(props: OwnProps) {
   )
 }
 
-/** As text: a field of numbers drops what is none without a word, and takes a number as typed in one language only. */
+/** A text field: number fields silently drop invalid input, and accept only one locale's notation. */
 function OwnNumber({ wanted, value, onInput }: OwnProps & { wanted: NumberWanted }) {
   const hint = useId()
   const { isWhole, minimum, maximum } = wanted
   const isWrong = value.trim() !== '' && readNumber(value, wanted) === undefined
-  // The keys for numbers have no minus on some phones.
+  // The number keypad has no minus on some phones.
   const keys = (minimum ?? -1) < 0 ? 'text' : isWhole ? 'numeric' : 'decimal'
   return (
     <div class="number-w">

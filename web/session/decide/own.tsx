@@ -6,7 +6,7 @@ import { visible } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
 import { type Answerable, failureWords } from './life.tsx'
 
-/** The agent's own choices as it worded them, for questions that are more than yes or no. Nothing is chosen beforehand. */
+/** The agent's own choices in its words, for questions that are more than yes or no. Nothing is preselected. */
 export function OwnQuestion({ request, facts, isCurrent, mine, onAnswer }: Answerable) {
   const [chosen, choose] = useState<PermissionChoice>()
   const isInert = useInert(`${request.id} ${request.shown ?? ''}`)

@@ -12,7 +12,7 @@ import { HoldButton } from '../mode/hold.tsx'
 import { LockRefused, useStepUp } from '../mode/step-up.tsx'
 import { type Answerable, failureWords } from './life.tsx'
 
-/** A plan is started in a mode, or goes back with what shall be different. */
+/** A plan is approved in a mode, or returned with requested changes. */
 export function PlanButtons(props: Answerable) {
   const { request, facts, isCurrent } = props
   const ways = waysOf(request.choices, facts)
@@ -24,7 +24,7 @@ export function PlanButtons(props: Answerable) {
   const start = () => {
     if (!isInert && isCurrent && way !== undefined) props.onAnswer(way.verdict)
   }
-  // The lock takes its time to ask: what is true when it was answered counts, and only for the plan that was on the screen.
+  // Unlocking takes time: the state afterwards counts, and only for the plan that was on screen.
   const latest = useRef({ shown: request.shown, key: way?.key, start })
   latest.current = { shown: request.shown, key: way?.key, start }
   const { isRefused, surely } = useStepUp()
@@ -110,7 +110,7 @@ function ChangeForm(props: Answerable & { isInert: boolean; onBack(): void }) {
   )
 }
 
-/** What can be seen from the plan itself, and no more. */
+/** Only facts that the plan itself shows. */
 function Effect({ plan }: { plan: string }) {
   const files = new Set(plan.match(/(?<=[\s`(])[\w./-]*\w\.[a-z]{1,5}(?=[\s`),;:]|\.\s|$)/g) ?? [])
   if (files.size === 0) return null
@@ -134,7 +134,7 @@ interface Way {
   readonly verdict: Verdict
 }
 
-/** The agent's own ways to go on where it offers several; else its modes. */
+/** The agent's own ways to continue if it offers several; otherwise its modes. */
 function waysOf(choices: readonly PermissionChoice[] = [], facts: SessionFacts): Way[] {
   const allowing = choices.filter(({ kind }) => kind.startsWith('allow'))
   const [first] = allowing
@@ -149,7 +149,7 @@ function waysOf(choices: readonly PermissionChoice[] = [], facts: SessionFacts):
 
 function wayTo(code: string, value: string, verdict: Verdict): Way {
   const { name, about, isAuto } = modeName({ code: modeIn(code), value })
-  // A choice that is worded by its agent alone may be the one that never asks.
+  // A choice worded only by its agent may be the one that never asks.
   const isBypass = isAuto || /bypass|never ask|without asking|skip permission/i.test(value)
   return { key: code, title: name, about, isAuto: isBypass, isAsk: name === session.modes.ask[0], verdict }
 }

@@ -13,7 +13,7 @@ import { AnswerLife, failureWords } from './life.tsx'
 import { LinkQuestion } from './link.tsx'
 import { OwnWords } from './own-answer.tsx'
 
-/** Something the agent wants to know, in place of the composer. */
+/** A question of the agent, in place of the composer. */
 export function QuestionDock(props: QuestionProps) {
   const { question } = props
   return question.type === 'link' ? <LinkQuestion {...props} url={question.url} /> : <Form {...props} questions={question.questions} />
@@ -22,7 +22,7 @@ export function QuestionDock(props: QuestionProps) {
 function Form(props: QuestionProps & { questions: readonly Question[] }) {
   const { questions, facts, mine } = props
   const [at, setAt] = useState(0)
-  /** One question is changed of those that were answered: all the others stand as they are. */
+  /** One answered question is being changed: the others stay as they are. */
   const [isChanging, setChanging] = useState(false)
   const [answers, setAnswers] = useState<Answers>({})
   const title = useId()
@@ -72,7 +72,7 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
 
 /** Claude Code gives each question a word or two of its own, such as "Database". */
 function aboveOf(asked: Question | undefined, whoAsks: string, isOnly: boolean): string {
-  // The only one cannot be left open: then there is nothing to send.
+  // A single question cannot be skipped: there would be nothing to send.
   const isOptional = asked?.isRequired === false && !isOnly
   const parts = [whoAsks, asked?.header && visible(asked.header), isOptional && words.optional]
   return parts.filter(Boolean).join(' · ')
@@ -89,7 +89,7 @@ function FormButtons(
   }
 ) {
   const { questions, question, facts, mine, at, answers, lacks, isChanging } = props
-  // An answer is bound to what was shown, and refused if that is not so any more.
+  // An answer is bound to what was shown, and rejected if that has changed.
   const isCurrent = props.isCurrent || props.isOffline === true
   const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
   const asked = questions[at]
@@ -138,7 +138,7 @@ function FormButtons(
   )
 }
 
-/** One question with its answers, none of which is chosen beforehand. Keys 1 to 9 choose. */
+/** One question with its answers, none of them preselected. Keys 1 to 9 choose. */
 function Choices({
   question,
   answer = { values: [] },
@@ -216,7 +216,7 @@ function Review({ questions, answers, onChange }: { questions: readonly Question
   )
 }
 
-/** What is missing before the answer can be sent: there is none, "Something else" was chosen and not said, or what was said is no number. */
+/** Why the answer cannot be sent yet: there is none, "Something else" was chosen but is empty, or the text is not a number. */
 function lackOf({ options, number, isRequired }: Question, answer: QuestionAnswer | undefined, isOnly: boolean): string | undefined {
   const own = answer?.other?.trim()
   if (own === '' && options.length > 0) return words.unsaid
@@ -225,7 +225,7 @@ function lackOf({ options, number, isRequired }: Question, answer: QuestionAnswe
   return isOpen && (isRequired || isOnly) ? words.answerFirst : undefined
 }
 
-/** Without what was begun and left empty. */
+/** Without answers that were started and left empty. */
 function clean(answers: Answers): Answers {
   return Object.fromEntries(
     Object.entries(answers).flatMap(([id, { values, other }]): [string, QuestionAnswer][] => {

@@ -7,12 +7,12 @@ import { clockTime } from '../../words/time.ts'
 
 type End = 'hours' | 'today' | 'removed'
 
-/** What a person is writing a rule of. */
+/** A rule being edited. */
 export interface RuleText extends RulePattern {
   readonly end: End
 }
 
-/** What a rule says, and what it would have decided before. `onFault`: why the machine takes no such rule; undefined when it does. */
+/** The content of a rule, and which earlier requests it would have decided. `onFault`: why the machine rejects it; undefined if it does not. */
 export function RuleFields(props: {
   rule: RuleText
   onChange(rule: RuleText): void
@@ -49,7 +49,7 @@ export function RuleFields(props: {
   )
 }
 
-/** The rule for the machine; ends at midnight of this device when it ends today. */
+/** The rule for the machine; if it ends today, at midnight of this device. */
 export function draftOf({ on, pattern, folder, end }: RuleText, now: number): RuleDraft {
   const draft = { on, pattern: pattern.trim(), folder: folder.trim() }
   switch (end) {

@@ -7,7 +7,7 @@ import { session as words } from '../../words/session.ts'
 
 export type Scope = 'once' | 'session'
 
-/** For how long a yes counts. What is risky counts once, whatever the agent offers. */
+/** How long a permission lasts. A risky one applies once, regardless of the agent's choices. */
 export function ScopeChoice(props: { verdicts: Verdicts; isRisky: boolean; scope: Scope; onScope(scope: Scope): void; onAlways(): void }) {
   const { verdicts, isRisky, scope } = props
   const name = useId()

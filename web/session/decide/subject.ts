@@ -12,27 +12,27 @@ import { stepWordsOf, textOf } from '../transcript/step-words.ts'
 
 type Diff = Extract<StepContent, { type: 'diff' }>
 
-/** Everything a permission is decided on, in the form in which it is shown. */
+/** Everything about a permission, in the form in which it is shown. */
 export interface DecisionSubject {
   readonly kind: StepKind
   readonly icon: IconName
   readonly question: string
-  /** For a list, where the question would be too much. */
+  /** For a list, where the question would be too long. */
   readonly heading: string
-  /** What a second tap is called, so that it says by itself what it allows. */
+  /** The label of the second tap, which says on its own what it allows. */
   readonly confirm: string
   readonly command: string | undefined
   readonly url: string | undefined
   readonly diffs: readonly Diff[]
-  /** Files that are touched and have no diff. */
+  /** Affected files without a diff. */
   readonly paths: readonly string[]
-  /** A plan, or what else the agent says about it; markdown only for a plan. */
+  /** A plan, or the agent's remarks about it; markdown only for a plan. */
   readonly text: string
-  /** Arguments that are shown nowhere else. */
+  /** Arguments that are not shown elsewhere. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** Where it happens when that is not the folder of the session. */
+  /** Where it happens, if not in the folder of the session. */
   readonly directory: string | undefined
-  /** What the agent gives as its reason. */
+  /** The agent's stated reason. */
   readonly reason: string | undefined
   readonly risk: Risk
 }
@@ -82,7 +82,7 @@ export function subjectOf(request: OpenRequest, folder: string | undefined, edit
   }
 }
 
-/** The machine and this device judge by themselves, and the one that is more careful counts. */
+/** The machine and this device both judge the risk, and the higher level counts. */
 function graver(own: Risk, told: OpenRequest['risk']): Risk {
   if (told === undefined) return own
   const known = told.reasons.flatMap(name => riskName.options.find(each => each === name) ?? [])
@@ -133,7 +133,7 @@ function asQuestion(question: string, confirm: string): ReturnType<typeof namesO
   return { question, heading: question.replace(/[?？]$/, ''), confirm }
 }
 
-/** Enough to know it by, beside where all of it stands. */
+/** Enough to recognise it, next to the full text. */
 function inShort(text: string): string {
   const line = visible(text).replaceAll(/\s+/g, ' ').trim()
   return line.length > longestName ? `${line.slice(0, longestName - 1).trimEnd()}…` : line
@@ -150,7 +150,7 @@ function reasonOf(args: Readonly<Record<string, unknown>>): string | undefined {
   return typeof reason === 'string' && reason.trim() !== '' ? reason : undefined
 }
 
-// What is shown elsewhere is left out only when it is exactly that; anything else a call says is shown under its name.
+// An argument is omitted only if exactly that is shown elsewhere; all others are shown by name.
 function leftover(
   args: Readonly<Record<string, unknown>>,
   shown: {
@@ -176,7 +176,7 @@ function leftover(
   return out
 }
 
-// All that it says is in the diff.
+// Everything it says is in the diff.
 function isShownDiff(value: unknown, diffs: readonly Diff[]): boolean {
   if (Array.isArray(value)) return value.length > 0 && value.every(each => isShownDiff(each, diffs))
   if (typeof value !== 'object' || value === null) return false

@@ -3,7 +3,7 @@ import type { SessionFacts } from '../../model/session/facts.ts'
 import { escaped } from '../../ui/escaped.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 
-/** Where something would be done: the folder with its whole path, its branch, the machine. */
+/** Where something would run: the folder with its full path, its branch, the machine. */
 export function Where({ facts, children }: { facts: SessionFacts; children?: ComponentChildren }) {
   const { branch, folder, host, path = folder } = facts
   const name = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1

@@ -19,7 +19,7 @@ export function BlockView(props: {
   to: Receiver
   delivery: Delivery
   isNewest: boolean
-  /** It comes while somebody is there, and is read out to who does not see it; steps are summed up elsewhere. */
+  /** It arrives while the app is visible, and is announced to screen readers; steps are summarized elsewhere. */
   isNews: boolean
 }) {
   const { block } = props
@@ -36,7 +36,7 @@ export function BlockView(props: {
   )
 }
 
-/** What the agent hands over. */
+/** Files that the agent sends. */
 function Handed({ file }: { file: Attached }) {
   const files = useContext(Bubbles)?.files
   if (files && isPicture(file)) return <AttachedFiles files={[file]} shower={files} />

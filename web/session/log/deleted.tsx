@@ -6,7 +6,7 @@ import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 import { SessionEmpty } from './empty.tsx'
 
-/** In place of a session that is no more: when it went and on which device, where that is known. */
+/** In place of a deleted session: when it was deleted and on which device, if known. */
 export function Deleted({ id }: { id: string }) {
   const { at, by } = removals.value.get(id) ?? {}
   const device = useDeviceName(by)
@@ -20,7 +20,7 @@ function useDeviceName(id: string | undefined): string | undefined {
   useEffect(() => {
     const link = live.peek()
     if (id === undefined || link === undefined) return
-    // Without its name the time alone is said.
+    // Without the device's name only the time is shown.
     void listDevices(link)
       .then(devices => setName(devices.find(device => device.id === id)?.name))
       .catch(() => {})

@@ -24,18 +24,18 @@ import { BlockView } from './block.tsx'
 import { SessionEmpty } from './empty.tsx'
 import { useReading } from './reading.ts'
 
-/** The transcript. It stays at its end while the reader is there, and stands still while the reader is not. */
+/** The transcript. It follows the end while the reader is there, and otherwise stays in place. */
 export function SessionLog(props: {
   model: SessionModel
   facts: SessionFacts
-  /** What stands there, and not here as well. */
+  /** Items shown there, and not here as well. */
   queue: readonly Queued[]
-  /** Rises with each text sent here, which leads back to the end. */
+  /** Increases with each text sent here, which scrolls to the end. */
   sentCount: number
   onSeen(seq: number): void
-  /** Goes on with a message in the composer. */
+  /** Continues with a message in the composer. */
   onEdit(message: Offered): void
-  /** Asks whether a second session shall begin after the turn of a message. */
+  /** Asks whether to fork after the turn of a message. */
   onFork(said: Said): void
 }) {
   const { model, facts } = props
@@ -91,7 +91,7 @@ export function SessionLog(props: {
       <div
         class="scroll"
         role="log"
-        // Of what is in there most is silent: see the blocks.
+        // Most of it is not announced: see the blocks.
         aria-live={isOn('announces') ? 'polite' : 'off'}
         aria-label={words.conversation}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
@@ -153,8 +153,8 @@ export function SessionLog(props: {
   )
 }
 
-// A block that looks as before keeps its node, and Preact leaves it alone: the cost of an update is that of what changed.
-/** Steps with the decisions about them. Each part is the same as long as it says the same, so that what is on the screen stays. */
+// A block that looks unchanged keeps its node, and Preact skips it: the cost of an update is that of the change.
+/** Steps with the decisions about them. Each part keeps its identity while its content is the same, so that the screen does not change. */
 function useJoined(known: readonly Item[], decisions: readonly Answered[], requests: readonly OpenRequest[]) {
   const { items, answered } = useMemo(() => {
     const joined = joinAnswered(known, decisions)
@@ -212,7 +212,7 @@ function useBlockNodes(
   return nodes
 }
 
-/** What was said, without what waits in the queue for the agent to come to it. */
+/** The messages without those that the agent has not read yet. */
 function useUnqueued(items: readonly Item[], queue: readonly Queued[]): readonly Item[] {
   return useMemo(() => {
     const queued = new Set(queue.map(({ localId }) => localId))
@@ -221,7 +221,7 @@ function useUnqueued(items: readonly Item[], queue: readonly Queued[]): readonly
   }, [items, queue])
 }
 
-/** Up to where nothing is news: what was there before, or came while the link was lost. */
+/** Up to here nothing is new: it was there before, or arrived while disconnected. */
 function useNews(isLive: boolean, lastSeq: number): number {
   const after = useRef(Number.POSITIVE_INFINITY)
   if (!isLive) after.current = Number.POSITIVE_INFINITY

@@ -7,10 +7,10 @@ import { linkedMessage } from '../../model/transcript/linked-message.ts'
 interface Reading {
   readonly scroller: RefObject<HTMLDivElement | null>
   readonly column: RefObject<HTMLDivElement | null>
-  /** The blocks to draw: from this one up to, and without, that one. */
+  /** The blocks to draw: from this index up to, and excluding, that one. */
   readonly from: number
   readonly to: number
-  /** How high those below them are, in px. */
+  /** The height of the blocks below them, in px. */
   readonly below: number
   readonly isAtEnd: boolean
   /** The last message that was on screen while the reader was at the end. */
@@ -22,27 +22,27 @@ interface Reading {
 /** Blocks drawn at first. */
 const pageOfBlocks = 20
 const mostBlocksAtEnd = 80
-/** How many more each time the reader comes near the first or the last of them: few, so that none of it takes longer than a frame. */
+/** How many more when the reader nears the first or the last of them: few, so that each batch fits in a frame. */
 const blocksAtOnce = 8
-/** In heights of the screen: nearer than the first, more blocks are drawn; farther than the second, they are taken away again. */
+/** In screen heights: nearer than the first, more blocks are drawn; farther than the second, they are removed. */
 const overscan = 1.5
 const farAway = 3
-/** Drawn above and below a message that is gone to. */
+/** Blocks drawn above and below the target of a jump. */
 const blocksAround = 10
 const endPx = 48
 
 /**
- * Where the reader is. At the end the log follows what comes; elsewhere what is on screen stays where it is, whatever is added above or
- * below. Only the blocks around the reader are drawn; those below keep the height they had.
+ * The reader's position. At the end the log follows new blocks; elsewhere the visible part stays in place when blocks are added above or
+ * below. Only the blocks around the reader are drawn; those below keep their former height.
  */
 export function useReading(of: {
   blocks: readonly Block[]
   lastSeq: number
   sentCount: number
-  /** Whatever else can make the log grow. */
+  /** Other things that can make the log grow. */
   growth: readonly unknown[]
   hasOlder: boolean
-  /** A page, or down to the message with this number. */
+  /** Loads a page, or down to the message with this number. */
   loadOlder(downTo?: number): void
   onSeen(seq: number): void
 }): Reading {
@@ -52,7 +52,7 @@ export function useReading(of: {
   const [isAtEnd, setAtEnd] = useState(true)
   const [seenSeq, setSeenSeq] = useState(of.lastSeq)
   const [firstSeq, setFirstSeq] = useState<number>()
-  /** Undefined: all there are. */
+  /** Undefined: all of them. */
   const [endSeq, setEndSeq] = useState<number>()
   const heights = useRef(new Map<string, number>())
   const atEnd = useRef(true)
@@ -105,7 +105,7 @@ export function useReading(of: {
     }
   }, [])
 
-  /** The drawn blocks that are not far away, as indices: from the first up to, and without, the second. */
+  /** The drawn blocks that are not far away, as indices: from the first up to, and excluding, the second. */
   const near = useCallback(() => {
     const { from, to } = drawn.current
     const { top = 0, bottom = 0, height = 0 } = scroller.current?.getBoundingClientRect() ?? {}
@@ -141,7 +141,7 @@ export function useReading(of: {
     const { top, bottom } = element.getBoundingClientRect()
     if (rest.top > bottom + overscan * element.clientHeight) return
     if (rest.top > top) return draw(near().from, end + blocksAtOnce)
-    // Far beyond what is drawn, as the bar of the scroller leads: on with the block that would be there.
+    // Far beyond the drawn blocks, for example after dragging the scroll bar: continue with the block that would be there.
     let index = end
     for (let at = rest.top; at < top && index < blocks.length - 1; index++) at += heights.current.get(blocks[index]?.key ?? '') ?? 0
     anchor.current = { key: blocks[index]?.key ?? '', top }
@@ -159,7 +159,7 @@ export function useReading(of: {
   const onScroll = useCallback(() => {
     const element = scroller.current
     if (element === null) return
-    // Only who goes up leaves the end; what opens below the conversation makes it shorter and is told late.
+    // Only scrolling up leaves the end; elements opening below the conversation make it shorter and report it late.
     const isUp = element.scrollTop < lastTop.current
     lastTop.current = element.scrollTop
     if (atEnd.current && !isUp && !isOpened()) follow()
@@ -169,16 +169,16 @@ export function useReading(of: {
     goDown()
   }, [])
 
-  // The message that the address names: what is around it is loaded and drawn, then it stands in the middle.
+  // The message in the address: the blocks around it are loaded and drawn, then it is centred.
   useLayoutEffect(() => {
     if (target === undefined || reached.current === target || of.blocks.length === 0) return
     const index = of.blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= target)
-    // There is none so far: that is said elsewhere.
+    // It does not exist so far: that is reported elsewhere.
     if (index < 0) return
     atEnd.current = false
     setAtEnd(false)
     if (target < firstKnown(of.blocks)) {
-      // While older ones are on their way there is nothing more to ask for.
+      // While older ones are loading there is nothing more to request.
       if (of.hasOlder) of.loadOlder(target)
       return
     }
@@ -196,7 +196,7 @@ export function useReading(of: {
     }
   }, [target, of.blocks, of.hasOlder, from, to])
 
-  // After each drawing, before it is seen.
+  // After each render, before paint.
   useLayoutEffect(() => {
     if (atEnd.current) follow()
     else if (anchor.current !== undefined) {
@@ -233,7 +233,7 @@ export function useReading(of: {
     if (of.sentCount > 0) toEnd()
   }, [of.sentCount])
 
-  // At the end nobody needs the blocks far above.
+  // At the end the blocks far above are not needed.
   useLayoutEffect(() => {
     if (isAtEnd && of.blocks.length - from > mostBlocksAtEnd) setFirstSeq(seqFrom(of.blocks, of.blocks.length - pageOfBlocks))
   }, [isAtEnd, of.blocks])
@@ -262,7 +262,7 @@ function firstIndex(blocks: readonly Block[], firstSeq: number | undefined): num
   return index < 0 ? withDay(blocks, Math.max(0, blocks.length - pageOfBlocks)) : withDay(blocks, index)
 }
 
-// Days and answers that belong to no message have no number of their own.
+// Days and answers without a message have no number of their own.
 function seqFrom(blocks: readonly Block[], from: number): number {
   return seqOf(blocks.slice(Math.max(0, from)).find(block => seqOf(block) > 0))
 }
@@ -293,7 +293,7 @@ function seqOf(block: Block | undefined): number {
   }
 }
 
-// Older steps may join the front of a trail, so what counts is where it ends.
+// Older steps may be added to the front of a trail, so its end identifies it.
 function lastSeqOf(block: Block): number {
   return block.type === 'trail' ? (block.rows.map(rowSeq).findLast(seq => seq > 0) ?? 0) : seqOf(block)
 }
@@ -303,10 +303,10 @@ function rowSeq(row: Extract<Block, { type: 'trail' }>['rows'][number]): number 
   return row.type === 'looked' ? (row.rows.at(-1)?.seq ?? 0) : row.seq
 }
 
-/** Long enough for what is drawn in the worker. */
+/** Long enough for content rendered by the worker. */
 const openedWithinMs = 3_000
 
-/** Tells whether somebody has pressed something in there just now: what grows then was opened, and is read from its beginning. */
+/** Whether something inside was just pressed: growth then comes from opening it, and it is read from its beginning. */
 function useOpenedJustNow(inside: RefObject<HTMLElement | null>): () => boolean {
   const pressedAt = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {

@@ -12,7 +12,7 @@ import { duration } from '../../words/time.ts'
 import type { StepContext } from '../transcript/step.tsx'
 import { BlockView } from './block.tsx'
 
-/** What a subagent of a session did, from its first step on. */
+/** The work of a subagent of a session, from its first step. */
 export function SubagentScreen({ model, facts, id }: { model: SessionModel; facts: SessionFacts; id: string }) {
   const transcript = model.transcript.value
   const requests = model.requests.value

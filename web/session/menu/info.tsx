@@ -19,7 +19,7 @@ import { clockTime, duration, lasting } from '../../words/time.ts'
 import { Output } from '../transcript/step-output.tsx'
 import { KeyMark } from './key-mark.tsx'
 
-/** What a session is made of, as far as anybody tells. */
+/** The details of a session, as far as known. */
 export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
   const metadata = home.value.sessions.get(facts.id)?.metadata
   const process = useProcess(facts, metadata?.machineId)
@@ -70,7 +70,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
   )
 }
 
-/** In whole days, where it has lasted a day. */
+/** In whole days, if it lasted at least one. */
 function ageOf(madeAt: number): string {
   const days = Math.floor((now.value - madeAt) / 86_400_000)
   return days < 1 ? lasting(now.value - madeAt) : lists.days(days)
@@ -103,7 +103,7 @@ function costOf({ amount, currency }: { amount: number; currency: string }): str
   try {
     return new Intl.NumberFormat(locale(), { style: 'currency', currency }).format(amount)
   } catch {
-    // An agent may name a currency of its own.
+    // An agent may name its own currency.
     return `${amount} ${currency}`
   }
 }

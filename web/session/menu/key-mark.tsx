@@ -10,8 +10,8 @@ import { lists } from '../../words/lists.ts'
 import { date } from '../../words/time.ts'
 
 /**
- * Whether somebody else may have the key of the session. A key cannot be called back: the mark tells it on all devices, and what is said
- * in a fork has a key of its own again.
+ * Whether someone else may have the key of the session. A key cannot be revoked: the mark shows this on all devices, and messages
+ * in a fork have a new key.
  */
 export function KeyMark({ facts }: { facts: SessionFacts }) {
   const [hasFailed, setFailed] = useState(false)
@@ -19,7 +19,7 @@ export function KeyMark({ facts }: { facts: SessionFacts }) {
   const link = live.value
   const { compromisedAt } = facts
   const isMarked = compromisedAt !== undefined
-  // The key of the account is another matter: whoever has that one has every session.
+  // The account key is different: it opens every session.
   if (!facts.hasOwnKey) return null
   const turn = () =>
     run(async () => {

@@ -13,12 +13,12 @@ import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
 import { hasChoices } from '../mode/button.tsx'
 
-/** What opens from the menu, loaded for who needs it. */
+/** The pages that the menu opens, loaded on demand. */
 export const sheets = onUse(() => import('./sheets.tsx'))
 
 type SheetName = keyof Awaited<ReturnType<typeof sheets.load>>['inMenu']
 
-/** What can be done with a session besides talking in it. */
+/** Actions on a session other than sending messages. */
 export function SessionMenu({ model, facts, onMode }: { model: SessionModel; facts: SessionFacts; onMode(): void }) {
   const at = route.value
   const isInfoAsked = at.name === 'session' && at.view[0] === 'info'
@@ -37,11 +37,11 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
   const items: MenuItem[] = [
     { icon: 'pencil', name: lists.rename, onPress: () => setOpen('rename') },
     { icon: 'pin', name: isPinned ? lists.unpin : lists.pin, onPress: () => pin(ids, !isPinned) },
-    // The changes have their own way in while there are some; a folder without git has none.
+    // If there are changes, they have their own entry; a folder without git has none.
     { icon: 'folder', name: words.filesHere, onPress: () => go({ name: 'session', id: facts.id, view: ['files'] }) },
     { icon: 'search', name: lists.searchHere, onPress: () => go({ name: 'search', in: facts.id }) },
     { icon: 'workflow', name: lists.fork, onPress: () => setOpen('fork') },
-    // While a decision stands in place of the composer, there is no other way to it.
+    // While a decision replaces the composer, this is the only way to it.
     ...(hasChoices(facts) ? [{ icon: 'shield-check' as const, name: words.modeAndModel, onPress: onMode }] : []),
     { icon: 'bell', name: words.notifications, onPress: () => setOpen('notifications') },
     { icon: 'download', name: lists.export, onPress: () => setOpen('export') },

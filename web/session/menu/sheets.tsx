@@ -68,7 +68,7 @@ export function RenameSheet({ facts, onClose }: About) {
   )
 }
 
-/** Of all that was said, or of what was said up to the turn of one message. */
+/** A fork of the whole conversation, or up to the turn of one message. */
 export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
   const [trouble, setTrouble] = useState<Trouble>()
   const { isBusy, run } = useBusy()
@@ -137,7 +137,7 @@ export function ExportSheet({ facts, onClose }: About) {
   )
 }
 
-/** Asks before the agent is ended. */
+/** Asks before ending the agent. */
 export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
   const [state, setState] = useState<'asked' | 'failed'>()
   const end = async () => {
@@ -172,7 +172,7 @@ export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts
   )
 }
 
-/** What the menu of a session opens. */
+/** The sheets of the session menu. */
 export const inMenu = {
   rename: RenameSheet,
   fork: ForkSheet,

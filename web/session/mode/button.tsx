@@ -6,7 +6,7 @@ import { visible } from '../../ui/visible.ts'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 
-/** The mode and the model the agent works with, as a way to the others. Not there when the agent tells of none. */
+/** The current mode and model, which opens the others. Absent if the agent reports none. */
 export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; asked: AskedChoices; onOpen(): void }) {
   if (!hasChoices(facts)) return null
   const mode = facts.modes.find(({ code }) => code === standing(asked.mode, facts.mode))
@@ -21,7 +21,7 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
         aria-haspopup="dialog"
         onClick={onOpen}
       >
-        {/* Beside what is not set yet there is no room for the other on a phone. */}
+        {/* Next to a pending mode there is no space for the model on a phone. */}
         {(model === undefined || (mode !== undefined && pending !== 'model')) && (
           <>
             <Icon name="shield-check" />
@@ -48,12 +48,12 @@ export function hasChoices(facts: SessionFacts): boolean {
   )
 }
 
-/** What was asked for and not refused, else what holds. */
+/** The pending choice unless refused, otherwise the current one. */
 export function standing(asked: AskedChoice | undefined, now: string | undefined): string | undefined {
   return asked !== undefined && asked.state !== 'failed' ? asked.code : now
 }
 
-/** Afield's word for a mode of an agent where there is one, else the agent's own. */
+/** Afield's name for a mode of an agent if there is one, otherwise the agent's own. */
 export function modeName(mode: Choice): { name: string; about: string; isAuto: boolean } {
   const known = knownModes[mode.code.toLowerCase().replaceAll(/[-_]/g, '')]
   const isAuto = known === 'auto'

@@ -8,12 +8,12 @@ const armMs = 600
 const inertMs = 400
 
 /**
- * A button that no stray tap presses. By default it is held for 900 ms and the fill shows how long still; whoever prefers it, or uses a
- * screen reader, gets two taps: the second one is named `confirmLabel` and works after 600 ms. Inert for 400 ms after it appears.
+ * A button that a stray tap cannot press. By default it is held for 900 ms while the fill shows the progress; with the preference for taps, or a
+ * screen reader, it takes two taps: the second one is labelled `confirmLabel` and works after 600 ms. Inert for 400 ms after it appears.
  */
 export function HoldButton(props: {
   label: string
-  /** What it is called where it is tapped instead of held. */
+  /** Its label if it is tapped instead of held. */
   tapLabel: string
   confirmLabel: string
   onConfirm(): void
@@ -30,7 +30,7 @@ export function HoldButton(props: {
 
   useEffect(() => () => clearTimeout(timer.current), [])
 
-  // What is true when the time is up counts, not what was true when it began: a link that is lost meanwhile ends the confirming.
+  // The state at the end counts, not that at the start: losing the connection meanwhile cancels it.
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
@@ -66,7 +66,7 @@ export function HoldButton(props: {
   }
   const tap = (event: MouseEvent) => {
     if (isInert()) return
-    // A click that no pointer and no key made comes from a screen reader or a switch, which cannot hold.
+    // A click made by neither pointer nor key comes from a screen reader or a switch, which cannot hold.
     if (!byTaps && event.detail === 0 && !isKeyDown.current) setTapped(true)
     else if (!byTaps) return
     if (phase === 'armed') return confirm()

@@ -16,7 +16,7 @@ import { clockTime } from '../../words/time.ts'
 import { modeName, standing } from './button.tsx'
 import { LockRefused, useStepUp } from './step-up.tsx'
 
-/** The agent's modes with what each means, and with which model and how much thought it works. The mode that never asks is confirmed once more. */
+/** The agent's modes with their meanings, and its model and effort. The mode that never asks is confirmed again. */
 export function ModeSheet(props: {
   facts: SessionFacts
   asked: AskedChoices
@@ -75,13 +75,13 @@ export function ModeSheet(props: {
   )
 }
 
-/** What is on or off is so in our words. */
+/** Switches are labelled in our words. */
 function choicesOf({ isSwitch, choices }: AgentSetting): readonly Choice[] {
   if (!isSwitch) return choices
   return choices.map(choice => ({ ...choice, value: choice.code === 'true' ? compose.on : compose.off }))
 }
 
-/** As the agent told it last; of agents that tell nothing, nothing is said. */
+/** As last reported by the agent; if it reports nothing, nothing is shown. */
 function Usage({ windows }: { windows: readonly UsageWindow[] }) {
   if (windows.length === 0) return null
   const share = new Intl.NumberFormat(locale(), { style: 'percent' })
@@ -169,7 +169,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
   )
 }
 
-/** A few of a kind beside each other, many below; one that says more than its name says it below. */
+/** A few options side by side, many in a list; descriptions are shown below. */
 function Segments(props: {
   name: string
   about?: string | undefined
@@ -177,7 +177,7 @@ function Segments(props: {
   chosen: string | undefined
   asked: AskedChoice | undefined
   facts: SessionFacts
-  /** It holds for what runs as well. */
+  /** It applies to the running turn as well. */
   isAtOnce?: boolean
   onChoose(code: string): void
 }) {

@@ -4,8 +4,8 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { session as words } from '../../words/session.ts'
 
 /**
- * What whoever merely holds the device must not do: the screen lock is asked for first where the app lock says so. Nothing is done once
- * the part that asked is gone.
+ * For actions that possession of the device must not suffice for: asks for the screen lock first if the app lock requires it. Nothing is done once
+ * the component that asked is gone.
  */
 export function useStepUp(): { isRefused: boolean; surely(then: () => void): Promise<void> } {
   const [isRefused, setRefused] = useState(false)

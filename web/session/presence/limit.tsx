@@ -12,7 +12,7 @@ import { locale } from '../../words/language.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 
-/** The agent may do nothing for a while: until when, that it shall go on by itself then, and who can work meanwhile. */
+/** The agent is paused by its limit: until when, whether it continues automatically then, and which agents can work meanwhile. */
 export function LimitCard({ id, host, endsAt }: { id: string; host: string; endsAt: number }) {
   const link = live.value
   const asked = link?.queue.of('continuation').find(({ session }) => session === id)

@@ -18,16 +18,16 @@ import { clockTime, lasting } from '../../words/time.ts'
 import { silentAfterMs } from '../row/row.tsx'
 import { TroubleCard } from '../starting/trouble.tsx'
 
-// Loaded for who needs it.
+// Loaded on demand.
 const limit = onUse(() => import('./limit.tsx'))
 const whileAway = onUse(() => import('./while-away.tsx'))
 const resuming = onUse(() => import('../starting/starting.tsx'))
-/** Before the keyboard is taken from a terminal in which something runs. */
+/** Before taking control from a terminal in which something is running. */
 const takingOver = onUse(() => import('./take-over.tsx'))
 
-/** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
+/** The state of an absent agent: its machine offline, ended, or used at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
-  // Without a link nobody knows where the machine is.
+  // Offline, the state of the machine is unknown.
   if (isStale) return null
   return (
     <div class="presence">
@@ -101,7 +101,7 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
 }
 
 function endedText({ agentEnd: { code = 0, signal } = {} }: SessionFacts, at: string): string {
-  // The system ends so what takes the last of its memory; a shell gives that as 128 and the number of the signal.
+  // The system kills processes this way when it is out of memory; a shell reports 128 plus the number of the signal.
   if (signal === 'SIGKILL' || code === 137) return words.endedMemory(at)
   if (signal !== undefined) return words.endedBy(signal, at)
   return code === 0 ? words.endedHint(at) : words.endedExit(code, at)
@@ -135,7 +135,7 @@ function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts
   )
 }
 
-/** For who came by a link to a message that is not there. */
+/** For a link to a message that does not exist. */
 function LinkedGone({ model }: { model: SessionModel }) {
   const seq = linkedMessage(route.value)
   if (seq === undefined || !isGone(seq, model.transcript.value.messages, model)) return null
@@ -149,7 +149,7 @@ function LinkedGone({ model }: { model: SessionModel }) {
   )
 }
 
-/** An agent that works and has said nothing for minutes: no error, and worth a look. */
+/** A working agent without output for minutes: not an error, but worth a look. */
 function Silence({ model }: { model: SessionModel }) {
   const isWorking = model.isWorking.value
   const now = useTicking(isWorking)

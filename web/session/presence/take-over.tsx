@@ -8,19 +8,19 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { visible } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
 
-/** What the session runs in shells, as its machine says it; nothing where no helper tells. */
+/** The session's shell commands, as reported by its machine; empty if no daemon reports them. */
 export async function runningThere(id: string): Promise<readonly string[]> {
   const link = live.peek()
   const machine = home.peek().machines.get(home.peek().sessions.get(id)?.metadata?.machineId ?? '')
   if (link === undefined || machine === undefined || !hasHelper(machine)) return []
-  // A helper that is busy holds nobody up.
+  // A busy daemon does not block taking over.
   const late = new Promise<undefined>(resolve => setTimeout(resolve, withinMs))
   return (await Promise.race([readProcess(link, machine.id, id), late]))?.inShells ?? []
 }
 
 const withinMs = 3_000
 
-/** Asks whether that shall end. */
+/** Asks whether to end them. */
 export function TakeOverSheet(props: { facts: SessionFacts; running: readonly string[]; onTake(): void; onClose(): void }) {
   const { facts, running } = props
   return (

@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { lists as words } from '../../words/lists.ts'
 import { lasting } from '../../words/time.ts'
 
-/** What came about since somebody last looked, for who was away for long. Worked out on this device. */
+/** A summary of what happened during a long absence. Computed on this device. */
 export function WhileAway({ model, absence }: { model: SessionModel; absence: Absence }) {
   const [isClosed, setClosed] = useState(false)
   const transcript = model.transcript.value

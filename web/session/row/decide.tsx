@@ -28,8 +28,8 @@ import { fitsCard } from './size.ts'
 type Permission = Extract<OpenDecision, { type: 'permission' }>
 
 /**
- * A decision that a card may take: it is plain, for the machine and for this device, and all of it stands in the card. Of any other it says
- * what is risky in it, else it is left to `toRead`. `place`: what stands around it; when that changes, the button waits until it is where its person saw it.
+ * A decision that can be allowed in a card: plain, by the machine and this device, and shown in full. Any other shows
+ * its risks, or `toRead`. `place`: its neighbours; when they change, the button is disabled until its position is stable.
  */
 export function CardDecision(props: { decision: Permission; mayDecide: boolean; place: string; toRead: ComponentChildren }) {
   const { decision, place } = props
@@ -74,7 +74,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
             aria-disabled={isInert ? true : undefined}
             onClick={({ currentTarget }) => {
               if (isInert) return
-              // The button goes: who pressed it by key stands at the name of what it decided.
+              // The button disappears: focus moves to the name of the decided request.
               currentTarget.closest('.ask')?.querySelector<HTMLElement>('h3 a')?.focus({ preventScroll: true })
               give(link, decision, once)
             }}
@@ -88,7 +88,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
   )
 }
 
-/** What is risky is marked, and read in its session. */
+/** Risky requests are marked, and read in their session. */
 function ToReview({ subject, session, toRead }: { subject: DecisionSubject; session: string; toRead: ComponentChildren }) {
   const { command, risk, question } = subject
   const [first] = risk.reasons
@@ -115,7 +115,7 @@ function give({ queue }: Live, { session, request }: Permission, verdict: Verdic
   void giveReply(queue, { type: 'permission', session: session.id, asked: request, verdict, at: Date.now() }, true)
 }
 
-/** All that is decided on. */
+/** The full content of the request. */
 function Whole({ subject, facts }: { subject: DecisionSubject; facts: SessionFacts }) {
   const { command, diffs } = subject
   return (
@@ -134,7 +134,7 @@ function Whole({ subject, facts }: { subject: DecisionSubject; facts: SessionFac
   )
 }
 
-// What was decided leaves the list; whoever stood there stands at the next, or at the top.
+// A decided request leaves the list; focus moves to the next one, or to the top.
 function handFocusOn(card: Element | null | undefined): void {
   if (!card?.contains(document.activeElement)) return
   const next = card.nextElementSibling ?? card.previousElementSibling

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals'
 
-/** What was allowed in a list, by its id: the list says how it ended. */
+/** Requests allowed in a list, by id: the list shows the outcome. */
 export const decidedOnCards = signal<ReadonlySet<string>>(new Set())

@@ -12,8 +12,8 @@ import { onCards } from './on-cards.ts'
 import { fitsCard } from './size.ts'
 
 /**
- * A decision in a list. What is plain and stands there whole may be allowed once; anything else is read in its session, so "Review" leads
- * there. A command is shown in full, or not at all when it is too long for a card. `place`: what stands around the card.
+ * A decision in a list. A plain one shown in full can be allowed once; any other is read in its session, so "Review" opens
+ * that. A command is shown in full, or not at all if it is too long for a card. `place`: the neighbours of the card.
  */
 export function DecisionCard({
   decision,
@@ -70,12 +70,12 @@ export function DecisionCard({
   )
 }
 
-// Beside a main pane a card is a way there. What the link does not vouch for is not decided.
+// Beside a main pane a card is only a link. Outdated requests cannot be decided.
 function mayHold(decision: OpenDecision, isStale: boolean): boolean {
   return decision.type === 'permission' && decision.request.risk?.level === 'plain' && !isStale && !isWide.value
 }
 
-/** What an agent wants to know, with the way to say it beside it. */
+/** A question of an agent, with a way to answer it. */
 function QuestionCard(props: { decision: OpenDecision; isCurrent: boolean; isStale: boolean; at: number; href: string }) {
   const { decision, isStale, at, href } = props
   const { createdAt } = decision
@@ -108,7 +108,7 @@ function isToAnswer(decision: OpenDecision): boolean {
   return decision.type === 'question' && decision.question.type !== 'link'
 }
 
-/** What is to be decided, in a few words. */
+/** A short description of the request. */
 export function decisionTitle(decision: OpenDecision): string {
   if (decision.type === 'question') return questionTitle(decision)
   const args = argsOf(decision)
@@ -133,7 +133,7 @@ export function decisionTitle(decision: OpenDecision): string {
   }
 }
 
-/** The icon of what is to be decided. */
+/** The icon of the request. */
 export function decisionGlyph(decision: OpenDecision): IconName {
   return decision.type === 'question' ? 'message-circle-question-mark' : decisionIcon(decisionKind(decision))
 }

@@ -4,9 +4,9 @@ import type { DecisionSubject } from '../decide/subject.ts'
 import type { diffFile } from '../text/diff-lines.ts'
 import { fitsCard } from './size.ts'
 
-/** Whether a card in a list may take it: plain for the machine and for this device, and nothing of it stands elsewhere. */
+/** Whether a card in a list can allow it: plain by the machine and this device, and shown in full. */
 export function holdsWhole(request: OpenRequest, subject: DecisionSubject, diff: typeof diffFile | undefined): boolean {
-  // Without a word of the machine it is not known what this agent changed before.
+  // Without the machine's statement, earlier changes of this agent are unknown.
   if (subject.risk.level !== 'plain' || request.risk?.level !== 'plain' || request.shown === undefined) return false
   if (isPlan(request) || isOwnQuestion(request)) return false
   const { command, url, diffs, paths, text, fields, directory } = subject

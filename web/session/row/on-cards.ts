@@ -1,4 +1,4 @@
 import { onUse } from '../../ui/behavior/on-use.ts'
 
-/** To decide in a list, loaded once there is something that may be. */
+/** Deciding in a list, loaded once there is a request that allows it. */
 export const onCards = onUse(() => import('./decide.tsx'))

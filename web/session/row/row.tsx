@@ -23,7 +23,7 @@ import { lists } from '../../words/lists.ts'
 import { ago, clockTime, duration, fullTime, lasting } from '../../words/time.ts'
 import { decisionGlyph, decisionTitle } from './decision-card.tsx'
 
-/** A session as one link: its state, what it is about, what it does now, where. `isStale` shows clock times instead of ages. */
+/** A session as one link: its state, title, activity and place. `isStale` shows clock times instead of ages. */
 export function SessionRow({
   session,
   isCurrent,
@@ -36,7 +36,7 @@ export function SessionRow({
   isCurrent: boolean
   isStale: boolean
   isPinned?: boolean
-  /** How much it keeps on the server, where that is of interest. */
+  /** Its storage on the server, where relevant. */
   size?: string | undefined
   at: number
 }) {
@@ -81,7 +81,7 @@ export function SessionRow({
   )
 }
 
-/** How far its plan is while it works, and how much its last turn changed once it does not. */
+/** The progress of its plan while it works, and the size of its last changes otherwise. */
 function Work({ session: { metadata }, state }: { session: SessionView; state: SessionState }) {
   const { progress, changes } = metadata ?? {}
   if (state === 'working' && progress !== undefined && progress.all > 0) return <Progress {...progress} />
@@ -100,7 +100,7 @@ function Work({ session: { metadata }, state }: { session: SessionView; state: S
   )
 }
 
-/** A mark for each step of a plan; of a long one, as many as can be told apart. */
+/** A mark for each step of a plan; for a long one, as many as can be distinguished. */
 function Progress({ done, all }: { done: number; all: number }) {
   const marks = Math.min(all, mostMarks)
   const full = done >= all ? marks : Math.min(marks - 1, Math.floor((done / all) * marks))
@@ -116,7 +116,7 @@ function Progress({ done, all }: { done: number; all: number }) {
 
 const mostMarks = 6
 
-/** It works in a copy of the project, on a branch of its own. */
+/** It works in a copy of the project, on its own branch. */
 export function CopyMark({ branch }: { branch: string | null | undefined }) {
   return (
     <span class="row-copy" title={branch ?? undefined}>
@@ -133,7 +133,7 @@ export function whereOf(session: SessionView): string {
   return [projectOf(metadata), agentOf(session), hostOf(session, machineOf(session))].filter(part => part !== undefined).join(' · ')
 }
 
-/** A line of settings or facts that leads somewhere. */
+/** A row of settings or facts with a link. */
 export function LinkRow(props: { href: string; icon: IconName; title: string; text?: string | undefined; children?: ComponentChildren }) {
   return (
     <a class="irow" href={props.href}>
@@ -148,7 +148,7 @@ export function LinkRow(props: { href: string; icon: IconName; title: string; te
   )
 }
 
-/** What its agent waits for. */
+/** The open request of its agent. */
 export function rowIcon(session: SessionView): IconName {
   const decision = openDecisions(session)[0]
   return decision ? decisionGlyph(decision) : 'hand'
@@ -165,7 +165,7 @@ function machineOf({ metadata }: SessionView): MachineView | undefined {
   return metadata?.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
 }
 
-/** It may wait for a person, and nobody here can tell. */
+/** It may have an open request, which is unknown here. */
 function sealed({ metadata, isActive, agentState }: SessionView): ComponentChildren {
   if (!metadata || !isActive || agentState !== undefined) return undefined
   return (
@@ -182,12 +182,12 @@ function silence(session: SessionView, state: SessionState, at: number): string 
   return session.last && isSilent(session, state, at) ? lists.silentFor(lasting(at - session.last.at)) : undefined
 }
 
-/** An agent that works and says nothing for long; not an error. */
+/** A working agent without output for long; not an error. */
 export function isSilent({ last }: SessionView, state: SessionState, at: number): boolean {
   return state === 'working' && last !== undefined && at - last.at >= silentAfterMs
 }
 
-/** Working without a word for longer than this is told. */
+/** Silence longer than this is shown. */
 export const silentAfterMs = 4 * 60_000
 
 function LiveLine({ session, state }: { session: SessionView; state: SessionState }) {
@@ -202,7 +202,7 @@ function RunningLine({ what, since }: { what: string; since: number }) {
   return <>{tookMs < 1000 ? words.session.running(what) : words.session.runningFor(what, duration(tookMs))}</>
 }
 
-// Told before it was allowed, a command runs from then on.
+// A command reported before it was allowed runs from then on.
 function runsSince({ last, agentState }: SessionView): number {
   const answered = Object.values(agentState?.completedRequests ?? {}).map(request => request.completedAt ?? 0)
   return Math.max(last?.at ?? 0, ...answered)

@@ -4,7 +4,7 @@ import { isStale } from '../../core/connection.ts'
 import { live } from '../../model/account/account.ts'
 import { askMachine, type Told } from '../../model/account/asking-machine.ts'
 
-/** What a machine answers to a question that changes nothing; undefined until it has. Asked anew when a part of `on` is another. */
+/** The result of a read-only call to a machine; undefined until it arrives. Called again when a part of `on` changes. */
 export function useAsked<Name extends MachineCall>(
   machine: string,
   call: Name,

@@ -3,7 +3,7 @@ import { isOn } from '../../core/preferences.ts'
 import { askMachine, type MachineLink } from '../../model/account/asking-machine.ts'
 import { start as words } from '../../words/start.ts'
 
-/** What a start that takes long has said so far on its machine; nothing of a helper that does not tell. With little data only once it is asked for. */
+/** The log of a slow start on its machine; empty if its daemon does not report one. In low-data mode only on request. */
 export function StartLog({ link, machine, start, host }: { link: MachineLink; machine: string; start: string; host: string }) {
   const [isAsked, askFor] = useState(!isOn('lowData'))
   const [lines, setLines] = useState<readonly string[]>([])

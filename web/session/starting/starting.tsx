@@ -5,7 +5,7 @@ import { StartLog } from './start-log.tsx'
 
 const slowAfterMs = 5_000
 
-/** What the resumption of a session says on its machine, once that takes long. */
+/** The log of resuming a session on its machine, shown if that is slow. */
 export function ResumeLog({ id, host }: { id: string; host: string }) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {

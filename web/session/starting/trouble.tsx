@@ -6,7 +6,7 @@ import { words as app } from '../../words/app.ts'
 import { start as words } from '../../words/start.ts'
 import { Raw } from '../text/raw.tsx'
 
-/** Why something on a machine did not happen; what the machine itself said stands as it came. */
+/** Why something on a machine failed; the machine's own message is shown unchanged. */
 export function TroubleCard(props: { title: string; trouble: Trouble; host: string; children?: ComponentChildren }) {
   const { trouble, host } = props
   return (
@@ -28,7 +28,7 @@ export function TroubleCard(props: { title: string; trouble: Trouble; host: stri
   )
 }
 
-// The last lines say most; whoever wants to ask for help needs all.
+// The last lines say most; to ask for help, all are needed.
 function Said({ text }: { text: string }) {
   const lines = text.split('\n')
   return (

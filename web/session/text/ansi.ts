@@ -5,15 +5,15 @@ interface AnsiSpan {
 }
 
 /**
- * Terminal output as lines of coloured text. Colours map to a few classes; every other escape sequence is dropped, a carriage return
- * begins its line anew, as on a terminal.
+ * Terminal output as lines of coloured text. Colours map to a few classes; every other escape sequence is dropped, and a carriage return
+ * restarts its line, as on a terminal.
  */
 export function readAnsi(output: string): AnsiSpan[][] {
   const lines: AnsiSpan[][] = []
   let look: Look = {}
   for (const raw of output.replaceAll('\r\n', '\n').split('\n')) {
     const line: AnsiSpan[] = []
-    // What a progress bar drew before it was drawn over is of no use; its colours go on.
+    // Overwritten parts of a progress bar are dropped; its colours continue.
     const rewinds = raw.lastIndexOf('\r', raw.length - 2)
     if (rewinds >= 0) look = lookAfter(raw.slice(0, rewinds), look)
     let rest = raw.slice(rewinds + 1).replaceAll('\r', '')

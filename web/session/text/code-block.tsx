@@ -5,12 +5,12 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { session as words } from '../../words/session.ts'
 import { highlightLine } from './highlight.ts'
 
-/** Code in what an agent writes, with its language, a way to copy it, and one to see the whole of its long lines. */
+/** Code in an agent's text, with its language, a copy button, and one to wrap long lines. */
 export function CodeBlock({ text, language }: { text: string; language: string }) {
   const lines = useMemo(() => text.split('\n').map(line => highlightLine(line, language.toLowerCase())), [text, language])
   const [chosen, choose] = useState<boolean>()
   const wraps = chosen ?? isOn('wrap')
-  // With a mouse a second click takes a word.
+  // With a mouse a double click selects a word.
   const isTouched = useRef(false)
   return (
     <figure class={`code ${wraps ? 'wraps' : ''}`}>

@@ -2,15 +2,15 @@ import { diffWordsWithSpace, structuredPatch } from 'diff'
 
 export interface DiffLine {
   readonly sign: ' ' | '+' | '-'
-  /** In the new text, for removed lines in the old one; undefined when the texts are pieces of a file. */
+  /** In the new text, for removed lines in the old one; undefined if the texts are parts of a file. */
   readonly number: number | undefined
   readonly text: string
-  /** What differs from the line it replaces: ranges of `text`. */
+  /** The differences from the line it replaces: ranges of `text`. */
   readonly marks: readonly { readonly from: number; readonly to: number }[]
 }
 
 export interface FileDiff {
-  /** Runs of lines with a few unchanged ones around; what is between them is left out. */
+  /** Runs of lines with some unchanged context; lines between them are omitted. */
   readonly hunks: readonly Hunk[]
   readonly added: number
   readonly removed: number
@@ -25,13 +25,13 @@ interface Hunk {
   readonly newStart: number
 }
 
-/** `oldText` null is a new file. `isFile`: the texts are whole files for certain. Undefined when the texts are too different to compare in reasonable time. */
+/** `oldText` null is a new file. `isFile`: the texts are certainly whole files. Undefined if the texts are too different to compare in reasonable time. */
 export function diffFile(oldText: string | null, newText: string, { isFile = false } = {}): FileDiff | undefined {
   if (oldText === null) return wholeFile(newText, '+', 'new')
   if (newText === '' && oldText !== '') return wholeFile(oldText, '-', 'deleted')
   const patch = structuredPatch('', '', oldText, newText, '', '', { context: 3, maxEditLength: 8000, timeout: 300 })
   if (patch === undefined) return undefined
-  // Agents send whole files or just the words they replace. Files end with a line end; then the numbers are real ones.
+  // Agents send whole files or just the replaced text. Files end with a line end; then the line numbers are real.
   const isWhole = isFile || (oldText.endsWith('\n') && newText.endsWith('\n'))
   let before = 1
   const hunks = patch.hunks.map(hunk => {
@@ -44,7 +44,7 @@ export function diffFile(oldText: string | null, newText: string, { isFile = fal
   return { hunks, added: count(all, '+'), removed: count(all, '-'), kind: 'changed' }
 }
 
-/** How many lines a change adds and removes, without the marks. */
+/** How many lines a change adds and removes, without highlighting. */
 export function countChanges(oldText: string | null, newText: string): { added: number; removed: number } | undefined {
   const cached = counts.get(newText)
   if (cached !== undefined && cached.oldText === oldText) return cached
@@ -88,7 +88,7 @@ function linesOf(raw: readonly string[], oldStart: number, newStart: number, isW
   return withMarks(lines)
 }
 
-// A run of removed lines followed by a run of added ones: each removed line is compared with the added one it most likely became.
+// A run of removed lines followed by added ones: each removed line is compared with its most likely replacement.
 function withMarks(lines: readonly DiffLine[]): DiffLine[] {
   const out = [...lines]
   for (let i = 0; i < out.length; i++) {
@@ -110,7 +110,7 @@ function withMarks(lines: readonly DiffLine[]): DiffLine[] {
   return out
 }
 
-/** Longer runs are another text, not changed lines. */
+/** Longer runs are new text, not changed lines. */
 const longestRun = 40
 
 function bestMatch(lines: readonly DiffLine[], at: number, from: number, end: number) {
@@ -127,7 +127,7 @@ function bestMatch(lines: readonly DiffLine[], at: number, from: number, end: nu
 
 const longestMarked = 400
 
-/** Undefined when the two have too little in common for one to have become the other. `same` is how much they share, up to 1. */
+/** Undefined if the lines have too little in common to be versions of each other. `same` is the shared part, up to 1. */
 function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; added: DiffLine; same: number } | undefined {
   if (removed.text.length > longestMarked || added.text.length > longestMarked) return undefined
   const removedMarks: { from: number; to: number }[] = []
@@ -143,7 +143,7 @@ function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; add
     if (part.added !== true) inOld += length
     if (part.removed !== true) inNew += length
   }
-  // Marks help where much of the line stayed; where little did, they are noise.
+  // Highlights help if much of the line stayed; otherwise they are noise.
   const shorter = Math.max(1, Math.min(removed.text.trim().length, added.text.trim().length))
   if (same < shorter * 0.4) return undefined
   return {
@@ -153,7 +153,7 @@ function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; add
   }
 }
 
-// Marks with nothing but a space between them are one; spaces at the edges are not marked.
+// Highlights separated only by spaces are merged; spaces at the edges are not highlighted.
 function joined(marks: readonly { from: number; to: number }[], text: string): { from: number; to: number }[] {
   const out: { from: number; to: number }[] = []
   for (const { from, to } of marks) {

@@ -1,17 +1,17 @@
 import { type DiffLine, diffFile, type FileDiff } from './diff-lines.ts'
 
-/** A line of a change with its numbers on both sides, as far as it is there. */
+/** A line of a change with its numbers on the sides where it exists. */
 export interface RowLine extends Pick<DiffLine, 'sign' | 'text' | 'marks'> {
   readonly oldNumber: number | undefined
   readonly newNumber: number | undefined
 }
 
-/** `fold`: unchanged lines that are left out; `at` is the number of the first of them in the new text. */
+/** `fold`: omitted unchanged lines; `at` is the number of the first of them in the new text. */
 export type DiffRow =
   | { readonly type: 'line'; readonly line: RowLine }
   | { readonly type: 'fold'; readonly at: number; readonly count: number }
 
-/** Side by side: what was, and what is. */
+/** Side by side: old and new. */
 export type PairRow =
   | { readonly type: 'pair'; readonly older: RowLine | undefined; readonly newer: RowLine | undefined }
   | Extract<DiffRow, { type: 'fold' }>
@@ -22,7 +22,7 @@ interface FileRows {
   readonly removed: number
 }
 
-/** The lines of a change between two whole files; null where there is none. `opened`: the folds to show. Undefined when they cannot be compared. */
+/** The lines of a change between two whole files; null for a missing file. `opened`: the folds to show. Undefined if they cannot be compared. */
 export function rowsOf(
   oldText: string | null,
   newText: string | null,
@@ -37,7 +37,7 @@ export function rowsOf(
   const skipTo = (newStart: number): void => {
     const count = newStart - newNext
     if (count <= 0) return
-    // A fold of one line is higher than the line.
+    // A fold of one line is taller than the line.
     if (count === 1 || opened.has(newNext)) {
       for (let i = 0; i < count; i++) {
         const text = lines[newNext - 1 + i] ?? ''

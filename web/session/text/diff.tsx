@@ -8,7 +8,7 @@ import { LineChunks } from './line-chunks.tsx'
 import { isLong, readingOf } from './reader.ts'
 import { rich } from './rich-on-use.ts'
 
-/** The change of one file, line by line. `isDecision`: shown to be decided on, so whole, and nothing in it may hide. */
+/** The change of one file, line by line. `isDecision`: shown for a decision, so in full, and nothing may be hidden. */
 export function Diff({
   path,
   oldText,
@@ -21,7 +21,7 @@ export function Diff({
   isDecision?: boolean
 }) {
   const asked = { type: 'diff', oldText, newText, isFile: false } as const
-  // What is decided on is not shown a moment later than the buttons.
+  // A decision must not appear later than its buttons.
   const isAside = isLong(asked) && !isDecision
   const reader = rich.get()
   const here = useMemo(
@@ -81,7 +81,7 @@ function Line({ line, language, isDecision, hasNumbers }: { line: DiffLine; lang
   )
 }
 
-// Words of the language and words that changed overlap: the line is cut wherever either begins or ends.
+// Syntax and change highlights overlap: the line is cut wherever either begins or ends.
 export function painted(line: Pick<DiffLine, 'sign' | 'text' | 'marks'>, language: string, isDecision: boolean): ComponentChildren {
   const mark = line.sign === '+' ? 'a' : 'd'
   let at = 0

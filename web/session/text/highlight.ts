@@ -4,7 +4,7 @@ interface CodeSpan {
   readonly look: string
 }
 
-/** One line of code with its words told apart. Knows no grammar: keywords, strings, numbers and comments of common languages. */
+/** One line of code with its tokens. Knows no grammar: keywords, strings, numbers and comments of common languages. */
 export function highlightLine(line: string, language: string): CodeSpan[] {
   if (line.length > longestLine) return [{ text: line, look: '' }]
   const hash = hashComments.has(language)
@@ -35,7 +35,7 @@ export function highlightLine(line: string, language: string): CodeSpan[] {
   return spans
 }
 
-/** The language of a file by its name, as `highlightLine` knows it; '' for plain text. */
+/** The language of a file by its name, for `highlightLine`; '' for plain text. */
 export function languageOf(path: string): string {
   const name = path.split(/[/\\]/).at(-1) ?? ''
   const extension = name.includes('.') ? (name.split('.').at(-1) ?? '') : name

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 const chunkOf = 100
-/** Fewer lines than this are drawn at once. */
+/** Fewer lines than this are all drawn. */
 const mostDrawn = 400
 const lineHeight = 20
 
-/** Many lines, of which only those near the screen are drawn. The others keep the height they had, or are likely to have. */
+/** Many lines, of which only those near the screen are drawn. The others keep their former or estimated height. */
 export function LineChunks({ count, show }: { count: number; show(from: number, to: number): ComponentChildren }) {
   if (count <= mostDrawn) return <>{show(0, count)}</>
   const starts = Array.from({ length: Math.ceil(count / chunkOf) }, (_, index) => index * chunkOf)

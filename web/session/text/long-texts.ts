@@ -2,7 +2,7 @@ import type { Token } from 'marked'
 import { diffFile, type FileDiff } from './diff-lines.ts'
 import { lex } from './markdown-lex.ts'
 
-/** What can be asked about a text that is too long to be read between two pictures. */
+/** Questions about a text that is too long to process within a frame. */
 export type TextJob =
   | { readonly type: 'markdown'; readonly text: string }
   | { readonly type: 'diff'; readonly oldText: string | null; readonly newText: string; readonly isFile: boolean }

@@ -1,4 +1,4 @@
-/** Markdown that is still being written, with what was begun at its end closed: no mark is shown that is about to become a look. */
+/** Markdown still being written, with unclosed marks at its end closed, so that no mark is visible that is about to become formatting. */
 export function closed(text: string): string {
   if (isInFence(text)) return text
   const block = text.slice(lastBlockAt(text))

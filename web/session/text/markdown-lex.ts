@@ -3,17 +3,17 @@ import { Lexer, type Token } from 'marked'
 // In characters. The lexer is fast, but not on everything.
 const longestLexed = 100_000
 
-// Nobody reads quotes within quotes any deeper, and neither the lexer nor what draws has endless room for them.
+// Deeper nesting of quotes is not useful, and both lexer and renderer have a limited stack.
 const deepest = 50
 
-/** Undefined when a text is too long, or too deep, to be more than plain. */
+/** Undefined if a text is too long, or too deeply nested, to be formatted. */
 export function lex(text: string): Token[] | undefined {
   if (text.length > longestLexed) return undefined
   try {
     const tokens = new Lexer({ gfm: true, breaks: false }).lex(text)
     return isDeep(tokens, deepest) ? undefined : tokens
   } catch {
-    // It ran out of room. The text is as good without its marks.
+    // The stack overflowed. The text is shown without formatting.
     return undefined
   }
 }

@@ -8,7 +8,7 @@ import { isLong, readingOf } from './reader.ts'
 import { rich } from './rich-on-use.ts'
 
 /**
- * What an agent writes. Markdown becomes elements, never markup: HTML in it is shown as text, links lead to the web or to mail only, images
+ * An agent's text. Markdown becomes elements, never markup: HTML in it is shown as text, links lead only to the web or to mail, images
  * are links.
  */
 export function Markdown({ text: written }: { text: string }) {
@@ -23,7 +23,7 @@ function useTokens(text: string): Token[] | null | undefined {
   const short = useMemo(() => (isLong(asked) ? undefined : reader?.lex(text)), [reader, text])
   const before = useRef<Token[] | null | undefined>(undefined)
   if (!isLong(asked)) return short
-  // While it grows, what it was a moment ago stands.
+  // While it grows, the previous version stays.
   before.current = readingOf(asked) ?? before.current
   return before.current
 }
@@ -32,7 +32,7 @@ function blocks(tokens: readonly Token[]): ComponentChildren {
   return tokens.map((token, index) => <Block key={index} token={token as MarkdownToken} />)
 }
 
-// The lexer's own union, without the open-ended member for extensions, of which there are none here.
+// The lexer's own union, without the open-ended member for extensions, which are not used here.
 type MarkdownToken =
   | Tokens.Heading
   | Tokens.Paragraph
@@ -84,7 +84,7 @@ function Block({ token }: { token: MarkdownToken }) {
   }
 }
 
-// The heading of the screen is the only first one; those of an agent come below it.
+// The screen has the only first-level heading; those of an agent are below it.
 function Heading({ token }: { token: Tokens.Heading }) {
   const look = `md-h md-h${Math.min(token.depth, 3)}`
   const content = inline(token.tokens)
@@ -179,7 +179,7 @@ function Link({ href, text, children }: { href: string; text: string; children: 
   )
 }
 
-// A remote image would tell its host that somebody reads this, so it is a link until it is asked for.
+// A remote image would tell its host that someone reads this, so it is a link until requested.
 function Image({ href, text }: { href: string; text: string }) {
   const url = safeUrl(href)
   if (url === undefined || url.protocol === 'mailto:') return <>{text}</>

@@ -1,7 +1,7 @@
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { words } from '../../words/app.ts'
 
-/** Something as it came, for who wants to know exactly; folded. */
+/** The raw form, collapsed, for people who need the exact content. */
 export function Raw({ text, what }: { text: string; what: string }) {
   return (
     <details class="raw">

@@ -2,18 +2,18 @@ import { type Signal, signal } from '@preact/signals'
 import type { AnswerTo, TextJob } from './long-texts.ts'
 import { rich } from './rich-on-use.ts'
 
-/** Written in by the build: where the script of the reading thread is. */
+/** Inserted by the build: the path of the worker's script. */
 declare const READER: string
 
 type Answer = AnswerTo<TextJob> | null
 
-/** `null` is an answer: the text is too much for anybody. */
+/** `null` is a valid answer: the text is too large. */
 interface Kept {
   readonly asked: TextJob
   readonly answer: Signal<Answer>
 }
 
-/** In characters; a phone reads as many in well under a frame. */
+/** In characters; a phone processes as many in well under a frame. */
 const longest = 20_000
 const mostKept = 40
 
@@ -23,10 +23,10 @@ export function isLong(asked: TextJob): boolean {
   return asked.type === 'markdown' ? asked.text.length > longest : (asked.oldText?.length ?? 0) + asked.newText.length > longest
 }
 
-/** What stands in a long text or change; undefined while it is being read, and a component that asks is drawn anew then. */
+/** The parsed form of a long text or change; undefined while the worker parses it, after which the component is drawn again. */
 export function readingOf<Question extends TextJob>(asked: Question): AnswerTo<Question> | null {
   const known = kept.find(each => isSame(each.asked, asked))
-  // The answer to a question has the form of its type; a list of many kinds loses that.
+  // The answer has the type of its question, which a list of many kinds cannot express.
   if (known !== undefined) return known.answer.value as AnswerTo<Question> | null
   const answer = signal<Answer>(undefined)
   kept.unshift({ asked, answer })
@@ -83,7 +83,7 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
 }
 
-// The page trusts no text as a script but this one constant.
+// The only text that the page trusts as a script is this constant.
 function readerUrl(): string {
   const url = READER
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }

@@ -1,10 +1,10 @@
-/** Where a search found something, by file, in the order in which it was told. */
+/** Search matches by file, in the reported order. */
 export interface FileHits {
   readonly file: string
   readonly hits: readonly { readonly line: number; readonly text: string }[]
 }
 
-/** Undefined where the text is no list of `file:line:text`: then it stands as it came. */
+/** Undefined if the text is not a list of `file:line:text`: then it is shown unchanged. */
 export function hitsOf(output: string): readonly FileHits[] | undefined {
   const byFile = new Map<string, { line: number; text: string }[]>()
   for (const told of output.split('\n')) {

@@ -12,7 +12,7 @@ import { session as words } from '../../words/session.ts'
 import { duration } from '../../words/time.ts'
 import { stepWordsOf } from './step-words.ts'
 
-/** What the agent does right now, how far its plan is, and the way to stop it. Only while it works. */
+/** The agent's current activity, the progress of its plan, and the stop button. Only while it works. */
 export function ActivityStrip({
   model,
   facts,
@@ -24,7 +24,7 @@ export function ActivityStrip({
   facts: SessionFacts
   hasStop: boolean
   onPlan(): void
-  /** Asks whether the process shall be ended. */
+  /** Asks whether to end the process. */
   onEnd(): void
 }) {
   const transcript = model.transcript.value
@@ -42,7 +42,7 @@ export function ActivityStrip({
         <span class="s-ring">
           <Ring />
         </span>
-        {/* What it does is read out with what comes into the transcript, and not each step by itself. */}
+        {/* The activity is announced together with the transcript, not step by step. */}
         {stop === undefined && facts.modelWait === undefined && <b>{doing(transcript, facts)}</b>}
         {stop === undefined && facts.modelWait !== undefined && <Waiting wait={facts.modelWait} now={now} />}
         <span role="status">
@@ -95,12 +95,12 @@ export function ActivityStrip({
   )
 }
 
-/** The model says nothing. Read out once for each attempt, and not for each second. */
+/** The model is silent. Announced once per attempt, not every second. */
 function Waiting({ wait: { since, retry }, now }: { wait: ModelWait; now: number }) {
   if (retry === undefined) {
     return <b>{words.modelSilent(duration(Math.max(0, now - since)))}</b>
   }
-  // The clock of the computer may be another.
+  // The computer's clock may differ.
   const leftMs = Math.min(retry.inMs, retry.at - now)
   const attempt = retry.attempt === undefined ? words.triesAgain : words.attempt(retry.attempt, retry.of)
   return (
@@ -117,7 +117,7 @@ function Waiting({ wait: { since, retry }, now }: { wait: ModelWait; now: number
 }
 
 const stillRunningAfterMs = 5_000
-// As long again, and then some, before an end that cuts off what is being written.
+// More than twice as long before an end that interrupts the output.
 const mayEndAfterMs = 15_000
 
 function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
@@ -135,7 +135,7 @@ function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
   return words.works
 }
 
-/** How full the model's memory is, when the agent says so. */
+/** How full the model's context is, if the agent reports it. */
 function ContextMeter({ transcript }: { transcript: Transcript }) {
   const { usage } = transcript
   if (usage?.context_window === undefined || usage.context_window <= 0) return null

@@ -6,10 +6,10 @@ import { lists as words } from '../../words/lists.ts'
 import { createAnnouncer } from './announcing.ts'
 import { stepWordsOf } from './step-words.ts'
 
-/** Reads out, politely, how many steps there were and what goes on. It shows nothing. */
+/** Announces politely how many steps there were and what is running. It is not visible. */
 export function Announcements(props: {
   model: SessionModel
-  /** The steps with the decisions about them: what was denied does not run. */
+  /** The steps with the decisions about them: a denied step does not run. */
   items: readonly Item[]
   waiting: ReadonlySet<string>
   folder: string | undefined
@@ -30,7 +30,7 @@ export function Announcements(props: {
   useEffect(() => announcer.current?.take(items, isLive, waiting), [model, folder, items, isLive, waiting])
   return (
     <p class="vh" aria-live="polite" data-announces>
-      {/* The same words once more are read out only as a piece of their own. */}
+      {/* Repeated text is announced again only as a new element. */}
       <span key={said.at}>{said.text}</span>
     </p>
   )

@@ -1,19 +1,19 @@
 import type { Item, Step } from '../../model/transcript/items.ts'
 import type { Transcript } from '../../model/transcript/transcript.ts'
 
-/** What happened in the last moments, for who does not see the steps. `running`: what goes on now. */
+/** Recent events, for people who do not see the steps. `running`: the current activity. */
 interface Happened {
   readonly steps: number
   readonly running: Step | undefined
 }
 
 interface Announcer {
-  /** The transcript as it is now. What came while nobody was there, or while the link was lost, is not told. `waiting`: calls that wait for a person. */
+  /** The current transcript. Events that arrived while hidden or disconnected are not announced. `waiting`: calls that wait for a person. */
   take(items: Transcript['items'], isLive: boolean, waiting: ReadonlySet<string>): void
   close(): void
 }
 
-/** Tells of new steps together, at most every 5 s. */
+/** Announces new steps together, at most every 5 s. */
 export function createAnnouncer(
   announce: (happened: Happened) => void,
   wait: (ms: number, then: () => void) => () => void = inTime

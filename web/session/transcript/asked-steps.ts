@@ -5,8 +5,8 @@ import { commandOf, contentOfArgs, kindOf, pathOf } from '../../model/transcript
 type Asked = Pick<Answered, 'call' | 'tool' | 'args'>
 
 /**
- * Wrappers of Happy's that speak to an agent give a step and the permission it waits for two unrelated ids. Joined, a step that was denied
- * reads as such and not as done. What is known to belong together stays as it is.
+ * Happy's wrappers give a step and its permission two unrelated ids. Once joined, a denied step
+ * is shown as denied and not as done. Known pairs stay as they are.
  */
 export function joinAnswered(
   items: readonly Item[],
@@ -39,7 +39,7 @@ export function joinAnswered(
   }
 }
 
-/** Without the reasons that stand in the conversation, because the wrapper handed them over as a message. */
+/** Without the reasons that are in the conversation because the wrapper sent them as a message. */
 export function withReasonsOnce(answered: readonly Answered[], items: readonly Item[]): readonly Answered[] {
   const said = items.flatMap(item => (item.type === 'mine' && item.from === 'decision' ? item.text : []))
   if (said.length === 0) return answered
@@ -63,7 +63,7 @@ function stepOf(asked: Asked, items: readonly Item[], isIt: (step: Step) => bool
   return step?.type === 'step' ? step : undefined
 }
 
-// Some tell with the question nothing of what it is about.
+// Some send a request without its subject.
 function isSame(asked: string | undefined, done: string | undefined): boolean {
   return asked === undefined || done === undefined || asked === done
 }
@@ -76,7 +76,7 @@ function argsOf(args: unknown): Step['args'] {
   return typeof args === 'object' && args !== null ? { ...args } : {}
 }
 
-/** Such a wrapper tells no result; of one that does, it stands. */
+/** Such a wrapper reports no result; a reported result is kept. */
 function deniedStep(step: Step): Step {
   const known = deniedSteps.get(step)
   if (known !== undefined || step.state === 'ok') return known ?? step
@@ -85,5 +85,5 @@ function deniedStep(step: Step): Step {
   return denied
 }
 
-// The same for the same, so that what is on the screen stays.
+// Equal input returns the same object, so that the screen does not change.
 const deniedSteps = new WeakMap<Step, Step>()

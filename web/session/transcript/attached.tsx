@@ -28,7 +28,7 @@ export function FileLine({ file }: { file: Pick<Attached, 'name' | 'size'> }) {
   )
 }
 
-/** Fetched, opened here and shown from memory; with little data only once it is asked for. */
+/** Downloaded, decrypted here and shown from memory; in low-data mode only on request. */
 function AttachedPicture({ file, shower }: { file: Attached; shower: Pick<SessionFiles, 'show'> }) {
   const [isAsked, ask] = useState(!isOn('lowData'))
   const [address, setAddress] = useState<string | 'failed'>()
@@ -66,6 +66,6 @@ function AttachedPicture({ file, shower }: { file: Attached; shower: Pick<Sessio
       </button>
     )
   }
-  // Its place is there before it is, so that nothing moves when it comes.
+  // Its space is reserved, so that nothing moves when it arrives.
   return <img class="att-pic" src={address} alt={file.name} width={file.image?.width} height={file.image?.height} draggable={false} />
 }

@@ -8,9 +8,9 @@ import { lists } from '../../words/lists.ts'
 import { clockTime } from '../../words/time.ts'
 import type { Delivery, Receiver } from './ticks.tsx'
 
-/** A message of a person, as its bubble shows it. */
+/** A person's message, as its bubble shows it. */
 export interface Written {
-  /** Undefined for one from another program, which nobody can take back. */
+  /** Undefined for a message of another program, which cannot be withdrawn. */
   readonly localId: string | undefined
   /** Undefined until it is stored. */
   readonly seq?: number | undefined
@@ -22,23 +22,23 @@ export interface Written {
   readonly isWithdrawn?: boolean | undefined
 }
 
-/** What can be done with messages of the session that is open. */
+/** Actions on messages of the open session. */
 export interface BubbleActions {
   readonly files: Pick<SessionFiles, 'show'>
   stagesOf(seq: number): Stages
-  /** Whether the machine would leave it out. */
+  /** Whether the machine supports withdrawing it. */
   canTakeBack(written: Written, delivery: Delivery): boolean
-  /** Into the message that is being written. */
+  /** Inserts it into the draft. */
   write(written: Written): void
-  /** The same, to say something else in its place. */
+  /** The same, as an edit of the message. */
   edit(written: Written): void
   withdraw(localId: string): void
-  /** Whether a second session can begin that knows all up to its turn. */
+  /** Whether the session can be forked after its turn. */
   canFork(written: Written, delivery: Delivery): boolean
   fork(written: Written): void
 }
 
-/** When it came how far, and what can be done with it. */
+/** When it reached each stage, and its actions. */
 export function BubbleMore(props: {
   id: string
   written: Written

@@ -10,7 +10,7 @@ import { type Delivery, type Receiver, Ticks } from './ticks.tsx'
 
 export const Bubbles = createContext<BubbleActions | undefined>(undefined)
 
-/** What a person wrote. Long texts fold; the row below says how far it got, and opens what can be done with it. */
+/** A person's message. Long texts collapse; the row below shows its state, and opens its actions. */
 export function Bubble(props: {
   written: Written
   delivery: Delivery
@@ -44,7 +44,7 @@ export function Bubble(props: {
         class={`bub ${isLong && !isWhole ? 'folded' : ''}`}
         dir="auto"
         onContextMenu={event => {
-          // A long press; with a mouse the browser's own menu is the better one.
+          // A long press; with a mouse the browser's own menu is better.
           if (!(event instanceof PointerEvent) || event.pointerType === 'mouse') return
           event.preventDefault()
           setOpen(true)
@@ -100,7 +100,7 @@ export function Bubble(props: {
   )
 }
 
-/** What can be done with one is seldom asked for. */
+/** The actions are rarely used. */
 const more = onUse(() => import('./bubble-more.tsx'))
 
 const mostLines = 12

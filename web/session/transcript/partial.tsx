@@ -5,7 +5,7 @@ import { session as words } from '../../words/session.ts'
 import { Markdown } from '../text/markdown.tsx'
 import { closed } from '../text/markdown-growing.ts'
 
-/** Text that still grows. Who listens gets the finished paragraph instead. `cutOff`: whoever was saying it is not there. */
+/** Growing text. Screen readers get the finished paragraph instead. `cutOff`: its agent is gone. */
 export function Growing({ partial, cutOff }: { partial: Partial; cutOff: string | undefined }) {
   if (cutOff !== undefined) {
     return partial.thinking ? null : (

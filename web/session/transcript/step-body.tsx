@@ -15,7 +15,7 @@ import { foundBy, Hits } from './step-hits.tsx'
 import { Output } from './step-output.tsx'
 import { pathsOf, placeOf, textOf } from './step-words.ts'
 
-/** What an open step shows. `folder` is that of the session; `me` is this device, as it names itself. */
+/** The content of an open step. `folder` is that of the session; `me` is the name of this device. */
 export function Body(props: {
   step: Step
   answered: Answered | undefined
@@ -24,7 +24,7 @@ export function Body(props: {
 }) {
   const { step, answered, whole, context } = props
   const diffs = step.content.filter(each => each.type === 'diff')
-  // Of what a person denied nothing came but the message to the model, which repeats their reason.
+  // The only output of a denied step is the message to the model, which repeats the reason.
   const text = step.state === 'denied' && answered !== undefined ? '' : textOf(step.content)
   const hits = foundBy(step)
   const [file, ...others] = ['read', 'edit'].includes(step.kind) && step.state !== 'denied' ? pathsOf(step) : []
@@ -60,7 +60,7 @@ export function Body(props: {
   )
 }
 
-/** The way to a file of the folder; `says` stands there in any case. */
+/** A link to a file of the folder; `says` is shown in any case. */
 function InFiles({ path, folder, says }: { path: string; folder: string | undefined; says?: string }) {
   const here = route.value
   const place = placeOf(path, folder)
@@ -72,7 +72,7 @@ function InFiles({ path, folder, says }: { path: string; folder: string | undefi
   )
 }
 
-/** What a subagent did last, and the way to all of it. */
+/** The last action of a subagent, and a link to all of them. */
 function Inner({ call, last }: { call: string; last: readonly string[] }) {
   const here = route.value
   return (
@@ -111,7 +111,7 @@ function Address({ url }: { url: string }) {
   )
 }
 
-/** The arguments of a call, each under its name. */
+/** The arguments of a call, each with its name. */
 function Fields({ args }: { args: Readonly<Record<string, unknown>> }) {
   return (
     <dl class="fields">
@@ -133,7 +133,7 @@ function labelOf(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-/** A value as text: on one line when it is short. */
+/** A value as text: on one line if short. */
 export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value
   const short = JSON.stringify(value) ?? ''
@@ -153,7 +153,7 @@ function answerWords({ outcome, by, rule, said, grants }: Answered, me: string |
   return grants === undefined ? text : words.grants.outcome(text, grantWords(grants))
 }
 
-/** Who answered a permission, how and when; the reason below when there was one. */
+/** Who answered a permission, how and when, with the reason below, if any. */
 export function AnsweredLine({ answered, me }: { answered: Answered; me: string | undefined }) {
   const { at, reason } = answered
   const text = answerWords(answered, me)

@@ -3,7 +3,7 @@ import { session as words } from '../../words/session.ts'
 import { type FileHits, hitsOf } from '../text/search-hits.ts'
 import { insidePath, textOf } from './step-words.ts'
 
-/** What a search found, each file once with its lines below it. */
+/** Search results, each file once with its lines below it. */
 export function Hits({ files, folder }: { files: readonly FileHits[]; folder: string | undefined }) {
   const shown = files.slice(0, mostFiles)
   return (
@@ -30,7 +30,7 @@ export function Hits({ files, folder }: { files: readonly FileHits[]; folder: st
   )
 }
 
-/** What a step found, where it is told by file and line. */
+/** The results of a step that reports them by file and line. */
 export function foundBy(step: Step): readonly FileHits[] | undefined {
   return step.kind === 'search' && step.state === 'ok' ? hitsOf(textOf(step.content)) : undefined
 }

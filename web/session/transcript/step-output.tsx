@@ -4,7 +4,7 @@ import { words as app } from '../../words/app.ts'
 import { session as words } from '../../words/session.ts'
 import { readAnsi } from '../text/ansi.ts'
 
-/** What a command printed: its last lines, all of it on demand. */
+/** The output of a command: its last lines, and all of it on request. */
 export function Output({ text }: { text: string }) {
   const lines = useMemo(() => readAnsi(text.trimEnd()), [text])
   const [isWhole, setWhole] = useState(false)

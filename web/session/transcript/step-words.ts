@@ -8,11 +8,11 @@ import { duration } from '../../words/time.ts'
 import { isLong, readingOf } from '../text/reader.ts'
 import { rich } from '../text/rich-on-use.ts'
 
-/** What a tool call is about, in the words of its row: a verb and the thing it is done to. */
+/** The subject of a tool call, in the words of its row: a verb and an object. */
 interface StepWords {
   readonly verb: string
   readonly object: string
-  /** The object as it is, where the row shows only its end. */
+  /** The full object, if the row shows only its end. */
   readonly whole: string
   readonly icon: IconName
 }
@@ -35,14 +35,14 @@ export function stepWordsOf(call: Call, tense: Tense, folder: string | undefined
   return { verb: words.step[kind][tense], object, whole, icon: icons[call.kind] }
 }
 
-/** How it ended, for the right edge of its row. `tookMs` is undefined when that is not known. */
+/** How it ended, for the right edge of its row. `tookMs` is undefined if unknown. */
 export function resultOf(call: Call, tookMs: number | undefined): { exit: number | undefined; text: string } {
   const exit = call.kind === 'execute' ? exitCodeOf(call.content) : undefined
   const parts = [exit === undefined ? undefined : words.exit(exit), tookMs === undefined || tookMs < 1000 ? undefined : duration(tookMs)]
   return { exit, text: parts.filter(part => part !== undefined).join(lists.comma) }
 }
 
-/** Lines added and removed by all diffs of a call; undefined without a diff or when it cannot be counted. */
+/** Lines added and removed by all diffs of a call; undefined without a diff or if they cannot be counted. */
 export function changesOf(content: readonly StepContent[]): { added: number; removed: number } | undefined {
   const diffs = content.filter(each => each.type === 'diff')
   if (diffs.length === 0) return undefined
@@ -58,20 +58,20 @@ export function changesOf(content: readonly StepContent[]): { added: number; rem
   return sum
 }
 
-/** A path as the row shows it: from the folder of the session on, never more than its last three parts. */
+/** A path for the row: relative to the session's folder, at most its last three parts. */
 function rowPath(path: string, folder: string | undefined): string {
   const inside = insidePath(path, folder)
   const parts = inside.split(/[/\\]/)
   return parts.length <= 3 ? inside : `…/${parts.slice(-3).join('/')}`
 }
 
-/** A path from the folder of the session on, when it is in there. */
+/** A path relative to the session's folder, if it is inside. */
 export function insidePath(path: string, folder: string | undefined): string {
   const isInside = folder !== undefined && (path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`))
   return isInside ? path.slice(folder.length + 1) : path
 }
 
-/** Where a path is in the folder of the session; undefined when it is not in there. */
+/** The part of a path inside the session's folder; undefined if it is not inside. */
 export function placeOf(path: string, folder: string | undefined): string[] | undefined {
   if (folder === undefined || path === '') return undefined
   const inside = insidePath(path, folder)
@@ -125,7 +125,7 @@ function paths(call: Call, folder: string | undefined): { object: string; whole:
   return all.length === 1 ? { object: rowPath(first, folder), whole: first } : { object: words.files(all.length), whole: all.join('\n') }
 }
 
-/** The files a call is about, each once. */
+/** The files of a call, each once. */
 export function pathsOf({ content, locations, args }: Pick<Call, 'content' | 'locations' | 'args'>): string[] {
   const named = new Set([...content.flatMap(each => (each.type === 'diff' ? [each.path] : [])), ...locations])
   const own = pathOf(args)
@@ -133,7 +133,7 @@ export function pathsOf({ content, locations, args }: Pick<Call, 'content' | 'lo
   return [...named].filter(path => path !== '')
 }
 
-// mcp__server__tool is how Claude names the tools of others.
+// mcp__server__tool is how Claude names tools of MCP servers.
 function toolTitle({ name, title }: Call): string {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? []
   return server === undefined ? title || name : `${server}: ${tool}`

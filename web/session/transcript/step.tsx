@@ -16,19 +16,19 @@ import { AnsweredLine, Body, isYes } from './step-body.tsx'
 import { foundBy } from './step-hits.tsx'
 import { changesOf, resultOf, stepWordsOf, textOf } from './step-words.ts'
 
-/** What the steps of a session have in common. */
+/** Common properties of the steps of a session. */
 export interface StepContext {
-  /** The folder of the session, so that paths are short. */
+  /** The folder of the session, to shorten paths. */
   readonly folder: string | undefined
-  /** Tool calls that wait for a person right now. */
+  /** Tool calls that are waiting for a person. */
   readonly waiting: ReadonlySet<string>
   /** How permissions were answered, by tool call. */
   readonly answered: ReadonlyMap<string, Answered>
-  /** This device, as it names itself. */
+  /** The name of this device. */
   readonly me: string | undefined
 }
 
-/** One tool call on the trail. Closed it is a line; failed ones and small edits open by themselves. */
+/** One tool call on the trail. Collapsed it is a line; failed ones and small edits open automatically. */
 export function StepRow({ step, context }: { step: Step; context: StepContext }) {
   const isWaiting = step.state === 'running' && context.waiting.has(step.call)
   const isRunning = step.state === 'running' && !isWaiting
@@ -62,7 +62,7 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
   )
 }
 
-/** `since`: what it waited for a person before that is no time of its own. */
+/** `since`: earlier time spent waiting for a person does not count. */
 function Meta({ step, isWaiting, since }: { step: Step; isWaiting: boolean; since: number }) {
   const isRunning = step.state === 'running' && !isWaiting
   const now = useTicking(isRunning)
@@ -97,7 +97,7 @@ function Meta({ step, isWaiting, since }: { step: Step; isWaiting: boolean; sinc
 const smallEdit = 12
 
 function opensItself(step: Step, isWaiting: boolean): boolean {
-  // What waits is shown whole in the dock, and not twice.
+  // An open request is shown in full in the dock, and not twice.
   if (isWaiting || isOn('compact')) return false
   if (step.state === 'failed') return true
   if (step.state === 'running' && step.kind === 'execute') return textOf(step.content) !== ''
@@ -110,7 +110,7 @@ function hasBody(step: Step, answered: Answered | undefined): boolean {
   return step.content.length > 0 || Object.keys(step.args).length > 0 || answered !== undefined || step.inner !== undefined
 }
 
-/** A line on the trail that opens. `body` is drawn only while open, and `foot` until then; without a body the line does not open. */
+/** A line on the trail that opens. `body` is drawn only while open, and `foot` only while closed; without a body the line does not open. */
 export function Foldable(props: {
   look: 'ok' | 'run' | 'err' | 'wait' | 'no'
   kind?: string
@@ -124,7 +124,7 @@ export function Foldable(props: {
   body: (() => ComponentChildren) | undefined
 }) {
   const [chosen, choose] = useState<boolean>()
-  // It may open by itself, but what was once open closes only by hand: nothing moves under the reader.
+  // It may open automatically, but once open it closes only by hand: nothing moves under the reader.
   const [wasOpen, setWasOpen] = useState(props.isOpen)
   if (props.isOpen && !wasOpen) setWasOpen(true)
   const isOpen = chosen ?? (wasOpen || props.isOpen)

@@ -2,18 +2,18 @@ import { Icon, type IconName } from '../../ui/icons/icon.tsx'
 import { session as words } from '../../words/session.ts'
 import { clockTime, fullTime } from '../../words/time.ts'
 
-/** How far a message of mine has got, as far as this device knows: a machine that tells nothing may have it all the same. */
+/** The state of a message, as far as this device knows: a machine without receipts may have it all the same. */
 export type Delivery = 'device' | 'leaving' | 'stored' | 'machine' | 'read' | 'failed'
 
-/** Whom a message goes to. */
+/** The recipient of a message. */
 export interface Receiver {
   readonly host: string
   readonly agent: string
-  /** It tells how far messages come; of one that does not, nobody knows. */
+  /** It sends receipts; otherwise the state is unknown. */
   readonly tells: boolean
 }
 
-/** Words on the newest, the shape alone on older ones. */
+/** With text on the newest, only the shape on older ones. */
 export function Ticks(props: { delivery: Delivery; at: number; readAt?: number | undefined; to: Receiver; hasWords: boolean }) {
   const { delivery, at, hasWords } = props
   const shown = textOf(props)
@@ -25,7 +25,7 @@ export function Ticks(props: { delivery: Delivery; at: number; readAt?: number |
   )
 }
 
-/** On older messages the shape alone says these. */
+/** On older messages only the shape shows these. */
 function isUnderWay(delivery: Delivery): boolean {
   return delivery === 'stored' || delivery === 'machine' || delivery === 'read'
 }

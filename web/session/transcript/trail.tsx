@@ -12,7 +12,7 @@ import { Foldable, type StepContext, StepRow } from './step.tsx'
 import { AnsweredLine, isYes } from './step-body.tsx'
 import { stepWordsOf } from './step-words.ts'
 
-/** Steps, plans and thoughts hang on one thin line. */
+/** Steps, plans and thoughts on one thin line. */
 export function Trail({ rows, context }: { rows: readonly TrailRow[]; context: StepContext }) {
   return (
     <ol class="trail">
@@ -124,7 +124,7 @@ function PlanRow({ entries }: { entries: readonly PlanEntry[] }) {
   )
 }
 
-/** Done, current and open entries, told apart by shape. */
+/** Done, current and open entries, distinguished by shape. */
 export function PlanList({ entries }: { entries: readonly PlanEntry[] }) {
   return (
     <ol class="todo">

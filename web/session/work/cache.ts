@@ -3,11 +3,11 @@ import { deviceDb } from '../../core/device-db.ts'
 
 export interface StatusTold {
   readonly value: GitStatus
-  /** When the machine told it, in ms since 1970. */
+  /** When the machine reported it, in ms since 1970. */
   readonly at: number
 }
 
-/** What this device keeps of a session's folder, to show while the machine is away. */
+/** The stored state of a session's folder, to show while the machine is offline. */
 export interface WorkCache {
   readonly status: StatusTold | undefined
   readonly diffs: ReadonlyMap<string, GitDiff>
@@ -21,14 +21,14 @@ export async function readCache(id: string): Promise<WorkCache> {
   const kept = await deviceDb()
     .then(db => db.read(nameOf(id)))
     .catch(() => undefined)
-  // Sealed by this device, so its shape is ours; another version may have written it all the same.
+  // Sealed by this device, so its shape is ours, but another version may have written it.
   if (typeof kept !== 'object' || kept === null || !('version' in kept) || kept.version !== 1)
     return { status: undefined, diffs: new Map(), viewed: new Map() }
   const { status, diffs, viewed } = kept as unknown as { status?: StatusTold; diffs: [string, GitDiff][]; viewed: [string, string][] }
   return { status, diffs: new Map(diffs), viewed: new Map(viewed) }
 }
 
-/** The newest diffs, as far as they fit. */
+/** The newest diffs that fit. */
 export async function writeCache(id: string, { status, diffs, viewed }: WorkCache): Promise<void> {
   let room = mostLetters
   const newest = [...diffs].toReversed().slice(0, mostDiffs)
@@ -39,7 +39,7 @@ export async function writeCache(id: string, { status, diffs, viewed }: WorkCach
   const value = { version: 1, status, diffs: fitting.toReversed(), viewed: [...viewed] }
   await deviceDb()
     .then(db => db.write(nameOf(id), value))
-    // A full device shows changes all the same, while the machine is there.
+    // A device without space still shows changes while the machine is online.
     .catch(() => {})
 }
 

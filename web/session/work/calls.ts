@@ -6,7 +6,7 @@ import type { FilesFound, TextFound } from '../../../lib/protocol/sealed/calls/s
 import type { Live } from '../../model/account/live.ts'
 import { shellDiff, shellStatus } from './shell.ts'
 
-/** What the machine is asked about the folder of a session. Everything rejects with `CallFailed`. */
+/** Calls to the machine about the folder of a session. All reject with `CallFailed`. */
 export interface WorkCalls {
   status(): Promise<GitStatus>
   diff(file: DiffAsked): Promise<GitDiff>
@@ -19,7 +19,7 @@ export interface WorkCalls {
   findFiles(query: string): Promise<FilesFound>
   list(path: string): Promise<FolderEntry[]>
   read(path: string): Promise<Uint8Array<ArrayBuffer>>
-  /** `expected`: what the file is taken to be; `changed` when it is something else by now. */
+  /** `expected`: the content that the file should have; `changed` if it has other content by now. */
   write(path: string, bytes: Uint8Array, expected: Uint8Array<ArrayBuffer>): Promise<'saved' | 'changed'>
 }
 
@@ -41,7 +41,7 @@ export interface WorkSources {
   readonly live: Pick<Live, 'socket' | 'cipherOf'>
   /** The folder of the session on its machine. */
   readonly folder: () => string
-  /** The methods the session answers; undefined for existing wrappers, which do not tell. */
+  /** The methods that the session answers; undefined for existing wrappers, which do not report them. */
   readonly methods: () => readonly string[] | undefined
 }
 
@@ -85,7 +85,7 @@ export function openWorkCalls({ id, live, folder, methods }: WorkSources): WorkC
   }
 }
 
-// Methods on files tell their failures inside their results.
+// File methods report failures inside their results.
 function took<Answer extends { success: boolean }>(answer: Answer): Extract<Answer, { success: true }> {
   if (answer.success) return answer as Extract<Answer, { success: true }>
   throw new CallFailed('failed', 'error' in answer ? String(answer.error) : '')

@@ -16,7 +16,7 @@ import { ChangedFileList, fileName, folderOf, totalOf } from './rows.tsx'
 import { Freshness, NoStatus } from './states.tsx'
 import { markOf, type Work } from './work.ts'
 
-/** What changed since the last commit: the files, and below them line by line. With `path` just that file. */
+/** The changes since the last commit: the files, and below them line by line. With `path` just that file. */
 export function WorkChanges({ work, facts, path }: WorkProps & { path: string | undefined }) {
   const told = work.status.value
   const [isCommitting, setCommitting] = useState(false)
@@ -58,7 +58,7 @@ export function WorkChanges({ work, facts, path }: WorkProps & { path: string | 
   )
 }
 
-/** Further down, a file is shown when it is asked for. */
+/** Files further down are shown on request. */
 const mostShown = 50
 
 function LookActions({ work }: { work: Work }) {

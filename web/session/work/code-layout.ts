@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { flip, isOn } from '../../core/preferences.ts'
 
-// Files and changes wrap unless told; code in a conversation, which has a choice of its own, does not.
+// Files and changes wrap by default; code in a conversation has its own setting and does not.
 const wrapName = 'afield-work-wrap'
 const room = matchMedia('(min-width: 1000px)')
 const hasRoomNow = signal(room.matches)
@@ -12,7 +12,7 @@ const wrapsNow = signal(kept(wrapName) !== 'no')
 
 /** There is room for two columns of code. */
 export const hasRoomForTwo: ReadonlySignal<boolean> = hasRoomNow
-/** How this device shows code; remembered. */
+/** How this device shows code; stored. */
 export const wrapsLines: ReadonlySignal<boolean> = wrapsNow
 export const showsSideBySide: ReadonlySignal<boolean> = computed(() => isOn('sideBySide'))
 

@@ -12,7 +12,7 @@ import { FileFace, Lines } from './rows.tsx'
 import { TroubleNote } from './states.tsx'
 import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
-/** Says what a commit does, and what goes in. Nothing is chosen on the machine before the commit is asked for. */
+/** The commit message and the files to include. Nothing is staged on the machine before committing. */
 export function CommitSheet({
   work,
   facts,
@@ -24,7 +24,7 @@ export function CommitSheet({
   files: readonly ChangedFile[]
   onClose(): void
 }) {
-  // What the session is about, as its agent or a person called it, is often what the commit does.
+  // The title of the session often describes the commit.
   const [message, setMessage] = useState(facts.title === undefined || facts.title === facts.folder ? '' : facts.title)
   const [isBusy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<WorkTrouble>()
@@ -120,12 +120,12 @@ export function CommitSheet({
 
 interface CommitChoice {
   isIn(file: ChangedFile): boolean
-  /** Some of its lines were staged at the machine, and nobody chose otherwise here. */
+  /** Some of its lines were staged at the machine, and the selection was not changed here. */
   isPart(file: ChangedFile): boolean
   choose(files: readonly ChangedFile[], isIn: boolean): void
 }
 
-/** At first what was staged at the machine or, when nothing was, everything. */
+/** Initially the files staged at the machine or, if none were, everything. */
 function useChoice(files: readonly ChangedFile[]): CommitChoice {
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [wasStaged] = useState(() => files.some(file => file.isStaged))
@@ -145,7 +145,7 @@ async function stageAndCommit(work: Work, choice: CommitChoice, files: readonly 
   return work.calls.commit(message)
 }
 
-// A helper takes so many at once.
+// The limit of a daemon.
 function batches(paths: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(paths.length / 1000) }, (_, index) => paths.slice(index * 1000, (index + 1) * 1000))
 }

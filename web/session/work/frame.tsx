@@ -5,15 +5,15 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { work as words } from '../../words/work.ts'
 import type { Work } from './work.ts'
 
-/** What the screens of a session's folder have in common. */
+/** Common properties of the screens of a session's folder. */
 export interface WorkProps {
   readonly work: Work
   readonly facts: SessionFacts
-  /** Puts a text into the message that is being written. */
+  /** Inserts a text into the draft. */
   readonly onMention: (text: string) => void
 }
 
-/** Bar, the three tabs, and what is below them. `up`: the screen above, when it is not the session itself. */
+/** Bar, the three tabs, and the content. `up`: the parent screen, if it is not the session itself. */
 export function WorkFrame(props: {
   facts: SessionFacts
   work: Work

@@ -15,7 +15,7 @@ import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 const pageOf = 40
 
-/** The commits of the folder, newest first; with `commit` that one. */
+/** The commits of the folder, newest first; with `commit` just that one. */
 export function WorkLog({ work, facts, commit }: WorkProps & { commit: string | undefined }) {
   const status = work.status.value?.value
   const hasNone = status?.isRepository === false
@@ -51,7 +51,7 @@ function Commits({ work, facts }: { work: Work; facts: SessionFacts }) {
     setTrouble(undefined)
     try {
       const page = await work.calls.log(pageOf, known.length)
-      // A commit made meanwhile moves the others down: none is told twice.
+      // A commit made meanwhile shifts the others: none is listed twice.
       const ids = new Set(known.map(({ id }) => id))
       setCommits([...known, ...page.commits.filter(({ id }) => !ids.has(id))])
       setHasMore(page.hasMore)
@@ -184,7 +184,7 @@ function CommittedFile({ work, facts, commit, file }: { work: Work; facts: Sessi
   )
 }
 
-// A new commit makes another list.
+// A new commit makes a new list.
 function headOf(work: Work): string | null | undefined {
   const status = work.status.value?.value
   return status?.isRepository === true ? status.head : undefined

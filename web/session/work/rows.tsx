@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { work as words } from '../../words/work.ts'
 import { markOf } from './work.ts'
 
-/** Files that changed, each a link to what changed in it. */
+/** Changed files, each a link to its changes. */
 export function ChangedFileList(props: {
   id: string
   files: readonly ChangedFile[]
@@ -40,7 +40,7 @@ export function ChangedFileList(props: {
   )
 }
 
-/** What happened to a file, its name, and where it is. */
+/** The kind of change, the file's name and its folder. */
 export function FileFace({ file }: { file: Pick<CommitFile, 'path' | 'from' | 'letter'> }) {
   const folder = folderOf(file.path)
   return (

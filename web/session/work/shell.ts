@@ -3,7 +3,7 @@ import { CallFailed } from '../../../lib/client/index.ts'
 import type { ResultOfCall } from '../../../lib/protocol/sealed/calls/calls.ts'
 import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/calls/git.ts'
 
-/** For sessions of existing wrappers, which have no methods for git: their shell, asked for what is simple to ask. */
+/** For sessions of existing wrappers, which have no git methods: simple commands in their shell. */
 export interface Shell {
   run(command: string): Promise<ResultOfCall<'bash'>>
   read(path: string): Promise<Uint8Array>
@@ -50,7 +50,7 @@ export async function shellDiff(
   return { type: 'text', oldText, newText }
 }
 
-// A wrapper that tells of a command that failed by an `error` seems to have failed itself.
+// A wrapper that reports a failed command as `error` looks as if it had failed itself.
 function outcomeOf({ run }: Pick<Shell, 'run'>): Shell['run'] {
   return command =>
     run(command).catch(error => {

@@ -5,10 +5,10 @@ import { work as words } from '../../words/work.ts'
 import { ChangedFileList, totalOf } from './rows.tsx'
 import type { Work } from './work.ts'
 
-// What a session needs to know of its folder before anyone opens it: this file and what opens the rest.
+// The facts about a session's folder needed before it is opened: this file and whatever opens the rest.
 export { openWork } from './work.ts'
 
-/** How much changed since the last commit, as a way to it. Nothing when nothing did. */
+/** The size of the changes since the last commit, as a link. Nothing if there are none. */
 export function ChangesPill({ work }: { work: Work }) {
   const status = work.status.value?.value
   if (status?.isRepository !== true || status.files.length === 0) return null
@@ -31,7 +31,7 @@ export function hasChanges(work: Work | undefined): boolean {
   return status?.isRepository === true && status.files.length > 0
 }
 
-/** The changed files beside the conversation, where there is room. */
+/** The changed files beside the conversation, if there is space. */
 export function SideChanges({ work }: { work: Work }) {
   const status = work.status.value?.value
   if (status?.isRepository !== true || status.files.length === 0) return null

@@ -5,7 +5,7 @@ import { clockTime } from '../../words/time.ts'
 import { work as words } from '../../words/work.ts'
 import type { Work, WorkTrouble } from './work.ts'
 
-/** Says so when what is shown is not how it is now. */
+/** A notice that the content is not current. */
 export function Freshness({ work, facts }: { work: Work; facts: SessionFacts }) {
   const told = work.status.value
   const trouble = work.trouble.value
@@ -28,7 +28,7 @@ export function Freshness({ work, facts }: { work: Work; facts: SessionFacts }) 
   )
 }
 
-/** What stands where there are no changes to show. */
+/** Shown if there are no changes. */
 export function NoStatus({ work, facts }: { work: Work; facts: SessionFacts }) {
   const status = work.status.value?.value
   const trouble = work.trouble.value
@@ -68,18 +68,18 @@ export function Nothing({ title, text, branch }: { title: string; text: string; 
   )
 }
 
-/** Where this device kept nothing, and there is nobody to ask. */
+/** This device has nothing stored, and the machine is offline. */
 export function NothingKept({ facts }: { facts: SessionFacts }) {
   if (facts.presence === 'ended') return <Nothing title={words.nothingKeptEnded(facts.agentShort)} text={words.nothingKeptEndedHint} />
   return <Nothing title={words.nothingKept(facts.host)} text={words.nothingKeptHint} />
 }
 
-/** For sessions whose wrapper knows neither search nor commits. */
+/** For sessions whose wrapper supports neither search nor commits. */
 export function OldHelper({ facts }: { facts: SessionFacts }) {
   return <Nothing title={words.oldHelper} text={words.oldHelperHint(facts.host)} />
 }
 
-/** Why the machine did not do it, next to where it was asked. */
+/** Why the machine failed, shown where the action was requested. */
 export function TroubleNote(props: { title: string; trouble: WorkTrouble; host: string; onRetry?: () => void }) {
   return (
     <div class="problem" role="alert">
@@ -102,7 +102,7 @@ function troubleWords({ why, says }: WorkTrouble, host: string): string {
     case 'not-connected':
       return words.trouble[why]
     case 'failed':
-      // In the words of both kinds of helper, which speak English only.
+      // In the words of both kinds of daemon, which are English only.
       return /no such file/i.test(says) ? words.goneFile : words.trouble.failed(host, says)
     default:
       return words.trouble[why](host)

@@ -6,27 +6,27 @@ import { readCache, type StatusTold, type WorkCache, writeCache } from './cache.
 import { type DiffAsked, openWorkCalls, type WorkCalls, type WorkSources } from './calls.ts'
 import { openComments, type WorkComments } from './diff/comments.ts'
 
-/** The folder of a session as its screens show it: what changed in it, and what can be done about that. */
+/** The folder of a session for its screens: the changes, and the actions on them. */
 export interface Work {
   readonly id: string
   readonly calls: WorkCalls
-  /** Undefined until it was told once, by the machine or by what this device kept of it. */
+  /** Undefined until loaded once, from the machine or this device's storage. */
   readonly status: ReadonlySignal<StatusTold | undefined>
-  /** Why it could not be told again, when that was tried last. */
+  /** Why the last refresh failed. */
   readonly trouble: ReadonlySignal<WorkTrouble | undefined>
   readonly isReading: ReadonlySignal<boolean>
-  /** The session answers now, so that something can be done. */
+  /** The session is reachable, so actions are possible. */
   readonly isHere: ReadonlySignal<boolean>
-  /** `shell`: a wrapper that knows only commands; it can tell changes, and no more. */
+  /** `shell`: a wrapper that supports only commands; it can list changes, nothing else. */
   readonly ability: ReadonlySignal<'whole' | 'shell'>
   refresh(): Promise<void>
-  /** Both sides of a change; of what did not change since, as it was told before. */
+  /** Both sides of a change; cached if it did not change since. */
   diff(file: ChangedFile, load?: boolean): Promise<GitDiff>
-  /** Files a person has looked at, by the mark they had then. */
+  /** Files marked as viewed, with their mark at that time. */
   readonly viewed: ReadonlySignal<ReadonlyMap<string, string>>
   setViewed(file: ChangedFile, isViewed: boolean): void
   readonly comments: WorkComments
-  /** What is written in a file and not saved, by its path. */
+  /** Unsaved text of a file, by its path. */
   readonly edits: Map<string, string>
   close(): void
 }
@@ -36,7 +36,7 @@ export interface WorkTrouble {
   readonly says: string
 }
 
-/** While an agent works, the folder is looked at this often at most. */
+/** The minimum interval for refreshing the folder while an agent works. */
 const restMs = 5000
 
 export function openWork(sources: WorkSources & { model: SessionModel; isLinked: ReadonlySignal<boolean> }): Work {
@@ -73,7 +73,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
   }
   let reading: Promise<void> | undefined
   let isDue = false
-  // What was asked while it was being read may not be in the answer: then it is read once more.
+  // A request made while it was loading may not be covered by the result: then it is loaded again.
   const readWhileDue = async (): Promise<void> => {
     isReading.value = true
     for (isDue = true; isDue && !isClosed; ) {
@@ -103,7 +103,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
       Math.max(0, lastAt + restMs - performance.now())
     )
   }
-  // At first, after each thing the agent did, and when it has come to rest.
+  // Initially, after each action of the agent, and when it becomes idle.
   const unfollow = effect(() => {
     const facts = model.facts.value
     isHere.value = facts?.presence === 'here' && sources.isLinked.value && model.feed.value !== 'deleted'
@@ -152,7 +152,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
   }
 }
 
-/** Another one when the file looks different; wrappers that tell none are judged by the lines. */
+/** Changes when the file looks different; for wrappers without marks, derived from the line counts. */
 export function markOf({ mark, letter, added, removed }: ChangedFile): string {
   return mark ?? `${letter}.${added}.${removed}`
 }
@@ -165,7 +165,7 @@ function keyOf(file: ChangedFile, load: boolean): string {
   return `${file.path}\0${markOf(file)}${load ? '\0load' : ''}`
 }
 
-// A tick is for what was seen, and not for what the file became since.
+// The viewed mark applies to the version seen, not to later ones.
 function stillViewed(viewed: ReadonlyMap<string, string>, status: GitStatus): ReadonlyMap<string, string> {
   if (!status.isRepository) return new Map()
   const marks = new Map(status.files.map(file => [file.path, markOf(file)]))

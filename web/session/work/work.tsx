@@ -4,7 +4,7 @@ import { WorkFiles } from './files/files.tsx'
 import type { WorkProps } from './frame.tsx'
 import { WorkLog } from './log.tsx'
 
-/** The folder of a session: changes, files, commits. `view` is what follows the session in the address. */
+/** The folder of a session: changes, files, commits. `view` is the path after the session in the address. */
 export function WorkScreen({ model, view, ...props }: WorkProps & { model: SessionModel; view: readonly string[] }) {
   const [name = 'changes', ...rest] = view
   switch (name) {

@@ -4,7 +4,7 @@ import { Icon } from '../../../ui/icons/icon.tsx'
 import { work as words } from '../../../words/work.ts'
 import type { WorkComment } from './comments.ts'
 
-/** Where a comment is written, below what it is about. */
+/** The field for a comment, below its subject. */
 export function CommentBox({ where, onAdd, onCancel }: { where: string; onAdd(text: string): void; onCancel(): void }) {
   const [text, setText] = useState('')
   const area = useRef<HTMLTextAreaElement>(null)
@@ -45,7 +45,7 @@ export function CommentBox({ where, onAdd, onCancel }: { where: string; onAdd(te
   )
 }
 
-/** What was said and not sent yet. */
+/** Comments that were not sent yet. */
 export function CommentNote({ comment, onRemove }: { comment: WorkComment; onRemove(): void }) {
   return (
     <div class="wcomment">

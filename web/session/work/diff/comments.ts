@@ -3,21 +3,21 @@ import { deviceDb } from '../../../core/device-db.ts'
 import type { SessionTexts } from '../../../model/session/texts.ts'
 import { work as words } from '../../../words/work.ts'
 
-/** What a person says about a line, a file, or all of the changes. */
+/** A comment on a line, a file, or all of the changes. */
 export interface WorkComment {
   readonly id: string
   readonly path: string | undefined
-  /** Undefined for the file as a whole. `old`: the line is gone now. */
+  /** Undefined for the file as a whole. `old`: the line was removed. */
   readonly line: { readonly number: number; readonly side: 'old' | 'new'; readonly text: string } | undefined
   readonly text: string
 }
 
-/** Comments are gathered on this device and go to the agent together, as one message. */
+/** Comments are collected on this device and sent to the agent together, as one message. */
 export interface WorkComments {
   readonly all: ReadonlySignal<readonly WorkComment[]>
   add(comment: Omit<WorkComment, 'id'>): void
   remove(id: string): void
-  /** Rejects when this device cannot keep the message; the comments stay then. */
+  /** Rejects if this device cannot store the message; the comments stay then. */
   send(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export function openComments(session: string, texts: Pick<SessionTexts, 'send'>)
   }
 }
 
-/** For the agent: where each comment is, with the line it is about, file by file. */
+/** For the agent: the place of each comment, with its line, file by file. */
 export function messageOf(comments: readonly WorkComment[]): string {
   const paths = [...new Set(comments.map(comment => comment.path))]
   const parts = paths.flatMap(path => comments.filter(comment => comment.path === path)).map(partOf)

@@ -9,7 +9,7 @@ import { LineChunks } from '../../text/line-chunks.tsx'
 import { wrapsLines } from '../code-layout.ts'
 import type { WorkComment } from './comments.ts'
 
-/** Where a comment is, or shall be, in a file. */
+/** The place of an existing or new comment in a file. */
 export interface LinePlace {
   readonly number: number
   readonly side: 'old' | 'new'
@@ -21,16 +21,16 @@ interface DiffTableProps {
   readonly rows: readonly DiffRow[]
   readonly isSideBySide: boolean
   readonly comments: readonly WorkComment[]
-  /** The line on which a comment is being written. */
+  /** The line of the comment being written. */
   readonly writing: LinePlace | undefined
-  /** Undefined where nothing can be said. */
+  /** Undefined if comments are not possible. */
   readonly onLine: ((place: LinePlace) => void) | undefined
   readonly onUnfold: (at: number) => void
-  /** Below a line: what was said about it. */
+  /** Rendered below a line: its comments. */
   readonly below: (place: LinePlace) => ComponentChildren
 }
 
-/** The lines of a change, one column or two. A tap on a line, or Enter on its number, begins a comment; arrows go from number to number. */
+/** The lines of a change, in one or two columns. A tap on a line, or Enter on its number, starts a comment; arrow keys move between numbers. */
 export function DiffTable(props: DiffTableProps) {
   const { rows, isSideBySide } = props
   const pairs = useMemo(() => (isSideBySide ? pairsOf(rows) : undefined), [rows, isSideBySide])
@@ -128,7 +128,7 @@ function talkedAbout(line: RowLine, { comments, writing }: DiffTableProps): bool
   )
 }
 
-// Who marks text to copy it has not tapped the line.
+// Selecting text to copy is not a tap on the line.
 function hasSelection(): boolean {
   return getSelection()?.isCollapsed === false
 }

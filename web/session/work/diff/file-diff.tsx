@@ -12,16 +12,16 @@ import type { WorkComments } from './comments.ts'
 import { DiffTable, type LinePlace } from './diff-table.tsx'
 import { BothImages } from './image-diff.tsx'
 
-/** What changed in one file, read once it comes near the screen. */
+/** The changes in one file, loaded once it is near the screen. */
 export function FileDiffView(props: {
   path: string
   host: string
-  /** Another one when the file looks different: then it is read again. */
+  /** Changes when the file looks different: then it is loaded again. */
   mark: string
-  /** Somebody is there to ask: what failed before is asked again. */
+  /** The session is reachable: failed requests are repeated. */
   isHere: boolean
   read(load: boolean): Promise<GitDiff>
-  /** Undefined where nothing can be said, as in what was committed long ago. */
+  /** Undefined if comments are not possible, as in older commits. */
   comments: WorkComments | undefined
 }) {
   const { path, mark, isHere } = props
@@ -36,7 +36,7 @@ export function FileDiffView(props: {
     props
       .read(load)
       .then(diff => !isGone && setTold({ diff }))
-      // What is shown stays, as long as there is something.
+      // If there is content, it stays.
       .catch(error => !isGone && setTold(before => (before && 'diff' in before ? before : { trouble: workTroubleOf(error) })))
     return () => {
       isGone = true
@@ -173,7 +173,7 @@ function useNear(element: { current: Element | null }): boolean {
   return isNear
 }
 
-/** What was said about a file as a whole. */
+/** Comments on a file as a whole. */
 export function FileComments({ path, comments }: { path: string; comments: WorkComments }) {
   const whole = comments.all.value.filter(comment => comment.path === path && comment.line === undefined)
   return (

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { bytesOf } from '../../../core/base64.ts'
 import { work as words } from '../../../words/work.ts'
 
-/** An image before and now, beside each other. */
+/** An image before and after, side by side. */
 export function BothImages(props: { path: string; mime: string; oldBytes: string | null; newBytes: string | null }) {
   return (
     <div class="images">
@@ -21,7 +21,7 @@ function Side({ name, path, mime, bytes }: { name: string; path: string; mime: s
   )
 }
 
-/** An image of the machine. Its bytes stay in this page. */
+/** An image from the machine. Its bytes stay in this page. */
 export function Picture({ mime, bytes, says }: { mime: string; bytes: string; says: string }) {
   const url = useMemo(() => URL.createObjectURL(new Blob([bytesOf(bytes)], { type: mime })), [mime, bytes])
   useEffect(() => () => URL.revokeObjectURL(url), [url])

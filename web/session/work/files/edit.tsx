@@ -10,8 +10,8 @@ import { TroubleNote } from '../states.tsx'
 import { type Work, type WorkTrouble, workTroubleOf } from '../work.ts'
 
 /**
- * Changes a file on the machine. It is saved over exactly what was read: when the machine has something else by now, nothing is written, and
- * both are shown. What is written stays while other screens are looked at.
+ * Edits a file on the machine. It is saved only over exactly what was read: if the machine has other content by now, nothing is written, and
+ * both versions are shown. Unsaved text survives visits to other screens.
  */
 export function WorkEdit(props: {
   work: Work
@@ -27,7 +27,7 @@ export function WorkEdit(props: {
   const [base, setBase] = useState(props.bytes)
   const [isSaving, setSaving] = useState(false)
   const [trouble, setTrouble] = useState<WorkTrouble>()
-  /** What the machine has instead of what was read. */
+  /** The machine's content, if it differs from what was read. */
   const [theirs, setTheirs] = useState<Uint8Array<ArrayBuffer>>()
   const [showsBoth, setShowsBoth] = useState(false)
   const written = text.replaceAll('\n', ends)

@@ -15,7 +15,7 @@ import { WorkEdit } from './edit.tsx'
 
 const mostShown = 2_000_000
 
-/** One file, to read; behind "Edit" to change. */
+/** One file, to read; "Edit" allows changing it. */
 export function WorkFile(props: WorkProps & { path: string; bytes: Uint8Array<ArrayBuffer>; onAgain(): void }) {
   const { work, facts, path, bytes } = props
   const [isEditing, setEditing] = useState(work.edits.has(path))
@@ -107,7 +107,7 @@ function Code({ text, path }: { text: string; path: string }) {
   )
 }
 
-/** Undefined when it is no text, or too long to show. */
+/** Undefined if it is binary, or too long to show. */
 function readText(bytes: Uint8Array): string | undefined {
   if (bytes.length > mostShown || bytes.subarray(0, 8000).includes(0)) return undefined
   try {
@@ -117,7 +117,7 @@ function readText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A field for text knows one way to end a line: it would change the others. */
+/** A text area supports only one kind of line ending: it would convert the others. */
 function hasMixedEnds(text: string): boolean {
   const all = text.split('\n').length - 1
   const windows = text.split('\r\n').length - 1

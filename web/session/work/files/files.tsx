@@ -16,7 +16,7 @@ type Shown =
   | { type: 'file'; path: string; bytes: Uint8Array<ArrayBuffer> }
   | { type: 'trouble'; path: string; trouble: WorkTrouble }
 
-/** The folders and files of a session, one at a time. An address does not say which it is: the machine does. */
+/** The folders and files of a session, one at a time. The address does not say which it is: the machine does. */
 export function WorkFiles({ path, ...props }: WorkProps & { path: string }) {
   const { work, facts } = props
   const [shown, setShown] = useState<Shown>()

@@ -19,10 +19,10 @@ type Found = { type: 'names'; found: FilesFound } | { type: 'text'; found: TextF
 
 const afterTypingMs = 250
 
-// Who comes back from a file that was found goes on where they were.
+// Returning from an opened result restores the search.
 const lastAsked = new Map<string, Asked>()
 
-/** Searches on the machine, in names or in what is in the files. */
+/** Searches on the machine, by file name or content. */
 export function WorkSearch({ work, facts }: { work: Work; facts: SessionFacts }) {
   const [asked, setAsked] = useState<Asked>(
     () => lastAsked.get(work.id) ?? { query: '', kind: 'names', isCaseSensitive: false, isRegex: false }
