@@ -1,5 +1,5 @@
 import { Deadlines } from '../../../async/deadlines.ts'
-import { accountTopic, type BusEvent, instanceTopic, type Topic } from '../../../bus/bus.ts'
+import { accountTopic, type BusEvent, instanceTopic } from '../../../bus/bus.ts'
 import type { RpcParams } from '../../../protocol/wire/events.ts'
 import type { CallFailure } from '../../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../../protocol/wire/ids.ts'
@@ -7,6 +7,7 @@ import { Budget } from '../../budget.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { Seats } from '../../limits.ts'
 import type { Metrics } from '../../watch/metrics.ts'
+import { Arrivals } from './arrivals.ts'
 import { CallQueue, mostCallsInFlight } from './call-queue.ts'
 
 /** How long a call waits for its method to be registered: the gap of a reconnect. */
@@ -63,6 +64,7 @@ export async function createCalls(
   const seats = new Seats(mostCallsInFlight)
   const queue = new CallQueue(clock)
   const paramsBudget = new Budget(mostParamsBytes)
+  const arrivals = new Arrivals(bus, onError)
   const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
@@ -131,11 +133,9 @@ export async function createCalls(
     const hangUp = () => resolve({ ok: false, why: 'internal' })
     signal.addEventListener('abort', hangUp, { once: true })
     if (signal.aborted) hangUp()
-    const listening = listen(topic, event => {
-      if (event.type === 'callee-here' && event.method === method && !waiting.taken) ask()
-    })
+    const arrival = arrivals.await(topic, method, () => !waiting.taken && ask())
     listens.begin(askFirst)
-    if (!signal.aborted) void listening.then(askFirst)
+    if (!signal.aborted) void arrival.subscribed.then(askFirst)
 
     const result = await promise
     metrics.callEnded(result.ok ? 'answered' : result.why)
@@ -146,18 +146,8 @@ export async function createCalls(
     signal.removeEventListener('abort', hangUp)
     // The callee may still be working; its late answer is dropped.
     if (!result.ok) bus.publish(topic, { type: 'call-dropped', id })
-    void listening.then(unlisten => unlisten()).catch(onError)
+    arrival.end()
     return result
-  }
-
-  // Without a listener, only a callee that arrives while the call waits is missed.
-  async function listen(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>> {
-    try {
-      return await bus.subscribe(topic, listener)
-    } catch (error) {
-      onError(error)
-      return async () => {}
-    }
   }
 
   return {
