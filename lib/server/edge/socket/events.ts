@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
 import { callFailures, failures } from '../../../protocol/wire/failures.ts'
 import type { Sealed } from '../../../protocol/wire/ids.ts'
@@ -206,8 +207,9 @@ export function createEventHandlers(
       const work = runAndReply(name, from, payload, reply)
       work.finally(underWay.begin())
       if (name !== 'ping' && name !== 'rpc-call') from.writes(work)
-      // The parameters of a call are counted where they wait for its callee.
-      return name === 'rpc-call' ? done : work
+      // The parameters of a call are counted where they wait for its callee. It is over with this turn and not at once, so
+      // that no more calls of an account begin in one turn than other events.
+      return name === 'rpc-call' ? turnEnds() : work
     },
     refuse(name, reply) {
       metrics.eventTaken(isClientEvent(name) ? name : 'other', 'refused')

@@ -1,6 +1,7 @@
 import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { tooMany } from '../../../../lib/protocol/wire/failures.ts'
+import type { AccountId } from '../../../../lib/protocol/wire/ids.ts'
 import { Budget } from '../../../../lib/server/budget.ts'
 import type { Accepted } from '../../../../lib/server/edge/socket/accepted.ts'
 import type { EngineConnection } from '../../../../lib/server/edge/socket/engineio.ts'
@@ -119,4 +120,31 @@ t.test('a method is not registered for a connection that left while its event wa
   await events.handle(connection(true), 'rpc-register', { method: 's:late' }, undefined)
   await events.handle(connection(false), 'rpc-register', { method: 's:here' }, undefined)
   t.same(registered, ['s:here'])
+})
+
+t.test('no more calls of an account begin in one turn than other events, however many come at once', async t => {
+  let begun = 0
+  const call = () => {
+    begun += 1
+    return new Promise(() => {})
+  }
+  // What calling uses, and nothing else.
+  const deps = {
+    calls: { call },
+    metrics: { eventTaken() {} },
+    underWay: { begin: () => () => {} },
+    limits: unlimited,
+    onError: t.error
+  } as unknown as Parameters<typeof createEventHandlers>[0]
+  const events = createEventHandlers(deps)
+  const connection = { sender: { scopes: ['call'], kind: 'app' } } as unknown as Accepted
+  const queue = new EventQueue()
+  for (let come = 0; come < 300; come++) {
+    queue.take('ada' as AccountId, 0, () => events.handle(connection, 'rpc-call', { method: 's:m', params: 'x' }, undefined))
+    // As between two packets that came together.
+    await Promise.resolve()
+  }
+  t.equal(begun, 128)
+  for (let turn = 0; turn < 6; turn++) await turnEnds()
+  t.equal(begun, 300)
 })
