@@ -1,6 +1,6 @@
 import * as v from '../../schema.ts'
 
-/** What a computer says of itself while it asks to be let in. Nobody has vouched for it: it stays the asker's own word. */
+/** A computer's description of itself in a pairing request. No one has verified it: it is the requester's own claim. */
 export const askerAbout = v.looseObject({
   os: v.optional(v.text(100)),
   /** The user its programs run as. */

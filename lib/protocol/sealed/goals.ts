@@ -3,14 +3,14 @@ import * as v from '../../schema.ts'
 const about = {
   source: v.picklist(['claude', 'codex']),
   observedAt: v.pipe(v.int(), v.minValue(0)),
-  /** The conversation of the agent in which it is; one of another is over. */
+  /** The agent's conversation that it belongs to; a goal of another conversation is over. */
   sourceSessionId: v.optional(v.pipe(v.string(), v.minLength(1))),
   sourceRevision: v.optional(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]))
 }
 
 /**
- * What an agent works towards until it is so. Existing apps read none of a state in which this has a field they do not
- * know: nothing of ours is added.
+ * The goal of an agent. Existing apps reject a state in which this has a field they do not
+ * know, so we add none.
  */
 export const agentGoalStatus = v.variant('status', [
   v.object({ ...about, status: v.literal('unavailable'), reason: v.optional(v.string()) }),
@@ -25,7 +25,7 @@ export const agentGoalStatus = v.variant('status', [
   })
 ])
 
-/** `objective` is what an edited goal shall be. No agent takes `stop`. */
+/** `objective` is the new text of an edited goal. No agent accepts `stop`. */
 export const goalAction = v.looseObject({ action: v.picklist(['clear', 'edit', 'stop']), objective: v.optional(v.string()) })
 
 export type AgentGoalStatus = v.InferOutput<typeof agentGoalStatus>

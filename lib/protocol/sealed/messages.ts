@@ -1,18 +1,18 @@
 import * as v from '../../schema.ts'
 import { sealedBy, sealFault } from './sealed-for.ts'
 
-/** Token counts of a turn, as the agent told them. */
+/** Token counts of a turn, as reported by the agent. */
 export const usage = v.looseObject({
   input_tokens: v.number(),
   output_tokens: v.number(),
   cache_creation_input_tokens: v.optional(v.number()),
   cache_read_input_tokens: v.optional(v.number()),
   context_window: v.optional(v.number()),
-  /** Ours: what the whole conversation has cost so far, as the agent reckons. */
+  /** Ours: the cost of the whole conversation so far, as reported by the agent. */
   cost: v.fallback(v.optional(v.looseObject({ amount: v.number(), currency: v.string() })), undefined)
 })
 
-/** What a step shows beyond its arguments. Paths are as the agent gave them; `oldText` null means a new file. */
+/** The content of a step beyond its arguments. Paths are unchanged from the agent; `oldText` null means a new file. */
 export const stepContent = v.variant('type', [
   v.object({ type: v.literal('text'), text: v.string() }),
   v.object({ type: v.literal('diff'), path: v.string(), oldText: v.nullable(v.string()), newText: v.string() })
@@ -25,9 +25,9 @@ export const planEntry = v.object({
   priority: v.optional(v.string())
 })
 
-/** One thing that happened in a session. Fields and kinds marked ours are dropped or ignored by existing apps. */
+/** One event in a session. Existing apps ignore fields and kinds marked as ours. */
 export const sessionEvent = v.variant('t', [
-  /** `cut` is ours: this is as far as it came before the agent ended; the agent itself does not have it. */
+  /** `cut` is ours: the agent ended at this point of the text, and does not have it itself. */
   v.looseObject({
     t: v.literal('text'),
     text: v.string(),
@@ -48,7 +48,7 @@ export const sessionEvent = v.variant('t', [
     locations: v.fallback(v.optional(v.array(v.string())), undefined),
     content: v.fallback(v.optional(v.array(stepContent)), undefined)
   }),
-  /** `status` and `content` are ours; existing wrappers tell no result. */
+  /** `status` and `content` are ours; existing wrappers report no result. */
   v.looseObject({
     t: v.literal('tool-call-end'),
     call: v.string(),
@@ -60,7 +60,7 @@ export const sessionEvent = v.variant('t', [
     ref: v.string(),
     name: v.string(),
     size: v.number(),
-    /** Ours: the nonce of its seal, in base64; what comes under the ref with another one is something else. */
+    /** Ours: the nonce of its seal, in base64; a file under this ref with another nonce is a different one. */
     seal: v.fallback(v.optional(v.string()), undefined),
     mimeType: v.optional(v.string()),
     image: v.optional(v.looseObject({ width: v.number(), height: v.number(), thumbhash: v.optional(v.string()) }))
@@ -69,19 +69,19 @@ export const sessionEvent = v.variant('t', [
   v.looseObject({ t: v.literal('turn-end'), status: v.picklist(['completed', 'failed', 'cancelled']) }),
   v.looseObject({ t: v.literal('start'), title: v.optional(v.string()) }),
   v.looseObject({ t: v.literal('stop') }),
-  /** Ours, of a person: the message with this local id shall not be handed to the agent, if it was not yet. */
+  /** Ours, from a person: withdraws the message with this local id, if the agent does not have it yet. */
   v.looseObject({ t: v.literal('withdraw'), localId: v.string() }),
-  /** Ours, of a person: of two messages that wait, the first comes right before the second. */
+  /** Ours, from a person: moves the first of two queued messages right before the second. */
   v.looseObject({ t: v.literal('move'), localId: v.string(), before: v.string() }),
-  /** Ours, of a wrapper: the agent has this message, though earlier ones wait or it was withdrawn too late. */
+  /** Ours, from a wrapper: the agent has this message, although earlier ones are queued or it was withdrawn too late. */
   v.looseObject({ t: v.literal('read'), localId: v.string() }),
-  /** Ours, of a wrapper: this message came too late to replace another, and is one of its own. */
+  /** Ours, from a wrapper: this message came too late to replace another, and counts as a new one. */
   v.looseObject({ t: v.literal('apart'), localId: v.string() }),
-  /** Of older wrappers of ours: the whole plan as it stands now; replaces the one before. Today it is a step of the to-do tool. */
+  /** From older wrappers of ours: the whole current plan, which replaces the previous one. Today it is a step of the to-do tool. */
   v.looseObject({ t: v.literal('plan'), entries: v.array(planEntry) })
 ])
 
-/** `id`, `turn` and `subagent` are cuid2 texts; existing apps ignore agent envelopes without `turn`, `service` usage excepted. */
+/** `id`, `turn` and `subagent` are cuid2 texts; existing apps ignore agent envelopes without `turn`, except `service` usage. */
 export const envelope = v.looseObject({
   id: v.string(),
   time: v.number(),
@@ -92,20 +92,20 @@ export const envelope = v.looseObject({
   ev: sessionEvent
 })
 
-/** What the sender of a user text asks for. Absent keeps what was, null resets it. */
+/** The options of a user text. An absent one is unchanged, null resets it. */
 export const messageMeta = v.looseObject({
   sentFrom: v.optional(v.string()),
   permissionMode: v.nullish(v.string()),
   model: v.nullish(v.string()),
   effort: v.nullish(v.string()),
   displayText: v.optional(v.string()),
-  /** Ours: ends the turn that runs, instead of waiting for it. */
+  /** Ours: ends the running turn instead of waiting for it. */
   steer: v.optional(v.boolean()),
-  /** Ours: it takes the place of the message with this local id, if the agent was not handed that yet. */
+  /** Ours: replaces the message with this local id, if the agent does not have that yet. */
   replaces: v.optional(v.string()),
-  /** Ours: why a person said no or stopped a turn; written on a device, and sent by the wrapper. */
+  /** Ours: the reason for a denial or a stop; written on a device, and sent by the wrapper. */
   isReason: v.optional(v.boolean()),
-  /** Ours, of every message: a malformed one is none. */
+  /** Ours, on every message: a malformed one counts as absent. */
   sealedBy: v.fallback(v.optional(sealedBy), undefined)
 })
 
@@ -123,7 +123,7 @@ export const sessionMessage = v.looseObject({
   meta: v.fallback(v.optional(messageMeta), undefined)
 })
 
-/** The four older families; `data` is read leniently where it is shown. */
+/** The four older families; `data` is parsed leniently where it is shown. */
 export const agentMessage = v.looseObject({
   role: v.literal('agent'),
   content: v.variant('type', [
@@ -135,15 +135,15 @@ export const agentMessage = v.looseObject({
   meta: v.fallback(v.optional(messageMeta), undefined)
 })
 
-/** The plaintext of a message, in every form that is out there. */
+/** The plaintext of a message, in all formats in use. */
 export const messageBody = v.variant('role', [userText, sessionMessage, agentMessage])
 
-/** A block as it stands, replaced by the stored text that ends it. */
+/** The current state of a block, replaced by the stored text that ends it. */
 export const partialBody = v.object({ turn: v.string(), block: v.string(), text: v.string(), thinking: v.boolean() })
 
 /**
- * The plaintext of a `partial` signal: the block whole, or what was added since frame `n - 1` of the session. Earlier apps pass over what
- * was added and show the text each time it comes whole; what earlier wrappers tell has no number.
+ * The plaintext of a `partial` signal: the block in full, or the text added since frame `n - 1` of the session. Earlier apps skip
+ * additions and show the text whenever it comes in full; frames of earlier wrappers have no number.
  */
 export const partialFrame = v.union([
   v.object({ ...partialBody.entries, n: v.optional(v.pipe(v.int(), v.minValue(0))) }),

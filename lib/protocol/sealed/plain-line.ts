@@ -1,4 +1,4 @@
-/** One line that says what it shows: nothing in it is invisible or changes the direction of what follows. Emoji stay whole. */
+/** One line without invisible characters or changes of direction. Emoji are preserved. */
 export function plainLine(text: string): string {
   return text
     .replace(/[^\S\u{feff}]+/gu, ' ')
@@ -6,7 +6,7 @@ export function plainLine(text: string): string {
     .trim()
 }
 
-/** The first line of a text in markdown that says something, without the marks. */
+/** The first non-empty line of a markdown text, without the marks. */
 export function firstLine(markdown: string): string {
   for (const whole of markdown.slice(0, mostLookedAt).split(/\r?\n/)) {
     const line = whole.slice(0, longestLine)
@@ -16,13 +16,13 @@ export function firstLine(markdown: string): string {
   return ''
 }
 
-/** What a session is called until its agent finds a title: what was asked first. Undefined for a bare command, such as `/compact`. */
+/** The title of a session until its agent finds one: the first prompt. Undefined for a bare command, such as `/compact`. */
 export function titleOfPrompt(prompt: string): string | undefined {
   const line = firstLine(prompt)
   return line === '' || /^\/\S+$/.test(line) ? undefined : shortened(line, longestTitle)
 }
 
-/** Cut behind a word where one ends nearby, else between letters, and said to be cut. */
+/** Truncated after a word if one ends nearby, otherwise between letters, with an ellipsis. */
 export function shortened(line: string, longest: number): string {
   const letters = [...letterBreaks.segment(line)].map(({ segment }) => segment)
   if (letters.length <= longest) return line
@@ -32,12 +32,12 @@ export function shortened(line: string, longest: number): string {
 }
 
 const longestTitle = 80
-// Longer than any row shows; what an agent writes may be a megabyte in one line.
+// Longer than any row; an agent may write a megabyte in one line.
 const longestLine = 1000
 const mostLookedAt = 20_000
 const letterBreaks = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-// Joiners are part of letters and emoji. Tags are part of a few flags, and hide whole sentences elsewhere.
+// Joiners are part of letters and emoji. Tags are part of a few flags, and can hide whole sentences elsewhere.
 const unseen =
   /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u{ad}\u{115f}\u{1160}\u{180e}\u{200b}\u{2060}-\u{2065}\u{206a}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{fff9}-\u{fffb}\u{e0000}-\u{e0fff}]|\u{34f}/gu
 

@@ -7,15 +7,15 @@ const id = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 const permission = v.object({
   type: v.literal('permission'),
   id,
-  /** The hash of what is decided on; an answer names it. */
+  /** The hash of the request; an answer names it. */
   shown: v.optional(v.string()),
   kind: stepKind,
-  /** The command, address or file, as far as it fits. */
+  /** The command, address or file, truncated if necessary. */
   text: v.string(),
-  /** That text is everything it is decided on. */
+  /** The text is the complete request. */
   isWhole: v.boolean(),
   risk: riskLevel,
-  /** Plain, with a text that is whole: only this may be allowed where nothing else of it is seen. */
+  /** Plain and shown in full: only such a request may be allowed from a notification. */
   mayAllow: v.boolean()
 })
 
@@ -24,14 +24,14 @@ const question = v.object({
   id,
   shown: v.optional(v.string()),
   text: v.string(),
-  /** A text of the person's own answers it: the id of the question it answers. */
+  /** A custom text answers it: the id of its question. */
   reply: v.optional(id)
 })
 
-/** Ours: what a notification says on a device that can open it. Sealed with the key of its session, see `sealPreview`. */
+/** Ours: the content of a notification on a device that can decrypt it. Sealed with the key of its session, see `sealPreview`. */
 export const noticePreview = v.object({
   sealedFor: v.object({ type: v.literal('preview'), session: id, notice: id }),
-  /** What a person calls the session; may be empty. */
+  /** The display name of the session; may be empty. */
   title: v.string(),
   asks: v.fallback(v.optional(v.variant('type', [permission, question])), undefined)
 })

@@ -2,12 +2,12 @@ import * as v from '../../schema.ts'
 import { seq, version } from '../wire/ids.ts'
 import { sessionMetadata } from './session.ts'
 
-/** As an agent itself names it; it becomes a word of a command line, so it never looks like an option. */
+/** The agent's own id; it becomes an argument of a command line, so it must not look like an option. */
 const conversation = v.pipe(v.string(), v.maxLength(200), v.regex(/^\w[\w.:-]*$/, 'no id of a conversation'))
 
 const mostLetters = 1024 * 1024
 
-/** What apps know of a session, for a machine that forgot it. */
+/** An app's data about a session, for a machine that no longer has it. */
 export const sessionReminder = v.object({
   metadata: v.pipe(
     v.looseObject({
@@ -24,7 +24,7 @@ export const sessionReminder = v.object({
   ),
   metadataVersion: version,
   agentStateVersion: version,
-  /** Of the last message that the app knows of; existing apps may tell a higher one. */
+  /** Of the last message that the app knows; existing apps may send a higher one. */
   seq,
   /** 32 bytes in base64. */
   encryptionKey: v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'not 32 bytes')),

@@ -13,7 +13,7 @@ const setting = v.looseObject({
   id: v.string(),
   name: v.string(),
   description: v.nullish(v.string()),
-  /** It is on or off: its codes are `true` and `false`. */
+  /** A switch: its codes are `true` and `false`. */
   isSwitch: v.boolean(),
   current: v.string(),
   choices: v.array(choice)
@@ -21,24 +21,24 @@ const setting = v.looseObject({
 
 const agentEnd = v.looseObject({ code: v.optional(v.int()), signal: v.optional(v.string()) })
 
-/** A span of time in which an account may use its agent only so much. */
+/** A time window with a usage limit for an account's agent. */
 const usageWindow = v.looseObject({
-  /** How long it is. */
+  /** Its length. */
   minutes: v.number(),
-  /** What it counts, as its agent calls it; none when it counts everything. */
+  /** What it counts, in the agent's words; absent if it counts everything. */
   of: v.optional(v.string()),
   usedPercent: v.optional(v.number()),
   /** In ms since 1970. */
   resetsAt: v.optional(v.number()),
-  /** Nothing more is done before it ends. */
+  /** The agent is paused until it ends. */
   isReached: v.boolean()
 })
 
-/** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
+/** The metadata of a session. Unknown fields are kept, so that read-modify-write preserves those of newer clients. */
 export const sessionMetadata = v.looseObject({
   path: v.string(),
   host: v.string(),
-  /** Of Happy's CLI: its app warns of one that is too old for it. */
+  /** From Happy's CLI: its app warns if the version is too old for it. */
   version: v.optional(v.string()),
   /** Ours. */
   afieldVersion: v.fallback(v.optional(v.string()), undefined),
@@ -56,56 +56,56 @@ export const sessionMetadata = v.looseObject({
   gitBranch: v.nullish(v.string()),
   operatingModes: v.fallback(v.optional(v.array(choice)), undefined),
   currentOperatingModeCode: v.nullish(v.string()),
-  /** Existing apps read none of a metadata in which a code of now is null: it is left out. */
+  /** Existing apps reject metadata with a null code here, so it is omitted. */
   models: v.fallback(v.optional(v.array(choice)), undefined),
   currentModelCode: v.nullish(v.string()),
-  /** How long it thinks before it answers; the agent's own levels. */
+  /** The effort, in the agent's own levels. */
   thoughtLevels: v.fallback(v.optional(v.array(choice)), undefined),
   currentThoughtLevelCode: v.nullish(v.string()),
-  /** Ours: whatever else of the agent can be chosen. */
+  /** Ours: the agent's other settings. */
   agentSettings: v.fallback(v.optional(v.array(setting)), undefined),
   slashCommands: v.fallback(v.optional(v.array(v.string())), undefined),
-  /** Ours: by the names of those commands, what the agent says of them, each in one line. */
+  /** Ours: the agent's descriptions of those commands, by name, each on one line. */
   slashDescriptions: v.fallback(v.optional(v.record(v.string(), v.string())), undefined),
   /** Written by the app: the mode a person picked. */
   permissionMode: v.nullish(v.string()),
-  /** Ours: the id by which the agent itself knows the conversation, and what to call the agent on screen. */
+  /** Ours: the agent's own id of the conversation, and the display name of the agent. */
   agentSessionId: v.optional(v.string()),
   agentTitle: v.optional(v.string()),
-  /** The same id in the words of existing wrappers. */
+  /** The same id in the fields of existing wrappers. */
   claudeSessionId: v.fallback(v.nullish(v.string()), undefined),
   codexThreadId: v.fallback(v.nullish(v.string()), undefined),
   parentSessionId: v.nullish(v.string()),
   forkedFromMessageId: v.nullish(v.string()),
   isSideChat: v.nullish(v.boolean()),
-  /** Ours, written by the app: when a person put it into the archive; what is said after that takes it out again. */
+  /** Ours, written by the app: when a person archived it; a later message unarchives it. */
   archivedAt: v.fallback(v.nullish(v.number()), undefined),
-  /** Ours, written by the app: when a person took it out again. */
+  /** Ours, written by the app: when a person unarchived it. */
   restoredAt: v.fallback(v.optional(v.number()), undefined),
-  /** Ours, written by the app: when a person said that somebody else may have its key. */
+  /** Ours, written by the app: when a person marked its key as compromised. */
   compromisedAt: v.fallback(v.nullish(v.number()), undefined),
-  /** Ours: the copy of a repository that was made for it. */
+  /** Ours: the copy of a repository made for it. */
   worktree: v.fallback(v.optional(worktree), undefined),
-  /** Ours: how the process of the agent ended, when it ended by itself. */
+  /** Ours: how the process of the agent ended, if it ended on its own. */
   agentEnd: v.fallback(v.optional(agentEnd), undefined),
-  /** Ours: how much of what its account may use is used, as its agent told it last. */
+  /** Ours: usage of its account against the limit, as last reported by the agent. */
   usageWindows: v.fallback(v.optional(v.array(usageWindow)), undefined),
-  /** Ours: how many steps of the plan of the turn that runs are done; absent without one. */
+  /** Ours: how many steps of the running turn's plan are done; absent without one. */
   progress: v.fallback(v.optional(v.object({ done: v.number(), all: v.number() })), undefined),
-  /** Ours: how many lines of files its last turn changed; absent when none. */
+  /** Ours: how many lines of files the last turn changed; absent if none. */
   changes: v.fallback(v.optional(v.object({ added: v.number(), removed: v.number() })), undefined),
-  /** Ours: the methods that this session answers; existing wrappers tell none. */
+  /** Ours: the methods that this session answers; existing wrappers do not report them. */
   methods: v.fallback(v.optional(v.array(v.string())), undefined),
-  /** Ours: what waits for the agent can be replaced and moved. */
+  /** Ours: queued messages can be replaced and moved. */
   editsQueue: v.fallback(v.optional(v.boolean()), undefined)
 })
 
-/** One way to answer a permission, as the agent offered it. */
+/** A choice for a permission, as offered by the agent. */
 export const permissionChoice = v.object({
   id: v.string(),
   label: v.string(),
   kind: v.picklist(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
-  /** Of a yes for longer, where it is known; else the label is all that the agent says of it. */
+  /** For a permanent approval: its effect, if known; otherwise the label is all that the agent says about it. */
   grants: v.fallback(v.optional(grants), undefined)
 })
 
@@ -114,21 +114,21 @@ export const permissionRequest = v.looseObject({
   arguments: v.unknown(),
   createdAt: v.number(),
   toolUseId: v.optional(v.string()),
-  /** Ours: what a decision needs to be made on. `shown` is the hash an answer must name. */
+  /** Ours: the data for a decision. `shown` is the hash that an answer must name. */
   title: v.optional(v.string()),
   kind: v.fallback(v.optional(stepKind), undefined),
   content: v.fallback(v.optional(v.array(stepContent)), undefined),
   locations: v.fallback(v.optional(v.array(v.string())), undefined),
   choices: v.fallback(v.optional(v.array(permissionChoice)), undefined),
   shown: v.optional(v.string()),
-  /** Ours: how risky the machine finds it and why, and the narrowest rule that would allow it from now on. `knowsEdits`: it was looked at
-   *  with every file that the agent changed in this session; only then a command may be allowed where the transcript is not read. */
+  /** Ours: the risk as judged by the machine with its reasons, and the narrowest rule that would allow it. `knowsEdits`: every file that
+   *  the agent changed in this session was considered; only then may a command be allowed where the transcript is not loaded. */
   risk: v.fallback(
     v.optional(v.looseObject({ level: riskLevel, reasons: v.array(v.string()), knowsEdits: v.optional(v.boolean()) })),
     undefined
   ),
   suggestedRule: v.fallback(v.optional(rulePattern), undefined),
-  /** Ours, of a question: the step it belongs to, and its whole form or the page to open; `arguments` say what existing apps can show of it. */
+  /** Ours, for a question: its step, and its whole form or the page to open; `arguments` contain what existing apps can show of it. */
   call: v.optional(v.string()),
   form: v.fallback(v.optional(v.looseObject({ questions: v.array(question) })), undefined),
   url: v.optional(v.string())
@@ -143,28 +143,28 @@ export const completedRequest = v.looseObject({
   reason: v.nullish(v.string()),
   mode: v.nullish(v.string()),
   decision: v.nullish(v.picklist(['approved', 'approved_for_session', 'denied', 'abort'])),
-  /** What is not asked for again in this session, as the answer named it. */
+  /** Permissions granted for the rest of this session, as the answer named them. */
   allowTools: v.fallback(v.nullish(v.array(v.string())), undefined),
   toolUseId: v.optional(v.string()),
   title: v.optional(v.string()),
-  /** Ours: the device that answered, as it names itself. */
+  /** Ours: the name of the device that answered. */
   answeredBy: v.optional(v.string()),
-  /** Ours: the pattern of the rule that allowed it, or that was made with the answer. */
+  /** Ours: the pattern of the rule that allowed it, or that was created with the answer. */
   rule: v.optional(v.string()),
-  /** Ours: what else was allowed with it from then on. */
+  /** Ours: what else is allowed from then on. */
   grants: v.fallback(v.optional(grants), undefined),
-  /** Ours, of a question: the step it belongs to, and what was answered, by the texts of what was asked. */
+  /** Ours, for a question: its step, and the answers, by the texts of the questions. */
   call: v.optional(v.string()),
   answers: v.fallback(v.optional(v.record(v.string(), v.string())), undefined)
 })
 
 const retryReason = v.picklist(['overloaded', 'limit', 'sign-in', 'unreachable', 'other'])
 
-/** The agent works, and its model says nothing. */
+/** The agent is working, but its model is silent. */
 const modelWait = v.looseObject({
-  /** When it was heard last, in ms since 1970. */
+  /** The last output, in ms since 1970. */
   since: v.number(),
-  /** It was refused, and is asked again by itself: at that time, so many ms after this was told. */
+  /** The request failed and is retried automatically: at that time, this many ms after this report. */
   retry: v.fallback(
     v.optional(
       v.looseObject({
@@ -179,19 +179,19 @@ const modelWait = v.looseObject({
   )
 })
 
-/** The disk of its computer takes nothing, so what the agent says waits. */
+/** The computer's disk accepts no writes, so the agent's output waits. */
 const diskTrouble = v.looseObject({
   /** In ms since 1970. */
   since: v.number(),
-  /** Full, which a person can mend, or something else is wrong with it. */
+  /** Full, which a person can fix, or another fault. */
   why: v.fallback(v.picklist(['full', 'failing']), 'failing')
 })
 
-/** What an agent waits for, and whether the terminal or the phone has the keyboard. */
-/** A person chose for a session that what nobody answers is denied after so many minutes; `since` is when, in ms since 1970. */
+/** The open requests of an agent, and whether the terminal or the phone has control. */
+/** A person chose that unanswered permissions of a session are denied after this many minutes; `since` is when, in ms since 1970. */
 export const unanswered = v.object({ denyAfterMinutes: v.union([v.literal(2), v.literal(5), v.literal(15)]), since: v.number() })
 
-/** Who answers in that case, in the place of a device. */
+/** The answerer in that case, in place of a device. */
 export const nobody = 'nobody'
 
 export const agentState = v.looseObject({
@@ -201,11 +201,11 @@ export const agentState = v.looseObject({
   communications: v.fallback(v.nullish(v.record(v.string(), communication)), undefined),
   completedCommunications: v.fallback(v.nullish(v.record(v.string(), completedCommunication)), undefined),
   agentGoalStatus: v.fallback(v.optional(agentGoalStatus), undefined),
-  /** Ours: set while its model says nothing. */
+  /** Ours: set while its model is silent. */
   modelWait: v.fallback(v.optional(modelWait), undefined),
-  /** Ours: set while nothing can be kept where it runs. */
+  /** Ours: set while nothing can be stored on its computer. */
   diskTrouble: v.fallback(v.optional(diskTrouble), undefined),
-  /** Ours: permissions that nobody answers are denied. */
+  /** Ours: unanswered permissions are denied. */
   unanswered: v.fallback(v.optional(unanswered), undefined)
 })
 

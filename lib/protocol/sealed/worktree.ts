@@ -1,10 +1,10 @@
 import * as v from '../../schema.ts'
 
-/** A copy of a repository that was made for a session. */
+/** A copy of a repository made for a session. */
 export const worktree = v.looseObject({
   path: v.string(),
   branch: v.string(),
-  /** The repository it belongs to, and the commit it began at. */
+  /** Its repository, and the commit it is based on. */
   repository: v.string(),
   base: v.string()
 })

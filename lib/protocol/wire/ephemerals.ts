@@ -3,7 +3,7 @@ import { deviceId, machineId, sealed, sessionId, time } from './ids.ts'
 import { noticeKind, pushKind, ringKind } from './notifications.ts'
 import { amounts, tokenKind } from './records.ts'
 
-/** What is true now and not kept: presence, and text that still grows. The frame of the `ephemeral` event. */
+/** Current state that is not stored: presence, and growing text. The frame of the `ephemeral` event. */
 export const ephemeral = v.variant('type', [
   v.object({ type: v.literal('activity'), id: sessionId, active: v.boolean(), activeAt: time, thinking: v.boolean() }),
   v.object({ type: v.literal('machine-activity'), id: machineId, active: v.boolean(), activeAt: time }),

@@ -17,7 +17,7 @@ import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
 import type { Need } from './scopes.ts'
 
-/** `status`: ours, the one that the same refusal has over HTTP. */
+/** `status`: ours, that of the same refusal over HTTP. */
 const refused = v.object({ result: v.literal('error'), message: v.optional(v.string()), status: v.optional(v.int()) })
 const artifactCell = v.object({ version, data: sealed })
 const artifactPart = v.object({ data: sealed, expectedVersion: version })
@@ -26,11 +26,11 @@ const total = v.pipe(
   v.check(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
 )
 export const rpcMethod = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
-/** Sealed text from every client we know of; whatever it is goes to the callee as it came. */
+/** Sealed text from every known client; any value is forwarded to the callee unchanged. */
 export const rpcParams = v.optional(v.unknown())
 export type RpcParams = v.InferOutput<typeof rpcParams>
 
-/** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
+/** The Socket.IO events that a connected client may send: the payload of each and the content of its acknowledgement. */
 export const events = {
   ping: event('any', v.unknown(), v.object({})),
   'update-metadata': event(
@@ -123,8 +123,8 @@ export type PayloadOf<Name extends ClientEvent> = v.InferOutput<(typeof events)[
 export type AckOf<Name extends ClientEvent> = v.InferOutput<(typeof events)[Name]['ack']>
 
 /**
- * What the handler of a call hears, with an acknowledgement that carries its sealed answer. `by`: ours, the device whose sign-in called, as
- * this server knows it; none for a token that is no device.
+ * The event that the callee of a call receives; its acknowledgement carries the sealed answer. `by`: ours, the device of the caller's sign-in, as
+ * this server identified it; absent for a token without a device.
  */
 export const rpcRequest = v.object({ method: rpcMethod, params: rpcParams, by: v.fallback(v.optional(deviceId), undefined) })
 export const rpcRegistered = v.object({ method: rpcMethod })
@@ -144,6 +144,6 @@ function cellAck<Field extends string, Value extends v.GenericSchema>(field: Fie
 }
 
 function fieldOf<Field extends string, Value extends v.GenericSchema>(field: Field, value: Value) {
-  // A computed key widens to `string`; this says again which key it is.
+  // A computed key widens to `string`; this restores its type.
   return { [field]: value } as Record<Field, Value>
 }

@@ -1,6 +1,6 @@
 /**
- * Every refusal a caller can understand. `status` is the HTTP status; `says` is the text on the wire, verbatim
- * where existing clients or their documentation rely on it; `retry` tells whether the same request may succeed later.
+ * All refusals for callers. `status` is the HTTP status; `says` is the text on the wire, verbatim
+ * where existing clients or their documentation rely on it; `retry` says whether the same request may succeed later.
  */
 export const failures = {
   'no-token': { status: 401, retry: false, says: 'Missing authorization header' },
@@ -105,7 +105,7 @@ export class Failure extends Error {
   /** For refusals with more than one text: the body for the wire. */
   readonly body: unknown
 
-  /** When the same request may succeed, in seconds; undefined when unknown. */
+  /** When the same request may succeed, in seconds; undefined if unknown. */
   readonly retryAfterS: number | undefined
 
   constructor(code: FailureCode, detail?: string, body?: unknown, retryAfterS?: number) {

@@ -2,8 +2,8 @@ const consonants = 'bdfghjklmnprstvz'
 const vowels = 'aiou'
 
 /**
- * Four words that can be read aloud, such as `lusab-babad-gutuk-mosij`: the first 64 bits of a key's SHA-256. Whoever
- * lets somebody in compares them with what the other one sees.
+ * Four words that can be read aloud, such as `lusab-babad-gutuk-mosij`: the first 64 bits of a key's SHA-256. To
+ * approve a request, compare them with the words that the other person sees.
  */
 export function fingerprintOf(sha256: Uint8Array): string {
   return [0, 2, 4, 6].map(at => wordOf((sha256[at] ?? 0) * 256 + (sha256[at + 1] ?? 0))).join('-')

@@ -5,17 +5,17 @@ import { machineId, sessionId } from './ids.ts'
 export const socketPath = '/v1/updates'
 export const pingIntervalMs = 15_000
 export const pingTimeoutMs = 45_000
-/** What existing clients need in one packet, and no more: larger values go over HTTP, where what arrives is counted. */
+/** The largest packet that existing clients need; larger values go over HTTP, where bytes are counted as they arrive. */
 export const maxPacketBytes = 24 * 1024 * 1024
 
-/** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
+/** How long an `active` app counts as in use after the last touch; if absent, until its next report. */
 export const watchedForMs = v.pipe(v.number(), v.minValue(0), v.maxValue(300_000))
 
 /**
- * The auth object of the CONNECT packet. A field of the wrong form counts as absent: after a refusal existing apps stay away.
- * A connection sees what its scope may see: the whole account, one session or
- * one machine. Ours are `signals: true`: the connection knows the updates and signals that are ours, and is sent them; `echo: false`: its own
- * versioned updates do not come back to it; and `partials: false`: no text that still grows is sent to it, until its `app-state` says otherwise.
+ * The auth object of the CONNECT packet. A malformed field counts as absent: after a refusal existing apps do not reconnect.
+ * A connection sees what its scope allows: the whole account, one session or
+ * one machine. Ours are `signals: true`: the connection knows our own updates and signals, and gets them; `echo: false`: its own
+ * versioned updates are not sent back to it; and `partials: false`: no growing text is sent to it, until its `app-state` asks for it.
  */
 export const handshake = v.object({
   token: v.fallback(v.optional(v.text(4096)), undefined),

@@ -1,6 +1,6 @@
 import * as v from '../../schema.ts'
 
-/** Text that is stored and compared. A lone surrogate would come back as another text, so that two of them collide. */
+/** Text that is stored and compared. A lone surrogate would be stored as a different text, so that two of them collide. */
 export const plainText = (most: number) =>
   v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.check(isWellFormed, 'not well-formed text'))
 
@@ -8,9 +8,9 @@ export const accountId = id<'AccountId'>(64)
 export const sessionId = id<'SessionId'>(64)
 /** Chosen by the machine itself, unique within its account. */
 export const machineId = id<'MachineId'>(200)
-/** Chosen by the sender of a message, unique within its session for ever. */
+/** Chosen by the sender of a message, permanently unique within its session. */
 export const localId = id<'LocalId'>(200)
-/** Chosen by the client that makes the artifact, unique within its account. */
+/** Chosen by the client that creates the artifact, unique within its account. */
 export const artifactId = id<'ArtifactId'>(64)
 /** Chosen by clients and readable by the server. */
 export const kvKey = id<'KvKey'>(1024)
@@ -18,19 +18,19 @@ export const tokenId = id<'TokenId'>(64)
 export const inviteId = id<'InviteId'>(64)
 export const pairingId = id<'PairingId'>(64)
 export const deviceId = id<'DeviceId'>(64)
-/** The Socket.IO id of one live connection, given out when it is accepted. */
+/** The Socket.IO id of one live connection, assigned when it is accepted. */
 export const connectionId = id<'ConnectionId'>(64)
 /** Chosen by the server: the random name of a file. */
 export const attachmentId = branded<'AttachmentId'>(
   v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'not the name of an attachment'))
 )
 
-/** Opaque text that only wrapper and app can open; kept and handed on as it came. */
+/** Opaque text that only wrapper and app can decrypt; stored and forwarded unchanged. */
 export const sealed = sealedUpTo(32 * 1024 * 1024)
-/** Lists carry them, so that they are smaller: at most 1 MiB, and for what an agent or a daemon is at 4 MiB. */
+/** Smaller, because lists contain them: at most 1 MiB, and 4 MiB for the state of an agent or a daemon. */
 export const sealedMetadata = sealedUpTo(1024 * 1024)
 export const sealedState = sealedUpTo(4 * 1024 * 1024)
-/** A key is short, however it is wrapped: at most 64 KiB. */
+/** A key is short in any wrapping: at most 64 KiB. */
 export const sealedKey = sealedUpTo(64 * 1024)
 
 export const seq = v.pipe(v.int(), v.minValue(0), v.maxValue(2_147_483_646))
@@ -52,7 +52,7 @@ export type ConnectionId = v.InferOutput<typeof connectionId>
 export type AttachmentId = v.InferOutput<typeof attachmentId>
 export type Sealed = v.InferOutput<typeof sealed>
 
-/** As `sealed`, of a length of its own. */
+/** Like `sealed`, with another length. */
 export function sealedUpTo(most: number) {
   return branded<'Sealed'>(v.pipe(v.string(), v.maxLength(most), v.check(isWellFormed, 'not well-formed text')))
 }
@@ -61,7 +61,7 @@ function id<Name extends string>(most: number) {
   return branded<Name>(plainText(most))
 }
 
-/** Brands are for the compiler alone. */
+/** Brands exist only for the compiler. */
 function branded<Name extends string>(schema: v.GenericSchema<string>) {
   return schema as v.GenericSchema<string, string & v.Brand<Name>>
 }

@@ -1,18 +1,18 @@
 import * as v from '../../schema.ts'
 import { time } from './ids.ts'
 
-/** What existing wrappers may notify of. */
+/** The kinds that existing wrappers may send. */
 export const pushKind = v.picklist(['done', 'permission', 'question', 'error'])
 export type PushKind = v.InferOutput<typeof pushKind>
 
 /**
- * What a wrapper of ours may tell besides: the session stopped (`failed`), nothing was heard for long (`silent`), and a notice
- * needs nobody any more (`settled`).
+ * Further kinds of our wrappers: the session stopped (`failed`), no output for long (`silent`), and a notice
+ * that is no longer needed (`settled`).
  */
 export const noticeKind = v.picklist([...pushKind.options, 'failed', 'silent', 'settled'])
 export type NoticeKind = v.InferOutput<typeof noticeKind>
 
-/** What phones may be told, by the server itself as well: a machine dropped off, somebody signed in, a test, a digest of several. */
+/** All kinds of notices, including those of the server itself: a machine went offline, a sign-in, a test, a digest of several. */
 export const ringKind = v.picklist([...pushKind.options, 'failed', 'silent', 'machine', 'device', 'test', 'digest'])
 export type RingKind = v.InferOutput<typeof ringKind>
 
@@ -25,26 +25,26 @@ const how = v.picklist(['sound', 'silent', 'off'])
 /** Monday is 1, Sunday 7. */
 const weekday = v.pipe(v.int(), v.minValue(1), v.maxValue(7))
 
-/** What a device says of when it may be notified; readable by the server, which has to judge by it. Each part has a default. */
+/** When a device may be notified; readable by the server, which applies it. Each part has a default. */
 export const notificationSettings = v.object({
-  /** Decisions are permissions, questions and plans; they always come. */
+  /** Decisions are permissions, questions and plans; they are always sent. */
   decision: v.optional(v.picklist(['sound', 'silent']), 'sound'),
   finished: v.optional(how, 'sound'),
-  /** An error, a session that stopped, an agent that fell silent. */
+  /** An error, a session that stopped, a silent agent. */
   failed: v.optional(how, 'sound'),
   machine: v.optional(how, 'silent'),
-  /** By session id: only decisions, or nothing at all. */
+  /** By session id: only decisions, or nothing. */
   sessions: v.optional(v.record(v.pipe(v.string(), v.minLength(1), v.maxLength(64)), v.picklist(['decisions', 'off'])), {}),
   /** IANA name, such as `Europe/Berlin`. */
   timeZone: v.optional(v.pipe(v.string(), v.maxLength(64), v.check(isTimeZone, 'no time zone of the IANA list')), 'UTC'),
-  /** From a time to a time, which may lie on the next day. The days are those on which it begins. */
+  /** From a time to a time, which may be on the next day. The days are those on which it begins. */
   quiet: v.optional(
     v.nullable(
       v.object({
         from: clockTime,
         to: clockTime,
         days: v.pipe(v.array(weekday), v.minLength(1), v.maxLength(7)),
-        /** Decisions without sound and nothing else; nothing; or everything collected and told at `collectAt`. */
+        /** Only decisions, without sound; nothing; or everything collected and sent at `collectAt`. */
         keep: v.picklist(['decisions', 'nothing', 'collect']),
         collectAt: v.optional(clockTime, '07:00')
       })
@@ -52,11 +52,11 @@ export const notificationSettings = v.object({
     null
   ),
   snoozedUntil: v.optional(v.nullable(time), null),
-  /** How long after the last touch a visible app means that somebody is there. 0: always notify. */
+  /** How long after the last touch a visible app counts as in use. 0: always notify. */
   watchedMinutes: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(5)), 1),
-  /** Whether sealed previews are sent to it, for its own worker to open. */
+  /** Whether sealed previews are sent to it, for its own worker to decrypt. */
   previews: v.optional(v.boolean(), false),
-  /** Who else is told, by channel id, when a decision is still open so many minutes later; each next one after as many minutes more. */
+  /** Who else is notified, by channel id, if a decision is still open after so many minutes; each next one after as many more. */
   escalation: v.optional(
     v.nullable(
       v.object({
@@ -70,7 +70,7 @@ export const notificationSettings = v.object({
 })
 export type NotificationSettings = v.InferOutput<typeof notificationSettings>
 
-/** What became of a notice on one channel; `waiting` is the only one that is not the last. */
+/** The outcome of a notice on one channel; all but `waiting` are final. */
 export const deliveryOutcome = v.picklist([
   'waiting',
   'accepted',

@@ -1,6 +1,6 @@
 import * as v from '../../schema.ts'
 
-/** A push as our server writes it to browsers, in the form of Declarative Web Push; `data` is for the worker of the app. */
+/** A push to browsers, in the format of Declarative Web Push; `data` is for the worker of the app. */
 export const pushed = v.looseObject({
   title: v.pipe(v.string(), v.minLength(1)),
   body: v.string(),

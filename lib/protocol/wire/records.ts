@@ -4,7 +4,7 @@ import { scope } from './scopes.ts'
 
 /**
  * A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption.
- * Ours: the messages up to `deliveredSeq` came to the machine, those up to `readSeq` to the agent.
+ * Ours: the messages up to `deliveredSeq` reached the machine, and the agent read those up to `readSeq`.
  */
 export const sessionRecord = v.object({
   id: sessionId,
@@ -37,12 +37,12 @@ export const machineRecord = v.object({
   updatedAt: time
 })
 
-/** `seq` is always 0; existing clients want the field. */
+/** `seq` is always 0; existing clients require the field. */
 export const listedMachine = v.object({ ...machineRecord.entries, seq: v.int() })
 
 export const encryptedContent = v.object({ t: v.literal('encrypted'), c: sealed })
 
-/** What the server tells the sender of a message: everything but the content. */
+/** The server's reply to the sender of a message: everything but the content. */
 export const messageReceipt = v.object({
   id: v.string(),
   seq: v.int(),
@@ -67,10 +67,10 @@ export const accountProfile = v.object({
 export const pushTokenRecord = v.object({ id: v.string(), token: v.string(), createdAt: time, updatedAt: time })
 
 const deviceKind = v.picklist(['account', 'terminal', 'device'])
-/** Who a token is for: an app that signed in, a terminal or a device that was paired, or a program that was given it. */
+/** The holder of a token: an app that signed in, a paired terminal or device, or a program. */
 export const tokenKind = v.picklist([...deviceKind.options, 'named'])
 
-/** One device that is signed in. `renews` is false for those that keep one token, as existing clients do. */
+/** A signed-in device. `renews` is false for devices that keep one token, as existing clients do. */
 export const deviceRecord = v.object({
   id: deviceId,
   kind: deviceKind,
@@ -83,7 +83,7 @@ export const deviceRecord = v.object({
   current: v.boolean()
 })
 
-/** A named token. The token itself is shown once, when it is made. */
+/** A named token. The token itself is shown once, when it is created. */
 export const tokenRecord = v.object({
   id: tokenId,
   name: v.string(),
@@ -94,7 +94,7 @@ export const tokenRecord = v.object({
   expiresAt: v.nullable(time)
 })
 
-/** An artifact as lists show it: without its body. `seq` counts how often it was written. */
+/** An artifact as listed: without its body. `seq` counts how often it was written. */
 export const artifactHead = v.object({
   id: artifactId,
   header: sealed,
@@ -107,15 +107,15 @@ export const artifactHead = v.object({
 
 export const artifactRecord = v.object({ ...artifactHead.entries, body: sealed, bodyVersion: version })
 
-/** What one session on one machine keeps for the apps. */
+/** A value stored for one session on one machine. */
 export const accessKeyRecord = v.object({ data: sealed, dataVersion: version, createdAt: time, updatedAt: time })
 
 export const kvRecord = v.object({ key: kvKey, value: sealed, version })
 
-/** A value of null: the key is removed. */
+/** A value of null removes the key. */
 export const kvChange = v.object({ key: kvKey, value: v.nullable(sealed), version })
 
-/** Why a change of keys was refused: what is there instead, version -1 for a key nobody has written. */
+/** Why a change of keys was refused: the stored values, version -1 for a key that does not exist. */
 export const kvConflict = v.object({
   key: kvKey,
   error: v.literal('version-mismatch'),
@@ -123,7 +123,7 @@ export const kvConflict = v.object({
   value: v.nullable(sealed)
 })
 
-/** What an agent used, by name. Existing apps know tokens `total`, `input`, `output`, `cache_creation`, `cache_read` and cost `total`, `input`, `output`. */
+/** Usage of an agent, by name. Existing apps know tokens `total`, `input`, `output`, `cache_creation`, `cache_read` and cost `total`, `input`, `output`. */
 export const amounts = v.record(v.text(100), v.pipe(v.number(), v.minValue(0), v.maxValue(1e15)))
 
 export type SessionRecord = v.InferOutput<typeof sessionRecord>

@@ -19,7 +19,7 @@ import { usageRoutes } from './routes/usage.ts'
 
 export { type BytesIn, type BytesOut, bytesIn, bytesOut, type Route } from './routes/route.ts'
 
-/** Every HTTP route the server answers: one definition for server, wrapper, app and the generated protocol page. */
+/** Every HTTP route of the server: one definition for server, wrapper, app and the generated protocol page. */
 export const routes = {
   ...signInRoutes,
   ...signUpRoutes,
@@ -51,6 +51,6 @@ export type JsonRouteName = {
 export type ParamsOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['params']>
 export type QueryOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['query']>
 export type BodyOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['body']>
-/** Routes that ask for no token. */
+/** Routes that require no token. */
 export type OpenRouteName = { [Name in RouteName]: (typeof routes)[Name]['auth'] extends 'none' ? Name : never }[RouteName]
 export type ReplyOf<Name extends RouteName> = v.InferOutput<(typeof routes)[Name]['reply']>

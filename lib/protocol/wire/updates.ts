@@ -5,11 +5,11 @@ import { artifactRecord, kvChange, machineRecord, messageRecord, sessionRecord }
 const sealedCell = v.object({ value: sealed, version })
 const openCell = v.object({ value: v.nullable(sealed), version })
 
-/** What changed for good. An unknown kind is dropped by every client, so new ones can be added. */
+/** A permanent change. Clients drop unknown kinds, so new ones can be added. */
 export const updateBody = v.variant('t', [
   v.object({ t: v.literal('new-session'), ...sessionRecord.entries }),
   v.object({ t: v.literal('update-session'), id: sessionId, metadata: v.optional(sealedCell), agentState: v.optional(openCell) }),
-  /** `by` is ours: the device that removed it; absent when its time was over, or a program did it. */
+  /** `by` is ours: the device that removed it; absent if it expired, or a program removed it. */
   v.object({ t: v.literal('delete-session'), sid: sessionId, by: v.fallback(v.optional(deviceId), undefined) }),
   v.object({ t: v.literal('session-receipts'), sid: sessionId, deliveredSeq: seq, readSeq: seq }),
   v.object({ t: v.literal('new-message'), sid: sessionId, message: messageRecord }),

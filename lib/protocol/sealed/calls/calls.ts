@@ -16,43 +16,43 @@ export const sessionCalls = {
       reason: v.optional(v.string()),
       mode: v.optional(v.string()),
       decision: v.optional(v.picklist(['approved', 'approved_for_session', 'denied', 'abort'])),
-      /** What shall not be asked for again in this session: tools by their names, commands as `Bash(npm test)` or `Bash(npm run:*)`. */
+      /** Permissions to grant for the rest of this session: tools by name, commands as `Bash(npm test)` or `Bash(npm run:*)`. */
       allowTools: v.nullish(v.array(v.string())),
-      /** What shall run instead. Nothing else than what was asked is allowed, so an answer with it is refused: but to a question, where
-       *  its `answers` are what was answered, by the texts of what was asked. */
+      /** A replacement for the input. Only the request itself can be allowed, so an answer with it is rejected, except for a question, where
+       *  its `answers` are the answers, by the texts of the questions. */
       updatedInput: v.optional(v.unknown()),
-      /** Ours, to a question: the answers by the ids of its form; none when a page was opened. */
+      /** Ours, for a question: the answers by the ids of its form; none if a page was opened. */
       answers: v.optional(v.record(v.string(), questionAnswer)),
-      /** Ours: which of the offered choices, the hash of what was shown, and who answers. */
+      /** Ours: the chosen option, the hash of what was shown, and who answers. */
       choice: v.optional(v.string()),
       shown: v.optional(v.string()),
       answeredBy: v.optional(v.string()),
-      /** Ours: allows it from now on; the machine refuses one that does not fit what was shown. */
+      /** Ours: a rule that allows it from now on; the machine rejects one that does not match what was shown. */
       rule: v.optional(ruleDraft)
     }),
     v.unknown()
   ),
   abort: call(v.looseObject({ reason: v.optional(v.string()) }), v.unknown()),
-  /** Between the agent's own terminal and the phone; without `to` to the other one. */
+  /** Switches between the agent's own terminal and the phone; without `to`, to the other one. */
   switch: call(v.looseObject({ to: v.fallback(v.optional(v.picklist(['remote', 'local'])), undefined) }), v.unknown()),
-  /** Resolves once the agent has it so. */
+  /** Resolves once the agent has confirmed the change. */
   'goal-action': call(goalAction, v.looseObject({ ok: v.literal(true) })),
   killSession: call(v.looseObject({}), v.looseObject({ success: v.boolean(), message: v.string() })),
-  /** Ours: after how many minutes a permission that nobody answers is denied; null for never. */
+  /** Ours: after how many minutes an unanswered permission is denied; null for never. */
   setUnanswered: call(
     v.looseObject({ denyAfterMinutes: v.nullable(unanswered.entries.denyAfterMinutes) }),
     v.looseObject({ denyAfterMinutes: v.nullable(unanswered.entries.denyAfterMinutes) })
   ),
   /** Ours: sets the agent's own mode by its id. */
   setMode: call(v.looseObject({ mode: v.string() }), v.looseObject({ mode: v.string() })),
-  /** Ours: one of the models, or of the levels of thought, that the metadata tells by their codes. */
+  /** Ours: one of the models or efforts listed in the metadata, by its code. */
   setModel: call(v.looseObject({ model: v.string() }), v.looseObject({ model: v.string() })),
   setEffort: call(v.looseObject({ effort: v.string() }), v.looseObject({ effort: v.string() })),
-  /** Ours: one of the other settings that the metadata tells, by its id and the code of a choice. */
+  /** Ours: one of the other settings listed in the metadata, by its id and the code of a choice. */
   setSetting: call(v.looseObject({ setting: v.string(), value: v.string() }), v.looseObject({ value: v.string() })),
-  /** Ours: the session is on a screen of the app, or is no longer. Said again every half minute while it is; `viewer` names the screen. */
+  /** Ours: the session is, or is no longer, on a screen of the app. Repeated every half minute while it is; `viewer` identifies the screen. */
   watch: call(v.looseObject({ viewer: v.pipe(v.string(), v.minLength(1), v.maxLength(64)), isWatching: v.boolean() }), v.unknown()),
-  /** Answers a question as older versions of ours ask it, by the ids of its form; `cancelled` lets the agent decide. */
+  /** Answers a question of our older versions, by the ids of its form; `cancelled` lets the agent decide. */
   communication: call(
     v.looseObject({
       id: v.string(),
@@ -69,11 +69,11 @@ export const sessionCalls = {
   ...shellCalls,
   ...gitCalls,
   ...searchCalls,
-  /** Ours: as the machine's own, whose helper is not always there to be asked. */
+  /** Ours: the same as those of the machine, whose daemon may be offline. */
   ...ruleCalls
 } as const
 
-/** What existing apps call, of sessions and of machines. They do not say what a call is for. */
+/** Methods of sessions and machines that existing apps call. Their calls do not say what they are for. */
 export const methodsOfHappy: ReadonlySet<string> = new Set([
   'permission',
   'abort',
@@ -94,8 +94,8 @@ export const methodsOfHappy: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What a call chooses, where a later choice takes the place of an earlier one: of those of one caller the latest counts, however they
- * come. Undefined for a call that chooses nothing.
+ * What a call sets, if a later call replaces an earlier one: the latest call of one caller counts, in any order of
+ * arrival. Undefined for a call that sets nothing.
  */
 export function choiceIn(method: string, params: unknown): string | undefined {
   if (!choosing.has(method)) return undefined

@@ -1,6 +1,6 @@
 import * as v from '../../../schema.ts'
 
-/** Failures of these methods are told inside the result, as existing apps expect. */
+/** These methods report failures inside the result, as existing apps expect. */
 const failed = v.looseObject({ success: v.literal(false), error: v.string() })
 const path = v.text(4096)
 
@@ -31,7 +31,7 @@ const treeEntry: v.GenericSchema<unknown, TreeEntry> = v.looseObject({
 /** Methods on files and commands, which sessions and machines share. `content` is base64, `hash` the SHA-256 in hex. */
 export const fileCalls = {
   readFile: call(v.looseObject({ path }), v.union([v.looseObject({ success: v.literal(true), content: v.string() }), failed])),
-  /** Without a hash the file must not be there yet. */
+  /** Without a hash the file must not exist yet. */
   writeFile: call(
     v.looseObject({ path, content: v.string(), expectedHash: v.nullish(v.string()) }),
     v.union([v.looseObject({ success: v.literal(true), hash: v.string() }), failed])

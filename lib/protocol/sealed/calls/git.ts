@@ -1,26 +1,26 @@
 import * as v from '../../../schema.ts'
 
-/** Below the session's folder, with `/` between its parts. */
+/** Relative to the session's folder, with `/` as separator. */
 const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
 const paths = v.pipe(v.array(path), v.minLength(1), v.maxLength(1000))
 const commitId = v.pipe(v.string(), v.regex(/^[0-9a-f]{4,64}$/))
 const count = v.pipe(v.int(), v.minValue(0))
 
-/** Modified, added, deleted, renamed, not known to git, or in conflict. Kept open for letters of newer wrappers. */
+/** Modified, added, deleted, renamed, untracked, or in conflict. Open-ended for letters of newer wrappers. */
 const letter = v.fallback(v.picklist(['M', 'A', 'D', 'R', '?', 'U']), 'M')
 
 export const changedFile = v.looseObject({
   path,
-  /** Where it was before, when it was renamed. */
+  /** The previous path, if it was renamed. */
   from: v.optional(path),
   letter,
   isStaged: v.boolean(),
   isUnstaged: v.boolean(),
-  /** Lines; undefined when nobody counted them. */
+  /** Lines; undefined if they were not counted. */
   added: v.optional(count),
   removed: v.optional(count),
   isBinary: v.optional(v.boolean()),
-  /** Another one when the file looks different. */
+  /** Changes when the file looks different. */
   mark: v.optional(v.string())
 })
 
@@ -29,7 +29,7 @@ const status = v.union([
   v.looseObject({ isRepository: v.literal(false), why: v.fallback(v.picklist(['no-git', 'no-repository']), 'no-repository') }),
   v.looseObject({
     isRepository: v.literal(true),
-    /** Null when no branch is checked out. */
+    /** Null if no branch is checked out. */
     branch: v.nullable(v.string()),
     /** Null before the first commit. */
     head: v.nullable(v.string()),
@@ -37,21 +37,21 @@ const status = v.union([
     ahead: count,
     behind: count,
     files: v.array(changedFile),
-    /** There are more files than are told. */
+    /** The list is incomplete. */
     isCut: v.optional(v.boolean())
   })
 ])
 
 const side = v.nullable(v.string())
 const diff = v.variant('type', [
-  /** Null where there is no such file. */
+  /** Null if there is no such file. */
   v.looseObject({ type: v.literal('text'), oldText: side, newText: side }),
   /** Bytes in base64. */
   v.looseObject({ type: v.literal('image'), mime: v.string(), oldBytes: side, newBytes: side }),
   v.looseObject({ type: v.literal('binary'), oldSize: v.nullable(count), newSize: v.nullable(count) }),
-  /** `canLoad`: with `load` it comes all the same. */
+  /** `canLoad`: it can be requested with `load`. */
   v.looseObject({ type: v.literal('too-large'), lines: v.optional(count), bytes: count, canLoad: v.boolean() }),
-  /** Another repository, by its commits. */
+  /** A submodule, by its commits. */
   v.looseObject({ type: v.literal('submodule'), oldCommit: side, newCommit: side })
 ])
 
@@ -64,14 +64,14 @@ const logEntry = v.looseObject({
   subject: v.string()
 })
 
-/** Ours: git in the folder of a session. Nothing here talks to another computer. */
+/** Ours: git in the folder of a session. No method contacts another computer. */
 export const gitCalls = {
   gitStatus: call(v.looseObject({}), status),
-  /** From the last commit to the file as it is; with `commit`, what that one did. `load`: also what is large. */
+  /** From the last commit to the current file; with `commit`, the changes of that one. `load`: also large files. */
   gitDiff: call(v.looseObject({ path, from: v.nullish(path), commit: v.nullish(commitId), load: v.nullish(v.boolean()) }), diff),
   gitStage: call(v.looseObject({ paths }), v.looseObject({ staged: count })),
   gitUnstage: call(v.looseObject({ paths }), v.looseObject({ unstaged: count })),
-  /** What is staged, or just `paths`. The hooks of the repository run. */
+  /** Commits the staged files, or just `paths`. The hooks of the repository run. */
   gitCommit: call(
     v.looseObject({
       message: v.pipe(v.string(), v.minLength(1), v.maxLength(64 * 1024)),
@@ -86,7 +86,7 @@ export const gitCalls = {
       })
     ])
   ),
-  /** Newest first; `skip` leaves out what is known already. */
+  /** Newest first; `skip` omits known ones. */
   gitLog: call(
     v.looseObject({
       limit: v.pipe(v.int(), v.minValue(1), v.maxValue(200)),

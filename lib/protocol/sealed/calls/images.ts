@@ -1,4 +1,4 @@
-/** What a browser shows as a picture, by the end of a file's name. Not SVG: that is a document. */
+/** Picture types for a browser, by file extension. Not SVG: that is a document. */
 export const imageTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',

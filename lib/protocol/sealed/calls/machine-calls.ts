@@ -15,29 +15,29 @@ export const machineCalls = {
   'spawn-happy-session': call(
     v.looseObject({
       directory: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-      /** Existing apps ask with false first; one that says nothing has asked its person. */
+      /** Existing apps send false first; a call without it has already asked the person. */
       approvedNewDirectoryCreation: v.nullish(v.boolean()),
       agent: v.nullish(v.pipe(v.string(), v.maxLength(100))),
       permissionMode: v.nullish(v.pipe(v.string(), v.maxLength(100))),
       modelMode: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       effortLevel: v.nullish(v.pipe(v.string(), v.maxLength(100))),
       environmentVariables: v.nullish(v.record(v.string(), v.string())),
-      /** Signs the agent in, for this session alone. */
+      /** Signs the agent in, for this session only. */
       token: v.nullish(v.pipe(v.string(), v.maxLength(65_536))),
       resumeClaudeSessionId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       resumeCodexThreadId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
-      /** Told in the metadata of the session. */
+      /** Copied to the metadata of the session. */
       parentSessionId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       forkedFromMessageId: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       isSideChat: v.nullish(v.boolean()),
-      /** Ours: what the agent shall do first. */
+      /** Ours: the first prompt. */
       prompt: v.nullish(v.string()),
-      /** Ours: what to call this start in `start-log`. */
+      /** Ours: the id of this start for `start-log`. */
       start: v.nullish(v.pipe(v.string(), v.maxLength(100))),
-      /** Ours: a conversation of the agent's own to go on with, by its id. */
+      /** Ours: one of the agent's own conversations to continue, by its id. */
       conversation: v.nullish(v.pipe(v.string(), v.maxLength(200))),
-      /** Ours: works on a copy of the repository, on a branch of its own that begins at `base`, or where the folder is. */
-      // `about` is what it is made for; its branch is named after that.
+      /** Ours: works on a copy of the repository, on its own branch based on `base`, or on the folder's current commit. */
+      // `about` describes the work; the branch is named after it.
       worktree: v.nullish(
         v.looseObject({ base: v.nullish(v.pipe(v.string(), v.maxLength(200))), about: v.nullish(v.pipe(v.string(), v.maxLength(200))) })
       )
@@ -49,7 +49,7 @@ export const machineCalls = {
       sessionId: v.pipe(v.string(), v.maxLength(64)),
       model: v.nullish(v.pipe(v.string(), v.maxLength(200))),
       permissionMode: v.nullish(v.pipe(v.string(), v.maxLength(100))),
-      /** A `sessionReminder`, checked only by a machine that does not know the session: it keeps no other one from going on. */
+      /** A `sessionReminder`, checked only by a machine that does not know the session, so a bad one cannot block any other resume. */
       fallback: v.optional(v.unknown()),
       /** Why there is none. */
       fallbackReason: v.nullish(v.pipe(v.string(), v.maxLength(200)))
@@ -60,33 +60,33 @@ export const machineCalls = {
   'stop-daemon': call(v.looseObject({}), done),
   listDirectory: fileCalls.listDirectory,
   getDirectoryTree: fileCalls.getDirectoryTree,
-  /** Ours: what a new session can be made of. */
+  /** Ours: the options for a new session. */
   choices: call(
-    // `folder` is one that is not among the recent ones.
+    // `folder`: one outside the recent ones.
     v.looseObject({ folder: v.nullish(v.pipe(v.string(), v.maxLength(4096))) }),
     v.looseObject({
-      /** Those that are here. `isSignedIn` is left out when it cannot be known without running them. */
+      /** Installed agents. `isSignedIn` is omitted if it cannot be known without running them. */
       agents: v.array(
         v.looseObject({
           agent: v.string(),
           title: v.string(),
           version: v.optional(v.string()),
-          /** How its version stands to those that this helper was tested with. */
+          /** How its version compares with those that this daemon was tested with. */
           tested: v.fallback(v.optional(v.picklist(['tested', 'newer', 'older'])), undefined),
           isSignedIn: v.optional(v.boolean()),
-          /** What to run on the machine to sign in. */
+          /** The command that signs in on the machine. */
           signIn: v.optional(v.string())
         })
       ),
       recentFolders: v.array(v.string()),
       home: v.string(),
-      /** Those that are not, and how to get them. */
+      /** Agents that are not installed, and how to install them. */
       missingAgents: v.optional(v.array(v.looseObject({ agent: v.string(), title: v.string(), install: v.string() }))),
-      /** The recent folders as they are; `branch` of a repository, and how many of its files have changes. */
+      /** The current state of the recent folders; `branch` of a repository, and the number of its changed files. */
       folders: v.optional(v.array(folderState)),
-      /** The folder that was asked for, by its real path; left out where no session may begin, and by older helpers. */
+      /** The requested folder, by its real path; omitted if no session may start there, and by older daemons. */
       folder: v.fallback(v.optional(folderState), undefined),
-      /** Where sessions may begin. */
+      /** Where sessions may start. */
       allowedFolders: v.optional(v.array(v.string()))
     })
   ),

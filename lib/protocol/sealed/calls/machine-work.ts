@@ -5,38 +5,38 @@ const empty = v.looseObject({})
 const done = v.looseObject({ message: v.string() })
 const time = v.number()
 
-/** A process of a session with all that it started, or one that was left over: its session is no more. */
+/** A process of a session with all its descendants, or a leftover one whose session is gone. */
 export const machineProcess = v.looseObject({
-  /** Names the process for `end-process`: its id, and when it began. */
+  /** Identifies the process for `end-process`: its id and start time. */
   id: v.string(),
   pid: v.int(),
   startedAt: time,
-  /** Of it and all that it started: its share of memory where the system tells, else what is resident. */
+  /** Including descendants: its share of memory if the system reports it, otherwise resident memory. */
   memoryBytes: v.number(),
   memoryIs: v.picklist(['share', 'resident']),
-  /** How many processes that is. */
+  /** The number of processes. */
   processes: v.int(),
-  /** What runs in shells below it, as it was called; absent where the system or the helper does not tell. */
+  /** The commands running in shells below it; absent if the system or the daemon does not report them. */
   inShells: v.optional(v.array(v.string())),
   isLeftOver: v.boolean(),
-  /** What runs, for a person. */
+  /** A description for a person. */
   title: v.string(),
   folder: v.optional(v.string()),
   session: v.optional(v.string())
 })
 
-/** A conversation that an agent keeps by itself. */
+/** A conversation stored by an agent. */
 export const agentHistory = v.looseObject({
   agent: v.string(),
-  /** The agent's own id of it; `spawn-happy-session` takes it as `conversation`. */
+  /** The agent's own id; `spawn-happy-session` accepts it as `conversation`. */
   id: v.string(),
   title: v.string(),
   folder: v.string(),
   /** When it was last written to. */
   at: time,
-  /** The session that has it already. */
+  /** The session that already has it. */
   session: v.optional(v.string()),
-  /** Where it goes on right now: a session is running it, or the agent at its own terminal. */
+  /** Where it is running now: in a session, or in the agent at its own terminal. */
   openIn: v.optional(v.picklist(['session', 'terminal']))
 })
 
@@ -54,13 +54,13 @@ const codexThread = v.looseObject({
 const codexFork = v.looseObject({ type: v.literal('success'), newCodexThreadId: v.string() })
 const codexRewindPoint = v.looseObject({ itemId: v.string(), text: v.string(), timestamp: time })
 
-/** Methods of a machine that are about what runs and lies on it. All but those named after Claude and Codex are ours. */
+/** Methods of a machine about its processes and files. All are ours except those named after Claude and Codex. */
 export const machineWorkCalls = {
   processes: call(empty, v.looseObject({ processes: v.array(machineProcess) })),
   'end-process': call(v.looseObject({ id: v.pipe(v.string(), v.maxLength(100)) }), done),
 
   'make-folder': call(v.looseObject({ path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)) }), v.looseObject({ path: v.string() })),
-  /** Folders whose path begins so. */
+  /** Folders whose path has this prefix. */
   'complete-path': call(
     v.looseObject({ path: v.pipe(v.string(), v.maxLength(4096)) }),
     v.looseObject({ folders: v.array(v.string()), hasMore: v.boolean() })
@@ -73,13 +73,13 @@ export const machineWorkCalls = {
       )
     })
   ),
-  /** Refused unless it is clean, or `force` was said by a person. Its branch stays when it has commits of its own. */
+  /** Rejected unless it is clean, or a person chose `force`. Its branch stays if it has commits of its own. */
   'remove-worktree': call(
     v.looseObject({ path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)), force: v.optional(v.boolean()) }),
     v.looseObject({ message: v.string(), branch: v.picklist(['kept', 'removed']) })
   ),
 
-  /** The latest first; `cursor` of an answer asks for those after it. */
+  /** Newest first; `cursor` of an answer requests the next ones. */
   'agent-histories': call(
     v.looseObject({
       agent: v.optional(v.pipe(v.string(), v.maxLength(100))),
@@ -89,7 +89,7 @@ export const machineWorkCalls = {
     }),
     v.looseObject({ histories: v.array(agentHistory), cursor: v.nullable(v.string()) })
   ),
-  /** Conversations on this machine in which all the words stand. */
+  /** Conversations on this machine that contain all the words. */
   'search-histories': call(
     v.looseObject({
       words: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
@@ -97,7 +97,7 @@ export const machineWorkCalls = {
     }),
     v.looseObject({
       hits: v.array(v.looseObject({ ...agentHistory.entries, by: v.picklist(['person', 'agent']), sentence: v.string() })),
-      /** False when time or room ran out before everything was searched. */
+      /** False if a time or size limit ended the search early. */
       isComplete: v.boolean()
     })
   ),
@@ -115,15 +115,15 @@ export const machineWorkCalls = {
     v.looseObject({ ...codexThread.entries, cutAfterItemId: v.pipe(v.string(), v.minLength(1), v.maxLength(200)) }),
     codexFork
   ),
-  /** Where a session of this machine can be forked. */
+  /** The points where a session of this machine can be forked. */
   'rewind-points': call(v.looseObject({ sessionId: v.string() }), v.looseObject({ points: v.array(rewindPoint) })),
-  /** Begins a session that knows what this one knows, up to the turn that begins at `at`, or all of it. */
+  /** Starts a fork of this session, up to the turn that begins at `at`, or in full. */
   'fork-session': call(
     v.looseObject({ sessionId: v.string(), at: v.optional(v.pipe(v.string(), v.maxLength(200))), prompt: v.nullish(v.string()) }),
     v.looseObject({ type: v.literal('success'), sessionId: v.string() })
   ),
 
-  /** What a start that is under way has said so far: of a session that is resumed by its id, of a new one by what `spawn-happy-session` called it. */
+  /** The log so far of a start in progress: of a resumed session by its id, of a new one by the id given to `spawn-happy-session`. */
   'start-log': call(
     v.looseObject({ start: v.pipe(v.string(), v.minLength(1), v.maxLength(100)) }),
     v.looseObject({ lines: v.array(v.string()) })
@@ -132,9 +132,9 @@ export const machineWorkCalls = {
     v.looseObject({ lines: v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(1000))) }),
     v.looseObject({ lines: v.array(v.string()) })
   ),
-  /** The daemon gives its place to a new process of the program as it is installed now; sessions go on. */
+  /** A new process of the currently installed program replaces the daemon; sessions continue. */
   restart: call(empty, done),
-  /** `command`: what a person runs on the machine. `isReady`: a newer program lies there already, and `restart` takes it up. */
+  /** `command`: for a person to run on the machine. `isReady`: a newer program is already installed, and `restart` starts it. */
   update: call(
     empty,
     v.looseObject({
@@ -145,7 +145,7 @@ export const machineWorkCalls = {
       message: v.string()
     })
   ),
-  /** Without `on` it only tells. `isAwake`: a session works, and this keeps the machine from sleeping. */
+  /** Without `on` it only returns the state. `isAwake`: a session is working, and this keeps the machine from sleeping. */
   'keep-awake': call(
     v.looseObject({ on: v.optional(v.boolean()) }),
     v.looseObject({ on: v.boolean(), isAwake: v.boolean(), canDo: v.boolean() })

@@ -5,18 +5,18 @@ const query = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 const foundLine = v.looseObject({
   number: v.pipe(v.int(), v.gtValue(0)),
   text: v.string(),
-  /** Where in `text` it was found; left out by programs that do not tell. */
+  /** The position of the match in `text`; omitted by programs that do not report it. */
   ranges: v.optional(v.array(v.looseObject({ from: v.number(), to: v.number() })))
 })
 
-/** Ours: what is where in the folder of a session. What git ignores is left out. Paths are below the session's folder. */
+/** Ours: search in the folder of a session, without files ignored by git. Paths are relative to the session's folder. */
 export const searchCalls = {
   searchText: call(
     v.looseObject({
       query,
       isRegex: v.nullish(v.boolean()),
       isCaseSensitive: v.nullish(v.boolean()),
-      /** Only files of this form, such as `*.ts` or `src/**`. */
+      /** Only files that match this pattern, such as `*.ts` or `src/**`. */
       glob: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(400)))
     }),
     v.looseObject({
@@ -24,7 +24,7 @@ export const searchCalls = {
       isCut: v.boolean()
     })
   ),
-  /** By parts of the name, best first; without a query some files. */
+  /** By parts of the name, best match first; without a query some files. */
   findFiles: call(
     v.looseObject({ query: v.text(1000), limit: v.nullish(v.pipe(v.int(), v.minValue(1), v.maxValue(500))) }),
     v.looseObject({ paths: v.array(v.string()), isCut: v.boolean() })

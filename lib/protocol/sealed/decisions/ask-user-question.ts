@@ -1,14 +1,14 @@
 import * as v from '../../../schema.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
 
-/** Under this name, which is that of Claude Code's own tool, a question stands among the permissions of a session, and Happy's apps draw it. */
+/** A question is a permission request for this tool, which is Claude Code's own, and Happy's apps render it. */
 export const questionTool = 'AskUserQuestion'
 
 type Answers = Readonly<Record<string, QuestionAnswer>>
 
 const option = v.looseObject({ label: v.string(), description: v.optional(v.string()) })
 
-/** What the tool is called with. Its answers go by the texts of the questions, and name options by their labels. */
+/** The input of the tool. Its answers are keyed by the texts of the questions, and name options by their labels. */
 const questionInput = v.looseObject({
   questions: v.pipe(
     v.array(
@@ -39,7 +39,7 @@ export function readQuestions(input: unknown): Question[] | undefined {
   }))
 }
 
-/** Whoever shows it wants one of the options for each question: a way to leave it open is one. */
+/** Apps require one of the options for each question, so skipping is an option too. */
 export const noAnswer = 'No answer'
 const ownWords = 'The agent asks for words of your own, which only its terminal and the Afield app take.'
 
@@ -58,7 +58,7 @@ export function writeQuestions(questions: readonly Question[]) {
   }
 }
 
-/** Answers as the tool takes them. */
+/** Answers in the format of the tool. */
 export function writeAnswers(questions: readonly Question[], answers: Answers): Record<string, string> {
   const texts = textsOf(questions)
   return Object.fromEntries(
@@ -73,8 +73,8 @@ export function writeAnswers(questions: readonly Question[], answers: Answers): 
 }
 
 /**
- * What the tool was answered with, as answers to the form: a text that is none of the labels is the person's own. Undefined when there are
- * no answers in it, and when it leaves open what can only be answered in words.
+ * The tool's answers as answers to the form: a text that matches no label is the person's own. Undefined if there
+ * are none, and if a question that needs a text is unanswered.
  */
 export function readAnswers(questions: readonly Question[], input: unknown): Answers | 'none' | 'declined' {
   const { data } = v.safeParse(answeredInput, input)
@@ -92,7 +92,7 @@ function textOf(answer: unknown): string {
   return typeof answer === 'string' ? answer.trim() : ''
 }
 
-/** Labels that were chosen together stand one after the other, and may have commas in them; at its terminal Claude Code then quotes them. */
+/** Labels chosen together are joined, and may contain commas; at its terminal Claude Code then quotes them. */
 function readAnswer(question: Question, text: string): QuestionAnswer {
   const labels = labelsOf(question)
   const longestFirst = labels.flatMap(label => [label, `"${label}"`]).toSorted((one, other) => other.length - one.length)
@@ -109,7 +109,7 @@ function readAnswer(question: Question, text: string): QuestionAnswer {
   return { values, ...(!isLeftOpen && { other: rest }) }
 }
 
-/** The answers go by them, so no two are the same. */
+/** Answers are keyed by these, so they must be unique. */
 function textsOf(questions: readonly Question[]): string[] {
   return distinct(questions.map(({ question }) => question))
 }

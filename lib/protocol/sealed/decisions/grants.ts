@@ -1,11 +1,11 @@
 import * as v from '../../../schema.ts'
 
-/** What an agent does without asking again once it has a yes for longer. Of a list that is empty, what the decision itself shows. */
+/** What an agent does without asking again after a permanent approval. An empty list means what the decision itself shows. */
 export const grants = v.looseObject({
   lasts: v.picklist(['session', 'always']),
   what: v.array(
     v.object({
-      /** `edits`: all of them. `everything`: nothing is asked any more. `rights`: those that the agent asks for. */
+      /** `edits`: all of them. `everything`: no more requests. `rights`: those that the agent requests. */
       type: v.picklist(['edits', 'everything', 'files', 'commands', 'tools', 'hosts', 'folders', 'rights']),
       of: v.array(v.string())
     })

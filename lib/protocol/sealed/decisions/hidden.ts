@@ -1,6 +1,6 @@
 /**
- * Characters that could hide or reorder what a person decides on. Categories Cc, Cf (bidi marks, zero width, tags), Zl, Zp, and spaces
- * other than the plain one; lone surrogates; blank-looking letters; variation selectors. Tab and line feed are what they seem. A carriage
+ * Characters that could hide or reorder the content of a decision. Categories Cc, Cf (bidi marks, zero width, tags), Zl, Zp, and spaces
+ * other than the plain one; lone surrogates; blank-looking letters; variation selectors. Tab and line feed are harmless. A carriage
  * return is not: it overwrites a line in a terminal.
  */
 export const hidden =

@@ -1,11 +1,11 @@
 import type { Level, RiskName } from './risk-names.ts'
 
-// A word begins a command at the start, after a separator, or after a word that runs its argument.
+// A command word is at the start, after a separator, or after a word that runs its argument.
 const start = String.raw`(?<=^|[\n;&|(\`{!]\s*|\b(?:sudo|doas|exec|eval|env|xargs|time|nohup|then|do|else|command|-exec)\s+(?:-\S+\s+)*)`
 const flags = String.raw`(?:\s+-\S+)*`
 const rest = String.raw`[^\n;&|]*?`
 
-/** What in a command speaks for care; the marks are what they match. */
+/** Signs of risk in a command; the marks are their matches. */
 export const rules = [
   rule('deletes', 'risky', String.raw`${start}(?:\S*/)?rm\s+(?:${rest}\s)?-{1,2}(?:[a-zA-Z]*[rRf]\w*|recursive|force)`),
   rule(

@@ -6,9 +6,9 @@ export { type Level, type RiskName, riskLevel, riskName } from './risk-names.ts'
 
 export interface Risk {
   readonly level: Level
-  /** What speaks for the level, the gravest first, each once. */
+  /** The reasons for the level, most serious first, each once. */
   readonly reasons: readonly RiskName[]
-  /** The words that say so: ranges of the text, ascending, not overlapping. */
+  /** The words that cause it: ranges of the text, ascending, not overlapping. */
   readonly marks: readonly Mark[]
 }
 
@@ -17,30 +17,30 @@ export interface Mark {
   readonly to: number
 }
 
-/** What a decision is about, as far as risk goes. `command` is the whole command; `paths` are what it reads or changes. */
+/** The input for judging risk. `command` is the whole command; `paths` are the files it reads or changes. */
 export interface Subject {
   readonly command: string | undefined
   readonly url: string | undefined
   readonly paths: readonly string[]
   /** The folder of the session. */
   readonly folder: string | undefined
-  /** Where the command runs when that is not the folder. */
+  /** Where the command runs, if not in that folder. */
   readonly directory?: string | undefined
   /** Files that this agent changed in this session. */
   readonly edited?: readonly string[]
   readonly isWrite: boolean
-  /** Everything else that is shown and decided on. */
+  /** Everything else shown for the decision. */
   readonly text: string
 }
 
-/** The graver of two. */
+/** The more serious of two. */
 export function higher(one: Level, other: Level): Level {
   return riskLevel.options.indexOf(one) > riskLevel.options.indexOf(other) ? one : other
 }
 
 /**
- * How carefully to ask. A list of words cannot see through a clever command, so it only ever raises the level: what it does not know is
- * still shown whole and asked for.
+ * The risk level. A list of words cannot see through a clever command, so it only ever raises the level: an unknown command is
+ * still shown in full and needs an approval.
  */
 export function riskOf(subject: Subject): Risk {
   const found: { name: RiskName; level: Level; mark?: Mark }[] = []
@@ -70,7 +70,7 @@ export function riskOf(subject: Subject): Risk {
 }
 
 const manyFiles = 8
-// In characters. What is longer nobody reads either.
+// In characters. No one reads longer ones.
 const longestRead = 20_000
 
 function markOf(match: RegExpExecArray): Mark {
@@ -81,7 +81,7 @@ function markOf(match: RegExpExecArray): Mark {
 const secretPath =
   /(^|[/\\])(\.env(\.[\w-]+)?|id_(rsa|ed25519|ecdsa|dsa)|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.pgpass|credentials|secrets?(\.\w+)?|[^/\\]*\.(pem|key|p12|pfx|keystore))([/\\]|$)/i
 
-// Inside single quotes nothing escapes; inside double quotes and outside a backslash does. Here-documents are left to the list above.
+// Inside single quotes nothing escapes; elsewhere a backslash does. Here-documents are handled by the list above.
 function quotesAreOpen(command: string): boolean {
   if (/<<-?\s*["']?\w/.test(command)) return false
   let open = ''
@@ -91,13 +91,13 @@ function quotesAreOpen(command: string): boolean {
     else if (c === '\\') i++
     else if (open === '"') open = c === '"' ? '' : open
     else if (c === '"' || c === "'") open = c
-    // The rest of the line is a comment, in which an apostrophe quotes nothing.
+    // The rest of the line is a comment, where an apostrophe does not quote.
     else if (c === '#' && /^$|\s/.test(command[i - 1] ?? '')) i = command.indexOf('\n', i) < 0 ? command.length : command.indexOf('\n', i)
   }
   return open !== ''
 }
 
-/** Words of a command that run a file which this agent changed. Where each stands is enough: what it does nobody can tell. */
+/** Words of a command that run a file changed by this agent. Their position is enough: the effect of such a file is unknown. */
 function editedIn({ command = '', folder, directory, edited = [] }: Subject): Mark[] {
   if (edited.length === 0) return []
   const files = edited.map(path => tidy(absolute(path, folder)))
@@ -123,7 +123,7 @@ function editedIn({ command = '', folder, directory, edited = [] }: Subject): Ma
   return marks
 }
 
-// A program that reads one of these runs what it says.
+// A program that reads one of these files executes it.
 const recipes: readonly [file: RegExp, programs: RegExp][] = [
   [/^package\.json$/, /^(npm|pnpm|yarn|bun)$/],
   [/^(GNU)?[Mm]akefile$/, /^g?make$/],

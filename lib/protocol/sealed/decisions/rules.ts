@@ -2,25 +2,25 @@ import * as v from '../../../schema.ts'
 import { riskLevel, riskName } from './risk-names.ts'
 
 /**
- * What a rule is about: a command line, files that are changed or read, a page by its host, or a tool by its name. The pattern is read
- * accordingly.
+ * The subject of a rule: a command line, files that are changed or read, a page by its host, or a tool by its name. It determines how
+ * the pattern is read.
  */
 export const ruleSubject = v.picklist(['command', 'change', 'read', 'page', 'tool'])
 
 export const rulePattern = v.looseObject({
   on: ruleSubject,
   pattern: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
-  /** The rule counts here and below. */
+  /** The rule applies to this folder and below. */
   folder: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  /** And only for the tool of this name. */
+  /** Only for the tool of this name. */
   tool: v.optional(v.text(200))
 })
 
-/** What a person allows for longer than once. */
+/** A permission that applies more than once. */
 export const ruleDraft = v.looseObject({
   ...rulePattern.entries /** Only in this session; else on the whole machine. */,
   session: v.optional(v.string()),
-  /** In ms since 1970; without it until it is removed. */
+  /** In ms since 1970; if absent, until it is removed. */
   endsAt: v.optional(v.number())
 })
 
@@ -28,13 +28,13 @@ export const approvalRule = v.looseObject({
   ...ruleDraft.entries,
   id: v.string(),
   madeAt: v.number(),
-  /** The device, as it names itself. */
+  /** The name of the device. */
   madeBy: v.optional(v.string()),
   used: v.number(),
   usedAt: v.optional(v.number())
 })
 
-/** What was asked and how it was answered, as the machine keeps it. */
+/** A request and its answer, as recorded on the machine. */
 export const decisionEntry = v.looseObject({
   at: v.number(),
   session: v.optional(v.string()),
@@ -44,22 +44,22 @@ export const decisionEntry = v.looseObject({
   tool: v.string(),
   /** The command, the paths or the address. */
   what: v.string(),
-  /** Of files, all of them. */
+  /** All of them, for files. */
   paths: v.fallback(v.array(v.string()), []),
   /** No pattern can allow it. */
   isOdd: v.fallback(v.boolean(), true),
   level: riskLevel,
   reasons: v.fallback(v.array(riskName), []),
   answer: v.picklist(['allowed', 'denied', 'ended']),
-  /** Who answered, as it names itself; and the device whose sign-in it was, as the server knows it. */
+  /** The claimed name of the device that answered; and the device of the sign-in, as the server identified it. */
   by: v.optional(v.string()),
   device: v.optional(v.string()),
   rule: v.optional(v.string()),
-  /** What was chosen, when it allows more than this once. */
+  /** The choice, if it allows more than this once. */
   choice: v.optional(v.string())
 })
 
-/** How a pattern would have decided what was asked before; the latest first. */
+/** How a pattern would have decided earlier requests; newest first. */
 export const ruleTrial = v.looseObject({
   looked: v.number(),
   passed: v.number(),
@@ -80,10 +80,10 @@ export const ruleCalls = {
     result: v.looseObject({ rule: approvalRule })
   },
   'rules-remove': { params: v.looseObject({ id: v.string() }), result: v.looseObject({}) },
-  /** While they are paused no rule answers anything. */
+  /** While rules are paused, none applies. */
   'rules-pause': { params: v.looseObject({ isPaused: v.boolean() }), result: v.looseObject({ isPaused: v.boolean() }) },
   'rules-try': { params: rulePattern, result: ruleTrial },
-  /** The last that were made on this device, the latest first. */
+  /** The last decisions made on this device, newest first. */
   decisions: { params: v.looseObject({ device: v.string() }), result: v.looseObject({ entries: v.array(decisionEntry) }) }
 } as const
 

@@ -2,7 +2,7 @@ import type { StepContent, StepKind } from '../messages.ts'
 import type { Subject } from './risk.ts'
 import { commandOf, directoryOf, kindOf, pathOf, urlOf } from './tool-args.ts'
 
-/** What an agent asks for, as its request or its step tells it. */
+/** The subject of an agent's request, from the request or its step. */
 export interface Asked {
   readonly tool: string
   readonly kind: StepKind | undefined
@@ -12,7 +12,7 @@ export interface Asked {
   readonly locations: readonly string[]
 }
 
-/** Both the machine and the devices judge by this; `shown` is what a screen makes of it besides. */
+/** Machine and devices both judge by this; `shown` is for display only. */
 export function riskSubjectOf(asked: Asked, where: { folder: string | undefined; edited?: readonly string[] }): Subject {
   const { args, content } = asked
   const kind = asked.kind ?? kindOf(asked.tool)
@@ -30,7 +30,7 @@ export function riskSubjectOf(asked: Asked, where: { folder: string | undefined;
   }
 }
 
-/** Agents that give no command give it as the title. */
+/** Some agents send the command as the title. */
 export function commandAsked(kind: StepKind, { args, title }: Pick<Asked, 'args' | 'title'>): string | undefined {
   const command = commandOf(args)
   if (kind !== 'execute' || command !== undefined) return command

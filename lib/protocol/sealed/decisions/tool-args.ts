@@ -39,12 +39,12 @@ const kindByName: Readonly<Record<string, StepKind>> = {
   updateplan: 'plan'
 }
 
-/** What a tool of an existing wrapper does, by its name; those say no kind. */
+/** The kind of an existing wrapper's tool, by its name; those wrappers do not send it. */
 export function kindOf(name: string): StepKind {
   return kindByName[name.toLowerCase().replaceAll(/[^a-z]/g, '')] ?? 'other'
 }
 
-/** The command a step runs, whichever way its agent writes it down; undefined when it runs none. */
+/** The command of a step, in any agent's format; undefined if it runs none. */
 export function commandOf(args: Args): string | undefined {
   const command = args['command'] ?? args['cmd'] ?? args['script']
   if (typeof command === 'string') return command
@@ -69,7 +69,7 @@ export function urlOf(args: Args): string | undefined {
   return typeof args['url'] === 'string' ? args['url'] : undefined
 }
 
-/** Where a command runs, when its agent says so. */
+/** Where a command runs, if its agent says so. */
 export function directoryOf(args: Args): string | undefined {
   for (const name of ['cwd', 'workdir', 'directory', 'working_directory']) {
     if (typeof args[name] === 'string') return args[name]

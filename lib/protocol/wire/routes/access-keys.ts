@@ -6,7 +6,7 @@ import { kib, route } from './route.ts'
 const path = '/v1/access-keys/:sessionId/:machineId'
 const params = v.object({ sessionId, machineId })
 
-/** Sealed keys, one for a session on a machine. */
+/** Sealed keys, one per session and machine. */
 export const accessKeyRoutes = {
   readAccessKey: route({
     method: 'GET',

@@ -3,7 +3,7 @@ import { plainText, sealed, sessionId, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
-/** Null: without an end. */
+/** Null: no limit. */
 const most = v.nullable(v.int())
 const legacyLogin = v.picklist(['on', 'once', 'off'])
 

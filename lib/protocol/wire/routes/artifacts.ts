@@ -6,7 +6,7 @@ import { kib, ok, route } from './route.ts'
 const artifactParams = v.object({ id: artifactId })
 const newArtifactId = v.pipe(v.string(), v.uuid(), artifactId)
 
-/** What makes an artifact, by HTTP and by socket. The client chooses the id, a UUID. */
+/** The input for a new artifact, over HTTP and sockets. The client chooses the id, a UUID. */
 export const artifactDraft = v.object({ id: newArtifactId, header: sealed, body: sealed, dataEncryptionKey: sealed })
 
 /** Documents of an account: a header that lists show and a body, each sealed and versioned. */

@@ -10,7 +10,7 @@ const fileParams = v.object({ id: sessionId, file: attachmentId })
 const offset = v.pipe(v.int(), v.minValue(0), v.maxValue(mostAttachmentBytes))
 const upload = v.object({ offset, size: offset, complete: v.boolean() })
 
-/** Sealed files of a session, such as images: the server keeps bytes it cannot read and never shows them as a page. */
+/** Sealed files of a session, such as images: the server stores bytes it cannot read and never serves them as a page. */
 export const attachmentRoutes = {
   requestUpload: route({
     method: 'POST',

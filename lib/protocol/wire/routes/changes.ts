@@ -14,7 +14,7 @@ const removedRow = v.variant('of', [
 ])
 const activeRow = <Id extends v.GenericSchema>(id: Id) => v.object({ id, activeAt: time })
 
-/** Rows as they are now. What is in `removed` went before any row of the same answer: an id may have been used again. */
+/** The current rows. Apply `removed` before the rows of the same answer: an id may have been reused. */
 const changedRows = v.object({
   complete: v.literal(true),
   epoch: v.string(),
@@ -33,7 +33,7 @@ const startOver = v.object({ complete: v.literal(false), epoch: v.string(), cloc
 
 const receipts = v.object({ deliveredSeq: v.optional(seq), readSeq: v.optional(seq) })
 
-/** What keeps clients whole: what they missed, how far messages came, and calls without a socket. */
+/** Routes that keep clients in sync: missed changes, receipts, and calls without a socket. */
 export const changeRoutes = {
   readChanges: route({
     method: 'GET',

@@ -4,7 +4,7 @@ import { deviceRecord, tokenRecord } from '../records.ts'
 import { scope } from '../scopes.ts'
 import { kib, ok, route } from './route.ts'
 
-/** Who is signed in to an account, and which programs have a token of their own. */
+/** The signed-in devices of an account, and the programs with their own tokens. */
 export const deviceRoutes = {
   listDevices: route({
     method: 'GET',

@@ -3,7 +3,7 @@ import { kvKey } from '../ids.ts'
 import { kvRecord } from '../records.ts'
 import { route, wholeNumber } from './route.ts'
 
-/** Reading keys in the ways that other clients do. */
+/** Reading keys as other clients do. */
 export const kvListRoutes = {
   readKvKey: route({
     method: 'GET',

@@ -5,7 +5,7 @@ import { kib, route } from './route.ts'
 
 const mutation = v.object({ key: kvKey, value: v.nullable(sealed), version: v.pipe(v.int(), v.minValue(-1)) })
 
-/** Small values under keys that clients choose. The server can read the keys. */
+/** Small values with keys chosen by clients. The server can read the keys. */
 export const kvRoutes = {
   readKv: route({
     method: 'POST',

@@ -8,7 +8,7 @@ const about = v.text(1000)
 const pairingKind = v.picklist(['terminal', 'device'])
 const params = v.object({ id: pairingId })
 
-/** Pairing in the way of our own clients: a request is known by its id, and fetched by whoever made it alone. */
+/** Pairing of our own clients: a request is identified by its id, and only the requester can fetch its answer. */
 export const pairingRoutes = {
   askPairing: route({
     method: 'POST',

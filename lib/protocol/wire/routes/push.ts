@@ -6,15 +6,15 @@ import { kib, ok, route } from './route.ts'
 const id = plainText(64)
 const milliseconds = v.number()
 
-/** How well notices reach one channel, of the last 30 days. */
+/** The delivery statistics of a channel over the last 30 days. */
 const channelHealth = v.object({
-  /** In the last seven days: handed to the provider, and known to have arrived. Only what acknowledges is counted as arrived. */
+  /** In the last seven days: accepted by the provider, and known to have arrived. Only acknowledged ones count as arrived. */
   sent: v.int(),
   arrived: v.int(),
-  /** From the hand-over to the arrival, of those that arrived in seven days. */
+  /** From acceptance to arrival, of those that arrived in seven days. */
   typicalMs: v.nullable(milliseconds),
   slowestMs: v.nullable(milliseconds),
-  /** The newest first. */
+  /** Newest first. */
   last: v.array(
     v.object({
       at: time,
@@ -29,18 +29,18 @@ const channelHealth = v.object({
 const channel = v.object({
   id,
   kind: channelKind,
-  /** Whether the device that asks registered it. */
+  /** Whether the calling device registered it. */
   isOwn: v.boolean(),
   /** The name of the device that registered it. */
   device: v.nullable(v.string()),
   createdAt: time,
   updatedAt: time,
-  /** Whether arrivals are acknowledged; of other kinds only the hand-over is known. */
+  /** Whether arrivals are acknowledged; for other kinds only acceptance is known. */
   acknowledges: v.boolean(),
   health: channelHealth
 })
 
-/** Notifications: what wrappers ask for, where they go, when, and what became of them. */
+/** Notifications: requests of wrappers, channels, settings and outcomes. */
 export const pushRoutes = {
   notify: route({
     method: 'POST',

@@ -11,40 +11,40 @@ export interface Route<
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Segments that begin with a colon are parameters, percent-decoded. */
   path: string
-  /** What the token of the caller has to allow; `none` asks for no token. */
+  /** The scope that the caller's token needs; `none` requires no token. */
   auth: Auth
-  /** Largest body in bytes; more is refused while it is still arriving. */
+  /** Largest body in bytes; a larger one is rejected while it is arriving. */
   limit: number
   /** True for routes that existing clients do not know. */
   ours: boolean
-  /** True when the answer holds addresses of this server, which then begin as the caller's own address of it. */
+  /** True if the answer contains addresses of this server, which then start with the address that the caller used. */
   tellsAddresses: boolean
   params: Params
   query: Query
   body: Body
   reply: Reply
-  /** The body of a 409 that says what is there instead. */
+  /** The body of a 409, with the stored value. */
   conflict?: v.GenericSchema
 }
 
-/** Bytes on their way in: read once, in order. More arrive as fast as they are read. */
+/** An incoming byte stream: read once, in order. It arrives as fast as it is read. */
 export interface BytesIn extends AsyncIterable<Uint8Array> {
-  /** Of what was read so far only so many bytes are still in memory. */
+  /** Reports that only this many of the bytes read are still in memory. */
   keep(bytes: number): void
 }
 
-/** Bytes that wait to be read, a piece at a time and from any place on, as fast as the other side takes them. */
+/** Bytes to send, read a piece at a time from any offset, as fast as the other side accepts them. */
 export interface BytesOut {
   size: number
-  /** Names exactly these bytes, for ever. */
+  /** Identifies exactly these bytes, permanently. */
   tag: string
-  /** A piece that begins at `at`, which lies before the end; never empty. */
+  /** A piece that begins at `at`, which is before the end; never empty. */
   readFrom(at: number): Promise<Uint8Array>
 }
 
-/** In the place of a schema: the body is not JSON, and the handler reads it while it arrives. */
+/** In place of a schema: the body is not JSON, and the handler reads it while it arrives. */
 export const bytesIn = v.custom<BytesIn>(() => true)
-/** In the place of a schema: the answer is not JSON. A request may ask for a range of it. */
+/** In place of a schema: the answer is not JSON. A request may ask for a range of it. */
 export const bytesOut = v.custom<BytesOut>(() => true)
 
 export const kib = 1024
@@ -53,10 +53,10 @@ export const ok = v.object({ success: v.literal(true) })
 export const milliseconds = digits(16, 'a whole number of milliseconds')
 export const wholeNumber = digits(10)
 
-/** A place among the messages of a session. Existing clients name ends that no session reaches. */
+/** A position among the messages of a session. Existing clients send ends that no session reaches. */
 export const seqInQuery = v.pipe(digits(16), v.safeInteger('a whole number'))
 
-/** A number as a query has it. */
+/** A number in a query. */
 export function digits(most: number, wish = 'a whole number') {
   return v.pipe(
     v.string(),
@@ -86,7 +86,7 @@ export function route<
   reply: Reply
   conflict?: v.GenericSchema
 }): Route<Params, Query, Body, Reply, Auth> {
-  // The defaults stand in exactly where the type parameter took its default.
+  // The defaults are exactly those of the type parameters.
   const absent = nothing as v.GenericSchema
   return {
     ours: false,

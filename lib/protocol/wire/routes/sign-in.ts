@@ -2,19 +2,19 @@ import * as v from '../../../schema.ts'
 import { accountId, deviceId, plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
-/** What a person calls the device, for the list of sign-ins. */
+/** The display name of the device, for the list of sign-ins. */
 const deviceName = plainText(100)
 /** Base64 text whose bytes are checked where they are used. */
 const bytes = (most: number) => v.text(most)
 
-/** What somebody new may need to show, and how the list of devices calls who signs in. */
+/** What a new user may need for sign-up, and the name of the device in the list. */
 const newcomer = {
   setupCode: v.optional(v.text(64)),
   /** The code of an invitation. */
   invite: v.optional(v.text(64)),
   deviceName: v.optional(deviceName)
 }
-/** What a client of our own signed; the origin is that under which it reached the server. */
+/** What a client of ours signed; the origin is the one at which it reached the server. */
 const claim = { deviceKey: bytes(64), origin: v.text(300), nonce: bytes(64), signature: bytes(128) }
 
 /** Signing in and pairing. */

@@ -8,13 +8,13 @@ const fingerprint = v.pipe(v.string(), v.length(fingerprintLength))
 const inviteRecord = v.object({
   id: inviteId,
   label: v.string(),
-  /** `open` for five minutes after its link was opened; `over` when its day has passed. */
+  /** `open` for five minutes after its link was opened; `over` after its day has passed. */
   state: v.picklist(['unused', 'open', 'used', 'over']),
   createdAt: time,
   endsAt: time
 })
 
-/** Letting people in: for the app of the owner, whose account is the first of the server. */
+/** Admitting people: for the app of the owner, whose account is the first of the server. */
 export const signUpRoutes = {
   listSignups: route({
     method: 'GET',

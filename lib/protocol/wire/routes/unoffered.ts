@@ -7,8 +7,8 @@ const uid = v.object({ uid: v.text(200) })
 const refused = v.never()
 
 /**
- * What existing clients ask for and this server does not have: other people, GitHub, voice, tokens of vendors. Answered as
- * empty or not configured, in shapes they accept; a route that was missing would be asked again for ever.
+ * Features that existing clients request and this server does not have: friends, GitHub, voice, vendor tokens. Answered as
+ * empty or not configured, in shapes that they accept; a missing route would be requested again forever.
  */
 export const unofferedRoutes = {
   listFriends: route({

@@ -3,10 +3,10 @@ import { sessionId } from '../ids.ts'
 import { amounts } from '../records.ts'
 import { kib, route } from './route.ts'
 
-/** Seconds since 1970: the one place where the wire does not count milliseconds. */
+/** Seconds since 1970: the only place where the wire does not use milliseconds. */
 const seconds = v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e12))
 
-/** What agents reported to have used; the reports come by socket. */
+/** Usage reported by agents; the reports are sent over sockets. */
 export const usageRoutes = {
   queryUsage: route({
     method: 'POST',
