@@ -5,8 +5,8 @@ import { openLoad } from './kit/load.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
- * What a message costs the server's processor from its HTTP post to its frame on another connection, on disk in between:
- * Afield beside a bare uWebSockets + SQLite loop that has no sign-in and no checks. Same wire, same durability, same load.
+ * The server's processor time for a message, from its HTTP post to its frame on another connection, stored on disk in between:
+ * Afield beside a bare uWebSockets + SQLite loop without sign-in and checks. Same wire, same durability, same load.
  */
 const rounds = 3
 const cases = [

@@ -5,7 +5,7 @@ import { newSigner } from './kit/keys.ts'
 import { openPoster, postText } from './kit/raw-http.ts'
 import { afieldServer } from './kit/server.ts'
 
-/** What refusing a bad signature costs when nothing limits how often somebody tries [Q5]. */
+/** The cost of rejecting bad signatures without rate limits [Q5]. */
 const tries = 1_000
 const connections = 8
 

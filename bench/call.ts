@@ -5,8 +5,8 @@ import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
- * What a call from a phone to a machine and its answer cost the server's processor: Afield beside bare uWebSockets that finds
- * the callee in a map and hands the two texts on.
+ * The server's processor time for a call from a phone to a machine and its answer: Afield beside bare uWebSockets that finds
+ * the callee in a map and forwards the two texts.
  */
 const rounds = 3
 const textBytes = 1_000

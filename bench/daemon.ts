@@ -11,7 +11,7 @@ import { linkedComputer } from '../test/wrapper/kit/world.ts'
 import { runWrapper } from '../test/wrapper/kit/wrapper.ts'
 import { cpuOf } from './kit/other-process.ts'
 
-/** What a daemon costs that has nothing to do but hear that a session lives: with no ended session beside it, and with 2,000, both at once. */
+/** The cost of an idle daemon with one live session: without ended sessions, and with 2,000, both at the same time. */
 const ended = 2_000
 const settleMs = 10_000
 const measuredMs = 30_000
@@ -45,7 +45,7 @@ async function startDaemon(count: number): Promise<number> {
   return daemon.child.pid ?? 0
 }
 
-/** As one is left by an agent that told its commands. */
+/** As left by an agent that reported its commands. */
 async function endedSession(path: string, tag: string): Promise<void> {
   const home = openHome({ AFIELD_HOME: path })
   const credentials = home.credentials(server.url)

@@ -5,15 +5,15 @@ import { openLoad } from './kit/load.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
- * What a message costs the server's processor when many phones look on: Afield, which sends to each connection and looks at
- * the result, beside a bare loop that leaves it to the topics of uWebSockets. On disk before anybody sees it, in both.
+ * The server's processor time for a message with many receivers: Afield, which sends to each connection and checks
+ * the result, beside a bare loop that uses uWebSockets topics. Both store it on disk before anyone sees it.
  */
 const rounds = 3
 const cases = [
   { title: 'one agent speaks', posters: 1, messages: 2_000 },
   { title: 'eight agents speak', posters: 8, messages: 6_000 }
 ]
-// In step, so that both servers have the same messages in each turn, whatever they answer first.
+// In lockstep, so that both servers have the same messages in each turn, whichever answers first.
 const shape = { listeners: 50, batch: 1, textBytes: 2_000, inStep: true }
 
 if (isChild) await (process.argv[2] === 'bare' ? bareLoop() : afieldServer())

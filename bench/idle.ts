@@ -5,13 +5,13 @@ import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
- * What a connection that only waits costs the server in memory that nobody shares, after a garbage collection: Afield, where
- * each belongs to an account and is pinged, beside bare uWebSockets that went through the same handshake.
+ * The server's private memory for an idle connection, after a garbage collection: Afield, where
+ * each belongs to an account and is pinged, beside bare uWebSockets after the same handshake.
  */
 const rounds = 3
 const connections = 10_000
 const accounts = 1_000
-/** Settles what a process allocates once, before anything is counted. */
+/** Triggers the one-time allocations of a process before anything is counted. */
 const before = 500
 const atOnce = 100
 
@@ -38,7 +38,7 @@ async function open({ target }: Child, count: number) {
     const opening = Array.from({ length: Math.min(atOnce, count - from) }, (_, index) => {
       const number = from + index
       const token = target.tokens[number % target.tokens.length] ?? ''
-      // One address has not ports enough for many rounds.
+      // One address does not have enough ports for many rounds.
       return openRawSocket({
         port: target.port,
         auth: { token, clientType: 'user-scoped' },

@@ -5,7 +5,7 @@ import { atRate, quantile } from './kit/pace.ts'
 import { openPosters } from './kit/raw-http.ts'
 import { afieldServer } from './kit/server.ts'
 
-/** How long a sender waits until its message is on disk, at a steady rate that nothing slows: what is late makes the next ones late too [D6]. */
+/** How long a sender waits until its message is on disk, at a fixed rate: a late message delays the next ones too [D6]. */
 const perSecond = 2_000
 const seconds = 5
 const rounds = 3

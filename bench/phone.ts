@@ -12,8 +12,8 @@ import { manualClock } from '../test/kit/manual-clock.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
 
 /**
- * What an hour of a working agent costs a phone that looks on, in bytes of its connection: 40 turns of thinking, eight steps with a
- * few words before each, and an answer, one of them of 20,000 characters. The hour is that of a clock which is moved.
+ * The bytes that a watching phone receives in an hour of a working agent: 40 turns of thinking, eight steps with a
+ * few words before each, and an answer, one of them of 20,000 characters. The hour passes on a manual clock.
  */
 const turns = 40
 const turnMs = 90_000
@@ -82,7 +82,7 @@ for (let turn = 0; turn < turns; turn++) {
   signs.tell()
   await pass(Math.max(0, beganAt + turnMs - clock.now()))
 }
-// What was sent last is answered after all before it has come.
+// The last request is answered after everything before it has arrived.
 await socket.request('ping', {})
 await rest.call('readMessages', { params: { id }, query: {} })
 

@@ -9,9 +9,9 @@ import { linkedComputer } from '../test/wrapper/kit/world.ts'
 import { cpuOf, memoryOf } from './kit/other-process.ts'
 
 /**
- * What a session costs that a phone began: the memory of each of its processes beside a bare Node.js, what that of the wrapper is made of,
- * and the processor time of the wrapper for each message of its agent. AFIELD_PROGRAM measures a built one, else it runs from its
- * sources; with CLAUDE_BIN and CLAUDE_ADAPTER the memory of a session of the real Claude Code too.
+ * The cost of a session started from a phone: the memory of each of its processes beside a bare Node.js, a breakdown of the wrapper's,
+ * and the processor time of the wrapper per message of its agent. AFIELD_PROGRAM measures a built program, otherwise it runs from its
+ * sources; with CLAUDE_BIN and CLAUDE_ADAPTER also the memory of a session with the real Claude Code.
  */
 const messages = 2_000
 const settleMs = 6_000
@@ -48,7 +48,7 @@ const [afield = '', ...before] = AFIELD_PROGRAM?.split(' ') ?? [process.execPath
 
 const bare = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)'], { env, stdio: 'ignore' })
 t.teardown(() => bare.kill('SIGKILL'))
-// Node.js keeps what it compiled when a process ends: the first ones are not measured.
+// Node.js saves its compile cache when a process ends: the first ones are not measured.
 await endBoth(await startBoth())
 const { daemon, wrapper, session } = await startBoth()
 await pause(settleMs)
@@ -76,7 +76,7 @@ for (const close of closing) await close()
 rmSync(folder, { recursive: true, force: true })
 process.exit(0)
 
-/** Signed in with a key that nobody asks for, in a folder of its own. */
+/** Signed in with a new key, in its own folder. */
 function claudeAlone(program: string): Record<string, string> {
   const config = join(folder, 'claude')
   mkdirSync(config)
@@ -121,7 +121,7 @@ async function endBoth({ daemon, wrapper, session }: { daemon: ChildProcess; wra
   session.close()
 }
 
-/** Its memory that is shared with nobody. */
+/** Its private memory. */
 function show(name: string, pid = 0, alone?: number): number {
   const own = memoryOf(pid, 'Private_Dirty') + memoryOf(pid, 'Private_Clean')
   const ratio = alone === undefined ? '' : `   ${(own - alone).toFixed(1)} MB more than bare Node.js, ${(own / alone).toFixed(1)} times`
@@ -144,7 +144,7 @@ function childOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
 }
 
-/** Milliseconds of processor time of the wrapper for each of so many, in a turn of their own. */
+/** Milliseconds of the wrapper's processor time per item, in their own turn. */
 async function say(what: 'words' | 'pieces', count: number): Promise<number> {
   const turnsEnded = () => session.messages.filter(({ role }) => role === 'agent').length
   const [was, began] = [turnsEnded(), cpuOf(wrapper)]

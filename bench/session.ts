@@ -10,7 +10,7 @@ import { createServer } from '../lib/index.ts'
 import { launchChromium } from '../test/kit/chromium.ts'
 import { fillSession } from '../test/kit/long-session.ts'
 
-/** What a session of many messages costs the browser of a phone: to open and to scroll. Bare is a page of plain text. */
+/** The cost of opening and scrolling a long session in a phone's browser. Bare is a page of plain text. */
 const messages = 10_000
 const scrollSteps = 120
 const rounds = 5
@@ -18,7 +18,7 @@ const updatesPerSecond = 2_000
 const streamMs = 5_000
 const frameMs = 1000 / 60
 
-// For the page, whose names are unknown here.
+// Code for the page, whose globals are not typed here.
 const watch = `
   globalThis.seen = { times: [], tasks: [0], isOver: false }
   new PerformanceObserver(list => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
@@ -83,7 +83,7 @@ async function main() {
   rmSync(data, { recursive: true })
 }
 
-/** From when the browser begins with the page until the last message stands on it. */
+/** From the start of loading the page until the last message is shown. */
 async function openByAddress(page: Page, url: string): Promise<number> {
   await page.goto(url)
   return lastScreenAt(page)
@@ -91,7 +91,7 @@ async function openByAddress(page: Page, url: string): Promise<number> {
 
 async function openFromHome(page: Page, url: string): Promise<number> {
   await page.goto(url)
-  // What the app does once it has come to rest is not what is measured.
+  // Work of the app after it has become idle is not measured.
   await page.getByText('Live').first().waitFor()
   const row = page.locator('a[href^="/s/"]').first()
   await row.waitFor()
@@ -118,7 +118,7 @@ async function median(measure: () => Promise<number>): Promise<number> {
   return all.toSorted((a, b) => a - b)[rounds >> 1] ?? 0
 }
 
-/** A text that grows, told as often as no agent tells it. */
+/** A growing text, updated more often than any agent does. */
 async function stream(page: Page, url: string, world: Awaited<ReturnType<typeof fillSession>>): Promise<{ look: Look; sent: number }> {
   const { id, cipher, turn } = world
   const socket = openSocket({ server: url, token: world.token, scope: { as: 'session', id }, WebSocket })
@@ -158,7 +158,7 @@ async function scroll(page: Page, devtools: CDPSession): Promise<Look & { heap: 
   return { ...look, heap: await heapOf(devtools) }
 }
 
-/** The frames drawn meanwhile, how many more there should have been, and the longest that the page did nothing else. */
+/** The frames drawn meanwhile, how many were missed, and the longest task. */
 async function watched(page: Page, work: () => Promise<void>): Promise<Look> {
   await page.evaluate(watch)
   await work()

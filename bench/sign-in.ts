@@ -8,8 +8,8 @@ import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
- * What a device that comes costs the server's processor: it posts a signed challenge, gets a token and opens a socket with it.
- * Afield beside the same signature check, the same sync and the same handshake without anything around them.
+ * The server's processor time for a device signing in: it posts a signed challenge, gets a token and opens a socket with it.
+ * Afield beside the same signature check, sync and handshake with nothing else.
  */
 const rounds = 5
 const devices = 32

@@ -6,7 +6,7 @@ import { openPosters } from './kit/raw-http.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
-/** How much later everybody else hears of a message while one client of the account does not read, until it is let go for it [B3]. */
+/** How much later everyone else receives a message while one client of the account does not read, until it is closed [B3]. */
 const perSecond = 200
 const seconds = 4
 const rounds = 5

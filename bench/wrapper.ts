@@ -9,8 +9,8 @@ import { median } from './kit/compare.ts'
 import { cpuOf, memoryOf } from './kit/other-process.ts'
 
 /**
- * What the wrapper costs beside the agent alone: milliseconds until the agent's screen takes input, and the memory (PSS) of
- * Afield's own process once it has. AFIELD_PROGRAM measures a built one, else it runs from its sources. CLAUDE_BIN and CLAUDE_CONFIG_DIR measure with a real Claude Code, else it is a fake one.
+ * The cost of the wrapper compared with the agent alone: milliseconds until the agent's screen accepts input, and the memory (PSS) of
+ * Afield's own process then. AFIELD_PROGRAM measures a built program, otherwise it runs from its sources. CLAUDE_BIN and CLAUDE_CONFIG_DIR use a real Claude Code, otherwise a fake one.
  */
 const rounds = 5
 const takesInput = '\x1b[?2004h'
@@ -73,7 +73,7 @@ interface Start {
   ms: number
   cpuMs: number
   megabytes: number
-  /** Of these: what is in no file, and so shared with no other wrapper. */
+  /** The anonymous part, which is not shared with other wrappers. */
   anonymousMegabytes: number
 }
 
@@ -85,7 +85,7 @@ async function start(command: string, args: string[]): Promise<Start> {
   })
   const ms = performance.now() - began
   const cpuMs = cpuOf(pty.pid)
-  // Time to reach the server, which it does beside the agent.
+  // Time to connect to the server, which happens in parallel with the agent.
   await new Promise(resolve => setTimeout(resolve, 1500))
   const megabytes = memoryOf(pty.pid, 'Pss')
   const anonymousMegabytes = memoryOf(pty.pid, 'Pss_Anon')

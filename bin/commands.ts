@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 
-/** What a file in bin/commands exports: its options, and what it does with them. */
+/** The exports of a file in bin/commands: its options, and its function. */
 interface Command {
   builder(line: Argv): Argv
   handler(args: ArgumentsCamelCase): Promise<void> | void
@@ -9,7 +9,7 @@ interface Command {
 /**
  * Every command, in the order of `--help`. Its file is loaded only when it runs, so that an agent's
  * wrapper never loads the server. Arguments after `--` arrive as `args['--']`. Those without `about`
- * are run by Afield itself.
+ * are for Afield's own use.
  */
 export const commands: readonly { usage: string; about: string | false; load(): Promise<Command> }[] = [
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
@@ -48,7 +48,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]
 
-// These two have to know the others.
+// These two need the list of the others.
 async function loadComplete(): Promise<Command> {
   const { builder, handlerFor } = await import('./commands/complete.ts')
   return { builder, handler: handlerFor(commands) }

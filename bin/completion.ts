@@ -1,4 +1,4 @@
-/** A command as it is completed: its name and a few words about it. */
+/** A command for completion: its name and a short description. */
 interface Completed {
   name: string
   about: string
@@ -8,8 +8,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]
 
 /**
- * What a shell reads at its start. It completes the names of commands by itself, and asks `afield complete` for the options of a command,
- * the words it knows and the ids of sessions; where there is none of these it completes files, as for any program.
+ * The script that a shell loads at its start. It completes the names of commands itself, and calls `afield complete` for the options of a command,
+ * its known words and the ids of sessions; otherwise it completes files, as for any program.
  */
 export function completionFor(shell: Shell, commands: readonly Completed[]): string {
   switch (shell) {
@@ -45,7 +45,7 @@ compdef _afield afield
   }
 }
 
-/** For all three shells, as long as the text has no backslash at its end. */
+/** For all three shells, unless the text ends with a backslash. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", '’')}'`
 }

@@ -1,8 +1,8 @@
 import { exitCodes } from '../lib/exit.ts'
 
 /**
- * Keeps the program running when its output cannot be written. A reader that left, as `head` does, needs no more; for any other
- * reason a person is told, once, and the exit code is no longer that of success.
+ * Keeps the program running if its output cannot be written. If the reader has left, as `head` does, that is fine; for any other
+ * reason the person is told, once, and the exit code is no longer that of success.
  */
 export function outliveOutput(): void {
   let isTold = false

@@ -12,9 +12,9 @@ import { readStartedLine } from './started-line.ts'
 export async function main(typed: string[]): Promise<void> {
   const argv = asOptions(typed)
   process.on('uncaughtException', stop)
-  // Node.js calls its first thread MainThread, and by that name `ps` and `top` would list us.
+  // Node.js calls its first thread MainThread, and `ps` and `top` would show us under that name.
   if (process.platform === 'linux') nameProcess()
-  // Programs that Afield itself runs have nobody to write for but their parent, and end with it.
+  // Programs started by Afield itself write only to their parent, and end with it.
   if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
   // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
   Reflect.deleteProperty(globalThis, 'WebSocket')
@@ -63,7 +63,7 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .epilogue('afield <command> --help shows the options of a command.')
     .middleware(keepLast, true)
     .fail(refuseFor(argv, () => optionsOf(reached)))
-  // The usage line of the command that was named.
+  // The usage line of the given command.
   let reached = line
   for (const { usage, about, load } of commands) {
     line.command({
@@ -98,7 +98,7 @@ function refuseFor(argv: readonly string[], options: () => string[]) {
   }
 }
 
-/** The options of a command line; the types of the parser leave `getOptions` out. */
+/** The options of a command line; `getOptions` is missing in the types of the parser. */
 function optionsOf(line: Argv): string[] {
   return Object.keys((line as Argv & { getOptions(): { key: object } }).getOptions().key)
 }
@@ -107,7 +107,7 @@ function stop(thrown: unknown): never {
   const error = thrown instanceof NoPlaceForAddons ? new CannotStart(thrown.message) : thrown
   if (error instanceof CannotStart) {
     const { columns } = process.stderr
-    // A file, or another program, has it as it is.
+    // A file, or another program, gets it unchanged.
     console.error(columns ? folded(error.message, columns) : error.message)
     process.exit(error.exitCode)
   }

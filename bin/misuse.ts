@@ -5,7 +5,7 @@ import { nearest } from './nearest.ts'
 
 const names = [...commands.filter(({ about }) => about !== false).map(({ usage }) => nameIn(usage)), 'help', 'version']
 
-/** Refuses a first word that is no command. */
+/** Rejects a first word that is not a command. */
 export function refuseUnknownCommand([word]: readonly string[]): void {
   if (word === undefined || word.startsWith('-') || commands.some(({ usage }) => nameIn(usage) === word)) return
   throw new CannotStart(`There is no command ${word}.${meant(nearest(word, names))} See ${typed('--help')}.`)
@@ -18,7 +18,7 @@ export function misuse(complaint: string, argv: readonly string[], options: read
   return new CannotStart(`${inOurWords(complaint, usage, argv, options).replace(/\w$/, '$&.')} See ${help}.`)
 }
 
-/** Where there is no command, only options. */
+/** If there is no command, only options. */
 export function refuseBareOption(argv: readonly string[], options: readonly string[]): void {
   const option = argv.find(isOption)
   if (option !== undefined) throw new CannotStart(`${noOption(option, options)} See ${typed('--help')}.`)
@@ -41,7 +41,7 @@ function nameIn(usage: string): string {
   return usage.split(' ', 1)[0] ?? usage
 }
 
-/** The first that was typed: the parser also names an option as a program would write it. */
+/** The first one as typed: the parser also reports the camelCase name of an option. */
 function unknownOf(names: readonly string[], argv: readonly string[], options: readonly string[]): string {
   const option = argv.find(word => isOption(word) && names.some(name => nameOf(word) === dashed(name) || isAmong(name, word)))
   return option === undefined ? `Unexpected argument ${names[0]}.` : noOption(option, options)

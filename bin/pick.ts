@@ -45,7 +45,7 @@ function rangeOf(numbers: readonly string[]): string {
   return isWhole ? `${first} to ${last}` : 'its number'
 }
 
-/** As many as fit on the screen with the question below them, so that the first can be seen. Returns how many these are. */
+/** As many as fit on the screen above the question, so that the first is visible. Returns how many. */
 function show<Entry>({ terminal, env, draw }: Picking<Entry>, entries: readonly Entry[]): number {
   const style = styleFor(terminal, env)
   const linesOf = (count: number) => draw(entries.slice(0, count), style, terminal.columns)
@@ -57,7 +57,7 @@ function show<Entry>({ terminal, env, draw }: Picking<Entry>, entries: readonly 
   return count
 }
 
-// Two empty ones, how many more there are, and that the command was typed.
+// Two blank lines, the number of remaining ones, and the typed command.
 const linesAround = 4
 const fewestShown = 3
 const mostShown = 20

@@ -1,4 +1,4 @@
-/** One progress line on a terminal; nothing where a line cannot be redrawn. */
+/** One progress line on a terminal; nothing if lines cannot be redrawn. */
 export function progressLine(out: NodeJS.WriteStream) {
   let shown = ''
   const put = (text: string) => {

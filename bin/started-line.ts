@@ -1,6 +1,6 @@
 /**
- * The command line of a session that the daemon begins, as it writes it: a command, its tag, and what is behind `--`. Undefined for any other
- * one, such as a person's: that is read by yargs, which takes 4 MB that a session would hold for days.
+ * Parses the command line of a session started by the daemon: a command, its tag, and the arguments after `--`. Undefined for any other
+ * one, such as a person's: that is parsed by yargs, which uses 4 MB that a session would hold for days.
  */
 export function readStartedLine(argv: readonly string[]) {
   const [name, option, tag, dashes, ...rest] = argv

@@ -1,8 +1,8 @@
 import { plain, type Style, widthOf, wrapped } from '../lib/wrapper/terminal/style.ts'
 
 /**
- * Columns as wide as their widest text, under a line of names; on a screen that is too narrow for that, each row as lines of name and text.
- * What it is given may come from strangers.
+ * Columns as wide as their widest text, under a header line; on a screen too narrow for that, each row as lines of name and text.
+ * The input may come from strangers.
  */
 export function drawTable(names: readonly string[], rows: readonly (readonly string[])[], style: Style, columns: number): string {
   const cells = rows.map(row => row.map(plain))
@@ -21,7 +21,7 @@ function drawRow(names: readonly string[], row: readonly string[], style: Style,
   return lines.map(([name, text]) => `  ${style.dim(name.padEnd(width))}  ${text}`.trimEnd().concat('\n')).join('')
 }
 
-/** When something was or will be, to the minute, in the time of this computer. */
+/** A time to the minute, in the time zone of this computer. */
 export function shownTime(at: number | null): string {
   if (at === null) return 'never'
   const date = new Date(at)

@@ -1,11 +1,11 @@
 import { optionRows } from '../lib/options.ts'
 import { nearest } from './nearest.ts'
 
-// Variables of other commands than `serve`, and for developing Afield.
+// Variables of commands other than `serve`, and for developing Afield.
 const others = ['AFIELD_BACKUP_PASSPHRASE', 'AFIELD_HOME', 'AFIELD_LEAN', 'AFIELD_SERVER', 'AFIELD_SERVICE']
 const ofTests = /^AFIELD_(TEST_.*|FAULT_.*|ON_PINNED_NODE|PROGRAM|MUTANT|(.*_)?(SEED|SECONDS))$/
 
-/** A warning for each environment variable with our prefix that nothing reads: a typo would silently have no effect. */
+/** A warning for each environment variable with our prefix that nothing reads, since a typo would silently have no effect. */
 export function unknownSettings(env: Record<string, string | undefined>): string[] {
   const known = [...optionRows().map(row => row.env as string), ...others]
   return Object.keys(env)

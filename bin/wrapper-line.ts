@@ -82,15 +82,15 @@ export function wholeNumber(args: ArgumentsCamelCase, name: string): number {
   throw new CannotStart(`--${name} must be a whole number above 0.`)
 }
 
-/** An argument of any number of words. Without a default of its own the help would name an empty list. */
+/** An argument of any number of words. Without a default the help would show an empty list. */
 export function anyWords(describe: string): PositionalOptions {
   return { type: 'string', default: undefined, describe }
 }
 
-/** The words of such an argument, and those behind `--`, as they were typed. */
+/** The words of such an argument, and those after `--`, as typed. */
 export function wordsOf(args: ArgumentsCamelCase, name: string): string[] {
   const words: unknown[] = [args[name] ?? [], args['--'] ?? []].flat()
-  // With no word at all yargs hands over one that is undefined.
+  // Without any word, yargs passes one that is undefined.
   return words.filter(word => word !== undefined).map(String)
 }
 

@@ -3,8 +3,8 @@ import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { type BareSocket, listenBare, serveBareSockets } from './bare-sockets.ts'
 
 /**
- * The least that carries a call: parse the caller's packet, find who registered the method, hand it on under a number of
- * our own, and the answer back under the caller's. No accounts, no checks, no time limits, no second registration.
+ * The minimum for a call: parse the caller's packet, find the connection that registered the method, forward it with a number of
+ * our own, and the answer with the caller's. No accounts, no checks, no time limits, no second registration.
  */
 export async function bareCalls(): Promise<void> {
   const app = loadUws().App()

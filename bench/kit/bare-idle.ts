@@ -4,8 +4,8 @@ import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { type BareSocket, listenBare, serveBareSockets } from './bare-sockets.ts'
 
 /**
- * The least that keeps connections of this wire: each hears its account's topic, is pinged, and is let go when it did not
- * answer. Nothing can be sent to one alone, and nobody is asked who it is.
+ * The minimum for connections of this wire: each subscribes to its account's topic, is pinged, and is closed if it does not
+ * answer. No sends to single connections, and no sign-in.
  */
 export async function bareIdle(): Promise<void> {
   const app = loadUws().App()

@@ -10,8 +10,8 @@ interface Posted {
 }
 
 /**
- * The least a server can do for this wire and keep its durability: take the body, number and insert, one commit per turn
- * of the event loop with a full sync, answer, publish. No sign-in, no checks, no repeats, no accounts.
+ * The minimum for a server with this wire and durability: read the body, number and insert, one commit per turn
+ * of the event loop with a full sync, answer, publish. No sign-in, no checks, no deduplication, no accounts.
  */
 export async function bareLoop(): Promise<void> {
   const { database, begin, commit } = openBareDatabase(
@@ -60,7 +60,7 @@ export async function bareLoop(): Promise<void> {
   listenBare(app)
 }
 
-/** SQLite with the durability that Afield promises, and nothing else set. */
+/** SQLite with the durability that Afield promises, and no other settings. */
 export function openBareDatabase(schema: string) {
   const database = new Database(join(dataDirectory(), 'bare.db'))
   database.pragma('journal_mode = WAL')

@@ -17,7 +17,7 @@ const schema = `
   CREATE TABLE token (hash TEXT PRIMARY KEY, account INTEGER) WITHOUT ROWID`
 
 /**
- * The least that signs in and lets a socket in: the same library verifies the signature, a used challenge is remembered, the
+ * The minimum to sign in and accept a socket: the same library verifies the signature, a used challenge is stored, the
  * account and a hashed token are stored with one full sync per turn of the event loop, and the socket's token is looked up.
  */
 export async function bareSignIn(): Promise<void> {

@@ -3,18 +3,18 @@ import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { serveParent } from './child.ts'
 
 export interface BareSocket {
-  /** What the handler keeps for the connection. */
+  /** The handler's data for the connection. */
   name: string
 }
 
 interface BareSocketHandler {
-  /** The auth of the CONNECT packet; answers whether it is let in. */
+  /** The auth of the CONNECT packet; returns whether it is accepted. */
   connect?: (ws: WebSocket<BareSocket>, auth: string) => boolean
   message?: (ws: WebSocket<BareSocket>, packet: string) => void
   closed?: (ws: WebSocket<BareSocket>) => void
 }
 
-/** The handshake of Engine.IO and Socket.IO on bare uWebSockets, and nothing around it. */
+/** The handshake of Engine.IO and Socket.IO on bare uWebSockets, and nothing else. */
 export function serveBareSockets(app: TemplatedApp, { connect, message, closed }: BareSocketHandler = {}): void {
   app.ws<BareSocket>('/v1/updates/*', {
     upgrade(response, request, context) {

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cpuUs, privateBytes } from './process.ts'
 
-/** Where the load goes, and as whom. */
+/** The server under load and the credentials for it. */
 export interface Target {
   port: number
   session: string
   token: string
-  /** Tokens of as many accounts as were asked for, the first being `token`. */
+  /** Tokens of the requested number of accounts, the first being `token`. */
   tokens: string[]
 }
 
@@ -18,7 +18,7 @@ export interface Child {
   target: Target
   /** Processor time the child has used so far, user and system, in microseconds. */
   cpuUs(): Promise<number>
-  /** Memory of the child that it shares with nobody, in bytes, after a garbage collection. */
+  /** Private memory of the child, in bytes, after a garbage collection. */
   privateBytes(): Promise<number>
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ type Question = 'cpu' | 'memory'
 
 export const isChild = process.send !== undefined
 
-/** Runs a bench file again as the server under test, on a data directory of its own. */
+/** Runs a bench file again as the server under test, on its own data directory. */
 export async function startChild(file: string, kind: string, accounts = 1): Promise<Child> {
   const data = mkdtempSync(join(tmpdir(), 'afield-bench-'))
   const child = fork(file, [kind, data, String(accounts)], { execArgv: [] })
@@ -59,7 +59,7 @@ function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
   })
 }
 
-/** In the child: says that it is ready, and answers what it used. */
+/** In the child: reports that it is ready, and answers with its usage. */
 export function serveParent(target: Pick<Target, 'port'> & Partial<Target>): void {
   process.on('message', question => void process.send?.(question === 'cpu' ? cpuUs() : privateBytes()))
   process.on('disconnect', () => process.exit())

@@ -3,17 +3,17 @@ import { type Child, startChild } from './child.ts'
 type Kind = 'bare' | 'afield'
 
 interface Comparison {
-  /** The bench file itself, which runs again as the server. */
+  /** The bench file itself, which is run again as the server. */
   file: string
   title: string
   unit: string
   rounds: number
   accounts?: number
-  /** One figure of one server, both of which are new. */
+  /** One figure for one server; both servers are new. */
   measure: (child: Child) => Promise<number>
 }
 
-/** Measures bare and Afield in turns, so that whatever else the machine does meets both, and prints the medians and their ratio. */
+/** Measures bare and Afield alternately, so that other load affects both, and prints the medians and their ratio. */
 export async function compare({ file, title, unit, rounds, accounts, measure }: Comparison): Promise<void> {
   const bare: number[] = []
   const ours: number[] = []
@@ -32,7 +32,7 @@ export async function compare({ file, title, unit, rounds, accounts, measure }: 
   console.log(`  ${title.padEnd(26)} bare ${shown(bare)}   afield ${shown(ours)}   ratio ${ratio.toFixed(2)}`)
 }
 
-/** Processor time of the server per piece of work, in microseconds; a quarter as much goes before, until the code that runs is the compiled one. */
+/** Processor time of the server per unit of work, in microseconds; a quarter as much runs before as warm-up, until the code is compiled. */
 export async function costOf(child: Child, pieces: number, work: (pieces: number) => Promise<void>): Promise<number> {
   await work(pieces / 4)
   const before = await child.cpuUs()

@@ -1,6 +1,6 @@
 import { engine, signChallenge, toBase64 } from '../../lib/crypto/index.ts'
 
-/** An account key that signs in: each body holds a fresh challenge. */
+/** An account key that signs in: each body contains a fresh challenge. */
 export function newSigner(): () => string {
   const secret = engine.randomBytes(32)
   return () => {

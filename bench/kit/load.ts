@@ -3,7 +3,7 @@ import { openPoster, postText } from './raw-http.ts'
 import { openRawSocket } from './raw-socket.ts'
 
 interface Load {
-  /** Posts so many messages and resolves once all are answered and all have arrived at every listener. */
+  /** Posts so many messages; resolves once all are answered and have arrived at every listener. */
   run(messages: number): Promise<void>
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ interface LoadShape {
   listeners: number
   batch: number
   textBytes: number
-  /** All posters post at once, and again when all was answered and seen; otherwise each posts again when it was answered. */
+  /** All posters post together, and again once everything was answered and received; otherwise each posts again once answered. */
   inStep?: boolean
 }
 

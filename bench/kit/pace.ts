@@ -1,4 +1,4 @@
-/** Starts work at an even rate, whether or not the earlier is done, as people do; resolves when all of it is. */
+/** Starts work at a constant rate, whether or not earlier work is done, as people do; resolves when all of it is. */
 export async function atRate(perSecond: number, count: number, work: (number: number) => Promise<void>): Promise<void> {
   const beganAt = performance.now()
   const under: Promise<void>[] = []
@@ -10,7 +10,7 @@ export async function atRate(perSecond: number, count: number, work: (number: nu
   await Promise.all(under)
 }
 
-/** The value below which so many of the values are, for example 0.99. */
+/** The quantile of the values, for example 0.99. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

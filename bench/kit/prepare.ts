@@ -2,7 +2,7 @@ import { cryptoReady } from '../../lib/crypto/index.ts'
 import { createServer } from '../../lib/index.ts'
 import { newSigner } from './keys.ts'
 
-// node prepare.ts <data directory> <accounts>   makes accounts and a session of the first, and prints who may come
+// node prepare.ts <data directory> <accounts>   creates accounts and a session of the first, and prints their tokens
 
 const [data = '', accounts = '1'] = process.argv.slice(2)
 await cryptoReady()
@@ -13,7 +13,7 @@ const { session } = await post(`${url}/v1/sessions`, JSON.stringify({ tag: 'benc
 await close()
 console.log(JSON.stringify({ tokens, token: tokens[0], session: session.id }))
 
-/** The parts of two replies that are needed here. */
+/** The parts of two replies that are used here. */
 interface Posted {
   token: string
   session: { id: string }

@@ -1,4 +1,4 @@
-// Loaded into a Node.js process that is measured: on SIGUSR2 it says, in a file of its own, what its memory is made of, in bytes.
+// Loaded into a measured Node.js process: on SIGUSR2 it writes a breakdown of its memory in bytes to a file.
 import { renameSync, writeFileSync } from 'node:fs'
 import { getHeapCodeStatistics, getHeapStatistics } from 'node:v8'
 

@@ -8,7 +8,7 @@ export function cpuUs(): number {
   return user + system
 }
 
-/** What only this process holds, in bytes. Collects garbage first, so that what is counted is what is kept. */
+/** Private memory of this process, in bytes. Collects garbage first, so that only live memory is counted. */
 export function privateBytes(): number {
   collectGarbage()
   const rollup = readFileSync('/proc/self/smaps_rollup', 'utf8')
@@ -18,6 +18,6 @@ export function privateBytes(): number {
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: (how: object) => void = runInNewContext('gc')
-  // The most thorough one there is: it also gives free pages back to the system.
+  // The most thorough collection: it also returns free pages to the system.
   for (let round = 0; round < 3; round++) collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** One kept connection that posts, and posts again when it was answered. */
+/** One keep-alive connection that posts, and posts again once answered. */
 interface Poster {
-  /** The body of the answer. Rejects for anything but 200, unless another status is awaited. */
+  /** The body of the answer. Rejects for any status but 200, or the expected one. */
   post(request: string, status?: number): Promise<string>
   close(): void
 }
 
-/** Raw sockets, so that the side that makes the load costs as little as can be. */
+/** Raw sockets, so that the load generator costs as little as possible. */
 export async function openPoster(port: number): Promise<Poster> {
   const socket = (await openTcp(port)).setEncoding('latin1')
   let answered: ((text: string) => void) | undefined
@@ -35,8 +35,8 @@ export async function openPoster(port: number): Promise<Poster> {
 }
 
 /**
- * Posts over that of its connections which was free for longest, or waits for one. The server closes a connection that
- * was not used for ten seconds, so each has to have its turn.
+ * Posts over the connection that has been idle longest, or waits for one. The server closes a connection
+ * idle for ten seconds, so each must get its turn.
  */
 export async function openPosters(port: number, connections: number): Promise<Poster> {
   const all = await Promise.all(Array.from({ length: connections }, () => openPoster(port)))

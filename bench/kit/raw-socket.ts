@@ -2,7 +2,7 @@ import { openTcp } from './raw-http.ts'
 
 interface RawSocket {
   send(text: string): void
-  /** Reads nothing any more, without saying so. */
+  /** Stops reading, silently. */
   stall(): void
   close(): void
   closed: Promise<void>
@@ -11,14 +11,14 @@ interface RawSocket {
 interface RawSocketOptions {
   port: number
   auth: Record<string, unknown>
-  /** Each Socket.IO packet after the handshake, as it came. Answers to pings are given here. */
+  /** Each Socket.IO packet after the handshake, unchanged. Pings are answered here. */
   onPacket?: (packet: Buffer) => void
   localAddress?: string | undefined
 }
 
 const opcodes = { text: 0x81, close: 0x88 } as const
 
-/** A Socket.IO connection without a library, so that the side that makes the load costs as little as can be. Resolves when it is let in. */
+/** A Socket.IO connection without a library, so that the load generator costs as little as possible. Resolves when accepted. */
 export async function openRawSocket({ port, auth, onPacket, localAddress }: RawSocketOptions): Promise<RawSocket> {
   const socket = await openTcp(port, localAddress)
   const { promise: letIn, resolve, reject } = Promise.withResolvers<void>()
@@ -61,7 +61,7 @@ export async function openRawSocket({ port, auth, onPacket, localAddress }: RawS
   return { send, stall: () => void socket.pause(), close: () => void socket.destroy(), closed }
 }
 
-// A mask of zeros is a mask: it saves the work of applying one.
+// A zero mask is valid, and saves the work of applying one.
 function frameOf(text: string): Buffer {
   const payload = Buffer.from(text)
   const { length } = payload

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createServer } from '../../lib/index.ts'
 import { accountsAsked, dataDirectory, serveParent } from './child.ts'
 
-/** Afield itself, as `createServer` makes it, on accounts that another process made before. */
+/** Afield itself, from `createServer`, with accounts created by another process. */
 export async function afieldServer(): Promise<void> {
   const data = dataDirectory()
   const prepared = execFileSync(process.execPath, [join(import.meta.dirname, 'prepare.ts'), data, String(accountsAsked())])

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// An ACP agent without any library, so that nothing of what is measured beside it is its own. A prompt of `words 2000` has it say as many
-// messages, one every few milliseconds, two of three being a step and its output; `pieces 2000` has it say one long text.
+// An ACP agent without a library, so that it adds no load of its own. For the prompt `words 2000` it sends that many
+// messages, one every few milliseconds, two of three being a step and its output; for `pieces 2000` one long text.
 import { createInterface } from 'node:readline'
 
 const everyMs = 10

@@ -4,19 +4,19 @@ import { homePath } from '../../lib/wrapper/home/own-process.ts'
 import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
 import { describeSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 
-/** As the list of commands has it. */
+/** As in the list of commands. */
 interface Listed {
   usage: string
   load(): Promise<{ builder(line: Argv): Argv }>
 }
 
-/** What may stand next in a command line, with a few words about it. */
+/** A possible next word of a command line, with a short description. */
 interface Candidate {
   word: string
   about: string
 }
 
-// Asked by the scripts of `completion` with what is typed so far behind `--`, the last word unfinished.
+// Called by the scripts of `completion` with the words typed so far after `--`, the last one unfinished.
 export function builder(line: Argv): Argv {
   return line
 }
@@ -60,7 +60,7 @@ function sessionIds(): Candidate[] {
   return known.flatMap(({ id, title }) => (id === undefined ? [] : [{ word: id, about: title }]))
 }
 
-/** What the types of the parser leave out. */
+/** Missing in the types of the parser. */
 interface DescribedLine {
   getOptions(): {
     key: Record<string, unknown>

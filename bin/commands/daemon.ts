@@ -33,7 +33,7 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const action = actions[(args['action'] ?? 'status') as keyof typeof actions]
   const follow = args['follow'] === true
-  // A reader that is gone would otherwise be written to forever.
+  // Otherwise it would write forever to a reader that is gone.
   if (follow) process.stdout.on('error', () => process.exit())
   const keepAwake = typeof args['keep-awake'] === 'boolean' ? args['keep-awake'] : undefined
   process.exit(await action({ ...readServerOption(args), lines: wholeNumber(args, 'lines'), follow, keepAwake }))

@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { runDemoAgent } from '../../lib/wrapper/agents/demo/main.ts'
 
-// The scripted agent of `afield demo`, as a program of its own that speaks ACP.
+// The scripted agent of `afield demo`, as its own program that speaks ACP.
 export function builder(line: Argv): Argv {
   return line.positional('state', { type: 'string', demandOption: true })
 }

@@ -22,7 +22,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   )
 }
 
-/** With something in it that the agent can change. */
+/** With a file that the agent can change. */
 function demoFolder(home: string): string {
   const folder = join(home, 'demo')
   makePrivateFolder(folder)

@@ -23,7 +23,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   process.exitCode = findings.some(({ state }) => state === 'fail') ? 1 : 0
 }
 
-/** The server that keeps its data here, this computer where agents work, or both. */
+/** Checks the server whose data is here, this computer where agents work, or both. */
 async function look(args: ArgumentsCamelCase): Promise<Finding[]> {
   const options = readOptions(args, process.env)
   const computer = await examineThisComputer(process.env, Date.now)

@@ -41,7 +41,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   if (options.signup === 'open') note('Anyone who reaches this server can create an account. Change that with --signup.')
 }
 
-// Thrown here it ends the program, with its exit code.
+// Thrown here, it ends the program with its exit code.
 async function stopBroken(server: Server, reason: Error): Promise<never> {
   await server.close().catch(() => {})
   throw new CannotStart(`Stopped because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })

@@ -1,8 +1,8 @@
 import { getRawAsset } from 'node:sea'
 import { runPieces } from './pieces.ts'
 
-// The first file of the single-file program. It is one by itself: Node.js takes no more than one, and would keep the text of
-// the whole program in memory, and compile anew in each run what it needs of it.
+// The first file of the single-file program. It is separate because Node.js accepts only one, and would keep the text of
+// the whole program in memory, and compile the needed parts again in each run.
 const asset = (name: string) => Buffer.from(getRawAsset(name))
 
 runPieces('binary.js', {

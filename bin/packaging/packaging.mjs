@@ -23,7 +23,7 @@ export async function library() {
     entryPoints: { library: 'lib/index.ts', 'node-version': 'lib/node-version.ts', client: 'lib/client/index.ts', afield: 'bin/afield.ts' },
     outdir: 'dist/lib'
   })
-  // An older Node.js is to hear so in one sentence, before a package that it cannot run.
+  // An older Node.js must say so in one sentence, before it loads a package that it cannot run.
   writeFileSync(at('dist/lib/index.js'), "import './node-version.js'\nexport * from './library.js'\n")
   await build({ ...esm, platform: 'browser', entryPoints: { client: 'lib/client/index.ts' }, outdir: 'dist/browser' })
   await stop()
@@ -57,7 +57,7 @@ export async function binary() {
   rmSync(work, { recursive: true, force: true })
   const pieces = join(work, 'program')
   mkdirSync(pieces, { recursive: true })
-  // Only now: it needs the pinned Node.js.
+  // Only now, because it needs the pinned Node.js.
   const { bundleProgram, compilePieces } = await import('./program.mjs')
   const start = await bundleProgram(pieces)
   await compilePieces(pieces)

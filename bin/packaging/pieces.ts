@@ -4,29 +4,29 @@ import { Script } from 'node:vm'
 /** One file of the bundled program. */
 export interface Piece {
   text: string
-  /** What V8 made of the text in an earlier run: with it nothing that ran then is compiled again. */
+  /** V8's code cache of an earlier run: code that ran then is not compiled again. */
   compiled?: Uint8Array | undefined
 }
 
 interface PiecesOptions {
   read(name: string): Piece
-  /** Reaches what is no piece. */
+  /** Loads modules that are not pieces. */
   require(name: string): unknown
   /** Where the program is. */
   filename: string
   onScript?: ((name: string, script: Script) => void) | undefined
 }
 
-// What a bundled file calls by these names; `bundleUrl` stands for `import.meta.url`.
+// The names that a bundled file uses; `bundleUrl` stands for `import.meta.url`.
 const parameters = ['require', 'module', 'exports', '__filename', 'bundleUrl']
 
-/** The text of a piece, from a file of CommonJS. */
+/** The text of a piece, from a CommonJS file. */
 export function pieceOf(file: string): string {
   return `(function(${parameters}){${file}\n})`
 }
 
 /**
- * Runs a program from the piece of that name on; each other one is loaded when it is first required. So a command takes
+ * Runs a program starting with the piece of that name; each other one is loaded when it is first required. So a command uses
  * the time and the memory of its own pieces, not those of the whole program.
  */
 export function runPieces(first: string, { read, require, filename, onScript }: PiecesOptions): unknown {

@@ -8,7 +8,7 @@ import { rehearse } from './rehearsal.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 
-// Names stay as they are: errors tell them, and keeping them beside shorter ones would cost time at each start.
+// Names are not minified: errors contain them, and preserving them separately would cost time at each start.
 const small = { minifySyntax: true, minifyWhitespace: true, lineLimit: 160 }
 const bundled = {
   absWorkingDir: root,
@@ -21,7 +21,7 @@ const bundled = {
 }
 
 /**
- * Bundles the single-file program into the pieces that bin/packaging/pieces.ts runs, one for each `import()` and for what several of
+ * Bundles the single-file program into the pieces that bin/packaging/pieces.ts runs, one for each `import()` and for the code that several of
  * them share. Returns the file that starts it.
  */
 export async function bundleProgram(folder) {
@@ -53,7 +53,7 @@ export async function bundleProgram(folder) {
   return start
 }
 
-// Split, such a package has a default alone, and what is taken from it by name is undefined.
+// When split, such a package has only a default export, and its named imports are undefined.
 function refuseNamesOfCommonJs({ inputs }) {
   for (const [file, { imports }] of Object.entries(inputs)) {
     const wrong = imports.find(({ kind, path }) => kind === 'dynamic-import' && inputs[path]?.format === 'cjs')
@@ -63,11 +63,11 @@ function refuseNamesOfCommonJs({ inputs }) {
 }
 
 /**
- * Keeps beside each piece what V8 makes of it, as most of the time that a program takes to start is spent compiling: of those
- * that start an agent all that runs on the way, of the others what V8 compiles at once.
+ * Stores V8's code cache next to each piece, since most of the start time of a program is spent compiling: for those
+ * that start an agent, all code that runs until then, for the others the code that V8 compiles eagerly.
  */
 export async function compilePieces(folder) {
-  // Where no script is a program there is no fake Claude Code.
+  // If scripts cannot be run as programs there is no fake Claude Code.
   if (process.platform !== 'win32') await rehearse(folder)
   const pieces = readdirSync(folder).filter(name => name.endsWith('.js'))
   for (const name of pieces) {
@@ -77,7 +77,7 @@ export async function compilePieces(folder) {
   }
 }
 
-// This package knows no other way to its addon than a file beside it.
+// This package can load its addon only from a file next to it.
 const embeddedPty = replaced({
   filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/,
   words: '= loadNative();',
@@ -85,10 +85,10 @@ const embeddedPty = replaced({
   first: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n`
 })
 
-// What yargs loads at each start, and what a start costs without the patch: `afield sessions`, 25 runs in turn, from pieces that are
-// compiled. With both it is 190 to 240 ms of a processor on a busy machine, and 85 MB.
+// The modules that yargs loads at each start, and the cost of a start without the patch: `afield sessions`, 25 runs in turn, from compiled
+// pieces. With both it is 190 to 240 ms of processor time on a busy machine, and 85 MB.
 
-// For two comparisons it has Node.js load all that `assert` shows differences with: 12 to 16 ms, and 0.5 MB.
+// For two comparisons it loads all the diff code of `assert`: 12 to 16 ms, and 0.5 MB.
 const ownAssertions = replaced({
   filter: /[\\/]yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
   words: "import { notStrictEqual, strictEqual } from 'assert'",
@@ -97,7 +97,7 @@ const strictEqual = (one, other, message) => claim(one === other, message)
 const notStrictEqual = (one, other, message) => claim(one !== other, message)`
 })
 
-// To know the width of a text it sets up what parts all scripts of the world into letters. Ours are English: 28 to 44 ms, and 2 MB.
+// To measure text it sets up a segmenter for all scripts of the world. Ours are English: 28 to 44 ms, and 2 MB.
 const ownWidths = {
   name: 'own-widths',
   setup(build) {
@@ -111,7 +111,7 @@ export default text => widthOf(stripVTControlCharacters(text))`,
   }
 }
 
-/** Replaces words in one file of a package. */
+/** Replaces text in one file of a package. */
 function replaced({ filter, words, by, first = '' }) {
   return {
     name: `replaced ${words}`,

@@ -12,7 +12,7 @@ const withinMs = 120_000
 // Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
-/** Runs `afield claude` once from the pieces in that folder, with a fake Claude Code, to its end after one turn. */
+/** Runs `afield claude` once from the pieces in that folder, with a fake Claude Code, until it ends after one turn. */
 export async function rehearse(folder) {
   const closing = []
   const t = { teardown: close => closing.unshift(close) }

@@ -1,5 +1,5 @@
 // node run-pieces.mjs <folder of pieces> <argument …>
-// Runs the program from its pieces, and when it ends keeps what V8 has made of those that ran: of `name.js` in `name.js.compiled`.
+// Runs the program from its pieces, and at its end stores V8's code cache of those that ran: for `name.js` in `name.js.compiled`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

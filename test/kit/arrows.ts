@@ -1,35 +1,35 @@
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 
-/** One import as a source file writes it. */
+/** One import of a source file. */
 export interface Import {
   from: string
   specifier: string
   isDynamic: boolean
 }
 
-/** A part of the house: its files, the parts it may import besides its own files, and the packages. */
+/** A part of the tree: its files, the parts it may import besides its own files, and the packages. */
 interface Room {
   files: readonly string[]
   rooms: readonly string[]
-  /** What it may not import although a room it may import does. */
+  /** Exceptions: what it may not import although a part it may import may. */
   not?: readonly string[]
   packages: readonly string[]
 }
 
-// What comes in is decided by actions, which ask the store.
+// Input is handled by actions, which call the store.
 const past = ['store', 'store/open', 'sqlite', 'sqlite/access', 'sqlite/rows', 'sqlite/engine', 'sqlite/file', 'postgres']
 
-/** What everything that stands on a screen is made with. */
+/** The packages for rendering. */
 const drawing = ['preact', '@preact/signals']
 
 const inSession = ['web/session/composer', 'web/session/decide', 'web/session/work']
 
 const common = ['schema', 'exit', 'options', 'assets', 'node-version', 'async', 'local-socket']
 
-// A room may import what its rooms may import: the arrows are transitive.
+// A part may import everything its parts may import: the arrows are transitive.
 export const rooms: Record<string, Room> = {
-  // The app looks down only: a feature knows the session below it, what draws knows the model, and the model draws nothing.
+  // The app imports downwards only: features import the session below them, views import the model, and the model renders nothing.
   'web/app': { files: ['web/app/'], rooms: ['web/home'], packages: drawing },
   'web/home': { files: ['web/home/'], rooms: ['web/new', 'web/settings', 'web/join'], packages: drawing },
   'web/new': { files: ['web/new/'], rooms: ['web/machines', 'web/histories'], packages: drawing },
@@ -59,7 +59,7 @@ export const rooms: Record<string, Room> = {
   'web/core': { files: ['web/core/'], rooms: ['client', 'web/ui'], packages: ['preact', '@preact/signals', 'idb'] },
   'web/ui': { files: ['web/ui/'], rooms: ['web/words'], packages: [...drawing, 'uqr'] },
   'web/words': { files: ['web/words/'], rooms: ['client'], packages: ['@preact/signals'] },
-  // As the app, the wrapper looks down only: what starts a session knows it, and it knows its line to the server and its agent.
+  // The wrapper also imports downwards only: code that starts a session imports it, and the session imports its uplink and its agent.
   'wrapper/run': { files: ['lib/wrapper/run/'], rooms: ['wrapper/account'], packages: ['node:'] },
   'wrapper/account': { files: ['lib/wrapper/account/'], rooms: ['wrapper/daemon'], packages: ['node:'] },
   'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'ws'] },
@@ -74,7 +74,7 @@ export const rooms: Record<string, Room> = {
   'wrapper/agents': {
     files: ['lib/wrapper/agents/'],
     rooms: ['wrapper/terminal', 'wrapper/home'],
-    // What an agent changed comes from some as a unified diff.
+    // Some agents report changes as a unified diff.
     packages: ['node:', 'undici', 'zigpty', 'diff', '@agentclientprotocol/sdk']
   },
   'wrapper/terminal': { files: ['lib/wrapper/terminal/'], rooms: ['wrapper/home'], packages: ['node:', 'uqr'] },
@@ -85,7 +85,7 @@ export const rooms: Record<string, Room> = {
     packages: []
   },
   'client/calls': { files: ['lib/client/calls/'], rooms: ['client/link', 'client/sealed'], packages: [] },
-  // The one place that knows the older formats, modes and codes of Happy and of earlier wrappers of ours.
+  // The only place that knows the older formats, modes and codes of Happy and of earlier wrappers of ours.
   'client/happy': { files: ['lib/client/happy/'], rooms: ['client/sealed'], packages: [] },
   'client/outbox': { files: ['lib/client/outbox/'], rooms: ['client/link', 'client/sealed'], packages: [] },
   'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: [] },
@@ -96,7 +96,7 @@ export const rooms: Record<string, Room> = {
   'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: [] },
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: ['schema'], packages: [] },
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['@noble/ciphers', '@noble/curves', '@noble/hashes'] },
-  // The engine outside of browsers, under whose name that of browsers stands there.
+  // The engine outside browsers; the bundler replaces it by the browser's, under the same name.
   engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
@@ -115,14 +115,14 @@ export const rooms: Record<string, Room> = {
     packages: ['node:', 'uWebSockets.js']
   },
   'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], not: past, packages: ['node:', 'uWebSockets.js'] },
-  // Commands of the owner come another way than requests: past the edge, to the same actions.
+  // Commands of the owner bypass the edge and call the same actions.
   control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:'] },
   backup: {
     files: ['lib/backup/'],
     rooms: ['control', 'store/open', ...common],
     packages: ['node:', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
   },
-  // What a caller can do may wake what happens by itself.
+  // Actions may trigger background work.
   actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
   chores: { files: ['lib/server/chores/'], rooms: ['watch'], packages: ['node:'] },
   watch: { files: ['lib/server/watch/'], rooms: ['server'], packages: ['node:', 'pino', 'prom-client'] },
@@ -154,7 +154,7 @@ export const rooms: Record<string, Room> = {
   'node-version': { files: ['lib/node-version.ts'], rooms: ['exit'], packages: ['node:'] },
 
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
-  // What runs an agent loads neither uWebSockets nor SQLite; only these two commands know the server.
+  // Code that runs an agent loads neither uWebSockets nor SQLite; only these two commands import the server.
   doctor: { files: ['lib/doctor/'], rooms: ['control', 'store/open', ...common], packages: ['node:'] },
   'bin/keep': {
     files: ['bin/commands/backup.ts', 'bin/commands/restore.ts', 'bin/passphrase.ts'],
@@ -170,10 +170,10 @@ export const rooms: Record<string, Room> = {
 }
 
 const exceptions = [
-  // Who signs in is the one thing the server checks with the clients' own keys; create waits until that can be done.
+  // Signatures are all that the server checks with the clients' own crypto; create waits until it is loaded.
   { from: 'lib/server/create.ts', to: 'lib/crypto/sign.ts' },
   { from: 'lib/server/actions/sign-in/signatures.ts', to: 'lib/crypto/sign.ts' },
-  // Commands are loaded when they run, so the list of all of them loads nothing.
+  // Commands are loaded when they run, so the list of them loads nothing.
   { from: 'bin/commands.ts', to: 'bin/commands/serve.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
@@ -185,7 +185,7 @@ const exceptions = [
 
 const drivers = ['sqlite', 'postgres', 'redis']
 
-/** Why an import goes against the arrows of the design, in a sentence, or undefined when it may stand. */
+/** Why an import breaks the rules, in a sentence, or undefined if it is allowed. */
 export function refusalOf({ from, specifier, isDynamic }: Import): string | undefined {
   const room = roomOf(from)
   if (room === undefined) return `${from} belongs to no room of test/kit/arrows.ts`
@@ -206,8 +206,8 @@ export function refusalOf({ from, specifier, isDynamic }: Import): string | unde
 }
 
 /**
- * Where a source of the edge or of the control socket names the store that it hands to actions: `deps.store`, or `store` taken out
- * of it. Types only name it in quotes. `control/ask.ts` opens the store when no server runs.
+ * Sources of the edge or of the control socket that name the store, which is for actions: `deps.store`, or `store` destructured from
+ * it. Types have the name only in quotes. `control/ask.ts` opens the store if no server runs.
  */
 export function storeNamesOf(sources: Iterable<readonly [file: string, text: string]>): string[] {
   return [...sources].flatMap(([file, text]) => {
@@ -218,8 +218,8 @@ export function storeNamesOf(sources: Iterable<readonly [file: string, text: str
 }
 
 /**
- * Groups of files that all reach each other. Nobody can read, test or move one of them
- * without the rest. Imports of types count, and so do dynamic ones: what a file loads gets from it what it needs.
+ * Groups of files that all reach each other. None of them can be read, tested or moved
+ * without the rest. Type imports count, and so do dynamic ones, since the loaded file depends on what it is given.
  */
 export function circlesOf(imports: readonly Import[]): string[][] {
   const targets = new Map<string, string[]>()
@@ -247,9 +247,9 @@ function reachedFrom(file: string, targets: ReadonlyMap<string, readonly string[
 }
 
 const namesOfManyFiles = [
-  // What yargs reads of every command.
+  // The properties of every command that yargs reads.
   { files: /^bin\/commands\//, names: ['builder', 'handler', 'handlerFor'] },
-  // The same words in another language.
+  // The same texts in another language.
   { files: /^web\/words\/zh\//, names: undefined },
   // One of the two is bundled, under the other's name.
   { files: /^lib\/crypto\/(?:engine-noble|signing-noble)\.ts$/, names: undefined }
@@ -272,7 +272,7 @@ export function sharedNamesOf(sources: Iterable<readonly [file: string, text: st
   return [...declaredBy].filter(([, files]) => files.length > 1).map(([key, files]) => `${key.split(' ')[1]}: ${files.join(', ')}`)
 }
 
-// The agents are parts of their own: what plays the same role in each of them has the same name.
+// The agents are separate parts: the same role has the same name in each of them.
 function partOf(file: string): string {
   const agent = /^lib\/wrapper\/agents\/[a-z]+\//.exec(file)?.[0]
   if (agent !== undefined) return agent

@@ -2,20 +2,20 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { openChromium } from './chromium.ts'
 
-/** How big the window is and how it is lit: a phone held upright unless told. */
+/** Window size and theme: an upright phone by default. */
 export interface DeviceLook {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
 }
 
-/** One browser for a whole test file; every device of it is a profile of its own. */
+/** One browser for a whole test file; every device is a profile of it. */
 export async function openDevices(t: Test): Promise<{ open(t: Test, url: string, look?: DeviceLook): Promise<Device> }> {
   const browser = await openChromium(t)
   return { open: (t, url, look = {}) => openDevice(t, browser, url, look) }
 }
 
-/** A person's phone or desktop with the app of one server, as Chromium shows it. Anything it complains about fails the test. */
+/** A person's phone or desktop with the app of one server, in Chromium. Any browser error fails the test. */
 export class Device {
   readonly page: Page
   readonly context: BrowserContext
@@ -27,22 +27,22 @@ export class Device {
     this.#url = url
   }
 
-  /** Types an address of this server; what is unsaved on the page is gone, as in life. */
+  /** Enters an address of this server; unsaved content of the page is lost, as in a real browser. */
   async visit(path: string): Promise<void> {
     await this.page.goto(new URL(path, this.#url).href)
   }
 
-  /** Until this stands on the screen, anywhere and in any case; half a minute at most. */
+  /** Waits until this text is visible, anywhere and in any case; half a minute at most. */
   async see(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).filter({ visible: true }).first().waitFor()
   }
 
-  /** Until it is nowhere to be seen. */
+  /** Waits until it is not visible anywhere. */
   async seeNoMore(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).filter({ visible: true }).first().waitFor({ state: 'hidden' })
   }
 
-  /** Presses a button or follows a link by what it is called. */
+  /** Presses a button or follows a link by its accessible name. */
   async press(name: string | RegExp): Promise<void> {
     const button = this.page.getByRole('button', { name }).or(this.page.getByRole('link', { name }))
     await button.filter({ visible: true }).first().click()
@@ -52,7 +52,7 @@ export class Device {
     await this.page.getByLabel(label).first().fill(text)
   }
 
-  /** Holds a button for as long as it takes to confirm with it. */
+  /** Holds a button long enough to confirm. */
   async hold(name: string | RegExp, until: string | RegExp): Promise<void> {
     await this.#waitUntilAwake(name)
     await this.page.getByRole('button', { name }).first().hover()
@@ -61,7 +61,7 @@ export class Device {
     await this.page.mouse.up()
   }
 
-  /** The same for who does not hold: a tap, and another one on what the button is called then. */
+  /** The same by taps: one tap, and another on the renamed button. */
   async tapTwice(name: string | RegExp, confirmName: string | RegExp): Promise<void> {
     await this.#waitUntilAwake(name)
     await this.press(name)
@@ -75,7 +75,7 @@ export class Device {
     await this.page.waitForFunction(at => performance.now() > at, awakeAt)
   }
 
-  /** From the welcome to Home with a new account, whose key is left for later. Returns the account key. */
+  /** From the welcome screen to Home with a new account, whose key is saved later. Returns the account key. */
   async createAccount({ setupCode }: { setupCode?: string } = {}): Promise<string> {
     await this.visit(setupCode === undefined ? '/' : `/#setup=${setupCode}`)
     if (setupCode === undefined) await this.press('Create an account')
@@ -103,7 +103,7 @@ export class Device {
     return tab
   }
 
-  /** Presses a button that copies, and tells what it copied. */
+  /** Presses a copy button, and returns the copied text. */
   async copied(name: string | RegExp): Promise<string> {
     await this.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await this.page.bringToFront()
@@ -133,7 +133,7 @@ async function openDevice(
   return new Device(page, context, url)
 }
 
-// The browser itself reports every refusal and every lost connection, also those that the test makes.
+// The browser reports every refusal and every lost connection, including those that the test causes.
 function isNetwork(text: string): boolean {
   return /Failed to load resource|WebSocket connection|net::ERR_/.test(text)
 }

@@ -9,7 +9,7 @@ const skip = (process.platform !== 'linux' || process.getuid?.() !== 0) && 'only
 t.test('test files that need the browser install it once when missing, and none continues without it', { skip }, async t => {
   const bin = t.testdir()
   const place = join(bin, 'chromium')
-  // Like apt: it turns away whoever comes while it works.
+  // Like apt: it fails if called while it is running.
   writeFileSync(
     join(bin, 'apt-get'),
     `#!/bin/sh

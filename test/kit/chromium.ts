@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
-/** A real Chromium that closes with the test. Debian's is installed when it is missing and we may. `fontSize`: as its reader set it, in px. */
+/** A real Chromium that closes with the test. Debian's is installed if missing and permitted. `fontSize`: the reader's setting, in px. */
 export async function openChromium(t: Test, fontSize?: number): Promise<Browser> {
   const browser = await launchChromium(fontSize)
   t.teardown(() => browser.close())
   return browser
 }
 
-/** For whoever closes it. */
+/** For callers that close it themselves. */
 export function launchChromium(fontSize?: number): Promise<Browser> {
-  // The setting itself, not a style of the page: media queries follow it too.
+  // The browser setting, not a style of the page: media queries follow it too.
   const larger = fontSize === undefined ? [] : [`--blink-settings=defaultFontSize=${fontSize},defaultFixedFontSize=${fontSize}`]
   return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger] })
 }
 
-// No sandbox, because root may not have one; the rest keeps it from calling home or drawing on a graphics card.
+// No sandbox, because root may not have one; the rest disables network calls of its own and the graphics card.
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -30,7 +30,7 @@ const quiet = [
   '--disable-sync'
 ]
 
-/** The first of these places that has a browser; where none has, Debian's is installed if we may. */
+/** The first of these places that has a browser; otherwise Debian's is installed if permitted. */
 export function findOrInstall(places: readonly string[] = usualPlaces()): string {
   const installed = places.find(path => existsSync(path))
   if (installed) return installed
@@ -40,7 +40,7 @@ export function findOrInstall(places: readonly string[] = usualPlaces()): string
   return found
 }
 
-// Test files that start together all miss it, and apt turns away every one but the first: they wait for that one instead.
+// Test files that start together all miss it, and apt fails for all but the first: the others wait for that one.
 function installOnce(places: readonly string[]): void {
   const lock = join(tmpdir(), 'afield-chromium.lock')
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }

@@ -6,7 +6,7 @@ import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { StoreFull } from '../../lib/store/store.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 
-// Drives a store on the small disk it is given into every kind of full, and reports as one line of JSON.
+// Fills the given small disk under a store in every possible way, and reports as one line of JSON.
 const disk = process.argv[2] ?? ''
 const ballast = join(disk, 'ballast')
 const open = () => openStore('sqlite:afield.db', { dataDirectory: join(disk, 'data'), onBroken: reason => console.error(reason) })
@@ -17,7 +17,7 @@ const refusal = await open().then(
   error => error
 )
 rmSync(ballast)
-// Less than the reserve is left, whatever is removed later.
+// Less than the reserve is left, regardless of later removals.
 writeFileSync(ballast, Buffer.alloc(5 * 1024 * 1024))
 
 const store = await open()

@@ -7,7 +7,7 @@ import { StoreFull } from '../../lib/store/store.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 import { manualClock } from './manual-clock.ts'
 
-// Drives a server on the small disk it is given until the disk is full and has room again, and reports as one line of JSON.
+// Runs a server on the given small disk until it is full and has space again, and reports as one line of JSON.
 const disk = process.argv[2] ?? ''
 const ballast = join(disk, 'ballast')
 const data = join(disk, 'data')

@@ -3,7 +3,7 @@ import { type CallExpression, type Expression, type ObjectExpression, parse, typ
 import { simple } from 'acorn-walk'
 import { transformSync } from 'esbuild'
 
-/** What a file of markup says by itself to who reads or listens: texts between tags, and attributes that are words. */
+/** Literal text in a file of markup, visible or audible: between tags, and in text attributes. */
 export function literalsOnScreen(file: string): string[] {
   const { code } = transformSync(readFileSync(file, 'utf8'), {
     loader: 'tsx',
@@ -18,7 +18,7 @@ export function literalsOnScreen(file: string): string[] {
       if (call.callee.type === 'Identifier' && call.callee.name === 'h') found.push(...literalsOf(call))
     }
   })
-  // One letter alone is a key on a keyboard, or a sign.
+  // A single letter is a key on a keyboard, or a symbol.
   return found.filter(text => /\p{L}{2}/u.test(text))
 }
 

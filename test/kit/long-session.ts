@@ -7,7 +7,7 @@ import type { MessageBody, SessionEvent } from '../../lib/protocol/sealed/messag
 
 const batch = 100
 
-/** A new account with one session of so many messages: words, steps with a diff, and how they ended. The last says so. */
+/** A new account with one session of so many messages: texts, steps with a diff, and their ends. The last message says so. */
 export async function fillSession(url: string, messages: number) {
   await cryptoReady()
   const secret = engine.randomBytes(32)
@@ -28,7 +28,7 @@ export async function fillSession(url: string, messages: number) {
   return { secret, id, token, rest, cipher: key.cipher, say, turn }
 }
 
-/** Words, a step with a diff, and how it ended. */
+/** Texts, a step with a diff, and its end. */
 function turnOf(from: number, count: number): SessionEvent[] {
   return Array.from({ length: count }, (_, index): SessionEvent => {
     const number = from + index

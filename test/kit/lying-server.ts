@@ -4,28 +4,28 @@ import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 
 type Direction = 'to-server' | 'to-client'
 
-/** One Socket.IO event or acknowledgement as it passes: `42<ack>[name, payload]` or `43<ack>[payload]`. */
+/** One Socket.IO event or acknowledgement in transit: `42<ack>[name, payload]` or `43<ack>[payload]`. */
 export interface Packet {
   readonly direction: Direction
   readonly type: 'event' | 'ack'
-  /** The number of the acknowledgement that is asked for, or given. */
+  /** The number of the requested or given acknowledgement. */
   readonly id: number | undefined
   readonly parts: unknown[]
 }
 
-/** What a server that lies does to what passes. Whatever is left out passes as it is. */
+/** The attacks of a malicious server. Omitted ones leave traffic unchanged. */
 export interface Lies {
-  /** The packets that pass in the place of this one; `send` says more to the same side later. */
+  /** The packets that replace this one; `send` sends more to the same side later. */
   packet?(packet: Packet, send: (packet: Packet) => void): Packet[]
-  /** Where a request goes in the place of this. */
+  /** Another target for this request. */
   path?(path: string): string
-  /** The body that reaches the server in the place of this one. */
+  /** The body that the server gets instead. */
   body?(request: { method: string; path: string; body: unknown }): unknown
-  /** The body that reaches the client in the place of this one. */
+  /** The body that the client gets instead. */
   reply?(request: { method: string; path: string; body: unknown; token: string | undefined }, reply: unknown): unknown
 }
 
-/** A real server with somebody in it who lies: everything passes through here, and can be read, changed, held back and said again. */
+/** A proxy in front of a real server that acts as a malicious one: it can read, change, withhold and replay all traffic. */
 export async function startLyingServer(t: Pick<Test, 'teardown'>, target: string): Promise<{ url: string; lies: Lies }> {
   const liar: { url: string; lies: Lies } = { url: '', lies: {} }
   const upstreams = new Set<WebSocket>()
@@ -116,7 +116,7 @@ export async function startLyingServer(t: Pick<Test, 'teardown'>, target: string
   return liar
 }
 
-/** Of the connection to us, not of the request. */
+/** Headers of the connection to the proxy, not of the request. */
 const unpassed = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'expect'])
 
 function answer(response: HttpResponse, { reply, bytes }: { reply: Response; bytes: Buffer }): void {

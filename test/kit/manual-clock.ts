@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/async/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Moves time on and runs what falls due, in order, each at its own moment. What those runs await needs its own turns. */
+  /** Advances the time and runs due timers in order, each at its own time. Awaits inside them need their own turns. */
   advance(ms: number): void
   /** Timers that neither ran nor were cancelled. */
   readonly pending: number

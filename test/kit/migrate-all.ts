@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readMigrations } from '../../lib/store/migrate.ts'
 import { openDatabase } from '../../sqlite/file/database.ts'
 
-// Brings a database up to date, in a process that a test kills on its way.
+// Migrates a database, in a process that a test kills meanwhile.
 const data = process.argv[2] ?? ''
 const { close } = await openDatabase(join(data, 'afield.db'), {
   dataDirectory: data,

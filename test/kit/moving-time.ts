@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../lib/async/clock.ts'
 
 /**
- * A time that stands until a test moves it: `at` is the date, and the monotonic clock goes with it, as on a machine whose
- * date nobody sets. Timers are those of the system.
+ * A time that a test controls: `at` is the date, and the monotonic clock moves with it, as on a machine whose
+ * date is never set. Timers are those of the system.
  */
 export interface MovingTime {
   at: number

@@ -3,7 +3,7 @@ import * as v from '../../lib/schema.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { sealed } from '../store/contract/kit.ts'
 
-// Writes the same 40 keys again and again, all in one change each time, in a process that a test kills on its way.
+// Writes the same 40 keys repeatedly, all in one change each time, in a process that a test kills meanwhile.
 const store = await openStore('sqlite:afield.db', { dataDirectory: process.argv[2] ?? '', onBroken: reason => console.error(reason) })
 const ann = v.parse(accountId, 'account-ann')
 for (let round = 0; round < 5; round++) {

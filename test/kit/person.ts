@@ -2,10 +2,10 @@ import { io, type Socket } from 'socket.io-client'
 import type { Test } from 'tap'
 import { cryptoReady, engine, signChallenge, toBase64 } from '../../lib/crypto/index.ts'
 
-/** What came over the wire: the very thing the tests look at has no type yet. */
+/** Data from the wire: untyped, since it is what the tests check. */
 export type Untyped = ReturnType<typeof JSON.parse>
 
-/** An answer of the server as it came. */
+/** A raw answer of the server. */
 export interface Answer {
   status: number
   body: Untyped
@@ -17,7 +17,7 @@ export interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A plain HTTP client that knows nothing of the product's own client code. */
+/** A plain HTTP client, independent of the product's own client code. */
 export async function call(
   server: { url: string },
   method: string,
@@ -37,7 +37,7 @@ export async function call(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** What `POST /v1/auth` wants, with a fresh challenge. */
+/** The body of `POST /v1/auth`, with a fresh challenge. */
 export async function signInBody(secret: Uint8Array) {
   await cryptoReady()
   const challenge = engine.randomBytes(32)
@@ -45,7 +45,7 @@ export async function signInBody(secret: Uint8Array) {
   return { publicKey: toBase64(publicKey), challenge: toBase64(challenge), signature: toBase64(signature) }
 }
 
-/** Somebody with an account, who asks with its token and connects sockets. */
+/** A person with an account, who sends requests with its token and connects sockets. */
 export class Person {
   readonly secret: Uint8Array
   readonly token: string
@@ -78,7 +78,7 @@ export class Person {
     return this.call('POST', `/v3/sessions/${session}/messages`, { body: { messages } })
   }
 
-  /** A connected socket that asks for what is ours; disconnected when the test ends. */
+  /** A connected socket that requests our extensions; disconnected when the test ends. */
   async connect(auth: Record<string, unknown> = {}, server = this.#server, transports = ['websocket']): Promise<Socket> {
     const socket = io(server.url, {
       path: '/v1/updates',
@@ -104,7 +104,7 @@ export async function signUp(t: Pick<Test, 'teardown'>, server: { url: string },
   return new Person(t, server, own, body.token)
 }
 
-/** The next event of this name, or what it carried when `when` holds. Listens all the while: events that come in one packet are heard one right after the other. */
+/** The next event of this name, or the payload of the first for which `when` holds. Listens continuously: events of one packet arrive one right after the other. */
 export function next(socket: Socket, event: string, when: (body: Untyped) => boolean = () => true): Promise<Untyped> {
   return new Promise(resolve => {
     const hear = (body: Untyped) => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import type { Untyped } from './person.ts'
 
-/** A request that came to the stand-in. */
+/** A request received by the stand-in. */
 export interface PushRequest {
   path: string
   messages: Untyped[]
@@ -12,10 +12,10 @@ export interface PushRequest {
 export interface PushProvider {
   url: string
   requests: PushRequest[]
-  /** Answers as Expo does; a test sets what comes of a token, or of the whole request. */
+  /** Answers like Expo; a test sets the result for a token, or for the whole request. */
   ticketFor: (token: string) => object
   answer: (request: PushRequest) => { status: number; text: string } | 'never'
-  /** The next request that comes. */
+  /** The next request received. */
   next(): Promise<PushRequest>
   close(): Promise<void>
 }

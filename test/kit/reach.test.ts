@@ -1,7 +1,7 @@
 import t from 'tap'
 import { selectTests } from './reach.ts'
 
-/** A tree in small, with the places that mean something in ours. */
+/** A small tree with the places that have a meaning in ours. */
 const tree: Record<string, string> = {
   'lib/server/create.ts': "import './actions/messages.ts'\nimport './edge/http/routes.ts'\nimport '../store/migrate.ts'",
   'lib/server/actions/messages.ts': '',

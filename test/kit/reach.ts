@@ -1,13 +1,13 @@
 import { posix } from 'node:path'
 import { importsOf } from './arrows.ts'
 
-/** Why the tests of a change run, and which of those that meet it only from afar are left to the whole run. */
+/** Why the tests of a change run, and which remotely affected ones are left to the full run. */
 export interface Selection {
-  /** Set when everything has to run: the file that everything rests on. */
+  /** Set if everything has to run: the file that everything depends on. */
   everythingFor: string | undefined
-  /** Test files with the reason, in a few words. */
+  /** Test files with a short reason. */
   runs: ReadonlyMap<string, string>
-  /** Tests that have the change only at the other end, in a program that they start. A sample of them is in `runs`. */
+  /** Tests that reach the change only through a program that they start. A sample of them is in `runs`. */
   left: readonly string[]
   /** Changed sources that no test reaches. */
   untested: readonly string[]
@@ -16,7 +16,7 @@ export interface Selection {
 /** Reads the text of a file of the tree by its path from the root, with `/` between. */
 type Read = (file: string) => string
 
-/** Everything rests on these: how tests run, and which packages they load. */
+/** Everything depends on these: how tests run, and which packages they load. */
 const groundwork = ['package.json', 'package-lock.json', '.npmrc', 'test/kit/run.mjs', 'test/kit/close-first.mjs', 'test/kit/reporter.mjs']
 
 // They read the tree itself, and take seconds.
@@ -30,12 +30,12 @@ const always = [
 ]
 
 /**
- * Where a test meets a whole program: the command line, the server in its own process, the app that a browser loads. What lies behind
- * is reached by most tests, and by few of them on purpose.
+ * Where a test uses a whole program: the command line, the server in its own process, the app in a browser. Code behind these
+ * is reached by most tests, and deliberately by few.
  */
 const ends = /^(?:bin\/(?:afield|commands|commands\/[\w-]+)\.ts|lib\/server\/create\.ts|web\/bundle\.mjs)$/
 
-/** Files of the built app, and what opens it in a browser. */
+/** Files of the built app, and those that open it in a browser. */
 const builtApp = /^build\/(?:web\b|app\.json$)/
 const opensApp = 'test/kit/browser.ts'
 
@@ -47,12 +47,12 @@ const parts: readonly [part: string, files: RegExp][] = [
   ['client', /^(?:lib|test)\/(?:client|protocol|crypto|async)\//]
 ]
 
-/** How many of the tests that start a program with the change in it run: one in so many, in its part of the tree and in the others. */
+/** The sampling rate for tests that start a program with the change: one in so many, in its part of the tree and in the others. */
 const oneIn = { part: 3, others: 12 }
 
 /**
- * The tests that a change can reach. Those that import it run all, and so do those of its folder and the folders around that start a
- * program with it. Of the others that start such a program, most are about something else: of them a sample runs, larger in the
+ * The tests that a change can reach. Those that import it all run, and so do those of its folder and the folders around it that start a
+ * program with it. Most others that start such a program are about something else: a sample of them runs, larger in the
  * part of the tree that the change belongs to. `order` sorts the files to take a sample from.
  */
 export function selectTests(
@@ -99,7 +99,7 @@ function reasonFor(
   return started && `starts a program with ${started}`
 }
 
-/** Where the test of a file is, by the rule that the tests' tree is that of the sources. */
+/** The path of a file's test: the tree of the tests mirrors the sources. */
 function mirrorOf(file: string): string {
   return `test/${file.replace(/^(?:lib|test)\//, '').replace(/\.tsx?$/, '.test.ts')}`
 }
@@ -111,7 +111,7 @@ function isOfPart(file: string, test: string): boolean {
 
 type Graph = ReadonlyMap<string, readonly string[]>
 
-/** What each file imports, and what it names in quotes: a script it starts, a page or a folder it reads. */
+/** The imports of each file, and the paths it has in quotes: a script it starts, a page or a folder it reads. */
 function graphOf(files: readonly string[], read: Read): Graph {
   const known = new Set(files)
   const inFolder = new Map<string, string[]>()
@@ -135,7 +135,7 @@ function graphOf(files: readonly string[], read: Read): Graph {
   }
 
   function* named(file: string, name: string): Generator<string> {
-    // The program reads its SQL by the folder, and whatever else it names as a file is an import.
+    // The program reads its SQL by folder; all other file names are imports.
     if (name === 'sqlite/') yield* (inFolder.get('sqlite') ?? []).filter(each => each.endsWith('.sql'))
     if (!isTooling(file) && !file.endsWith('.css')) return
     if (builtApp.test(name)) yield 'web/bundle.mjs'
@@ -148,13 +148,13 @@ function graphOf(files: readonly string[], read: Read): Graph {
   }
 }
 
-/** What a test starts: the whole of a program when it names it, of the command line the commands that its files name. */
+/** The programs that a test starts: the whole program if it names it; for the command line, the commands named in its files. */
 function programsOf(near: readonly string[], { commands, read }: { commands: readonly string[]; read: Read }): string[] {
   const own = near.filter(file => file.startsWith('test/') && isSource(file)).map(read)
   if (!own.some(text => text.includes('bin/afield.ts'))) return []
   const words = new Set(own.flatMap(text => [...text.matchAll(/['"]([a-z-]+)['" ]/g)].map(([, word]) => word)))
   const started = commands.filter(file => words.has(posix.basename(file, '.ts')))
-  // The daemon starts whatever the phone asks for.
+  // The daemon can start anything that the phone requests.
   const isAny = started.length === 0 || words.has('daemon')
   return ['bin/main.ts', ...(isAny ? commands : started)]
 }

@@ -3,21 +3,21 @@ import { Transform } from 'node:stream'
 const longestDiagnosis = 80
 
 /**
- * Turns TAP into a line per test file, the failures in full, and the closing line that CI reads:
- * `N passed, N failed`. What is counted are the tests a file names, not the assertions in them.
+ * Converts TAP to a line per test file, the failures in full, and the closing line that CI reads:
+ * `N passed, N failed`. It counts the tests that a file names, not their assertions.
  */
 export default class Reporter extends Transform {
   rest = ''
   passed = 0
   failed = 0
   skipped = 0
-  /** For whoever tries the failed files again: how much passed in the others. */
+  /** For a rerun of failed files: how many tests passed in the others. */
   ended = { failedFiles: [], passed: 0, skipped: 0 }
   inFile = { passed: 0, failed: 0, skipped: 0 }
-  /** The test we are in, outermost first: the file, then the titles. */
+  /** The current test, outermost first: the file, then the titles. */
   path = []
   isDiagnosed = false
-  /** Set while the diagnosis of a failed assertion is being read. */
+  /** Set while reading the diagnosis of a failed assertion. */
   diagnosisIndent = undefined
   shownLines = 0
 
@@ -50,7 +50,7 @@ export default class Reporter extends Transform {
     const isTest = depth > 0 && / # time=[\d.]+ms$/.test(title)
     if (depth === 1) this.count(isOk, title)
     if (depth === 0) this.endFile(isOk, title)
-    // A failed test says nothing that its failed assertion has not said.
+    // A failed test adds nothing to its failed assertion.
     if (isOk || isTest || (depth === 0 && this.isDiagnosed)) return
     this.diagnosisIndent = ' '.repeat(depth * 4 + 2)
     this.shownLines = 0
@@ -64,7 +64,7 @@ export default class Reporter extends Transform {
   }
 
   endFile(isOk, title) {
-    // A file can fail without a failed test in it: it ended early, ran out of time or had no tests.
+    // A file can fail without a failed test: it ended early, timed out or had no tests.
     if (!isOk && this.inFile.failed === 0) this.failed++
     if (isOk) {
       this.ended.passed += this.inFile.passed

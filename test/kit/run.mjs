@@ -8,14 +8,14 @@ import Reporter from './reporter.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { jobs, timeout: usualTimeout, 'node-arg': nodeArgs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).tap
-/** Of a file, in seconds. */
+/** Per file, in seconds. */
 const timeout = Number(process.env.TAP_TIMEOUT ?? usualTimeout)
 const mostTriedAgain = 8
 const running = new Set()
 
 /**
- * Files run side by side, and on a small machine one can take the time that its neighbour needs. What failed so is run once more by
- * itself and named; what fails alone as well has failed. Resolves to the exit code.
+ * Files run in parallel, and on a small machine one can starve another. A failed file is reported and rerun
+ * alone; one that fails again has failed. Resolves to the exit code.
  */
 export async function runTests(files) {
   passSignals()
@@ -32,8 +32,8 @@ export async function runTests(files) {
 }
 
 /**
- * Each in a process of its own, as `node file` runs it: the runner of tap puts its loaders into that process and into all
- * that it starts, which takes more time than most of our tests do.
+ * Each in its own process, as with `node file`: the runner of tap puts its loaders into that process and into all
+ * that it starts, which takes longer than most of our tests.
  */
 async function runAll(files, jobs) {
   const reporter = new Reporter()
@@ -48,14 +48,14 @@ async function runAll(files, jobs) {
   return reporter.ended
 }
 
-/** Resolves to what it said, as the subtest of a run. */
+/** Resolves to its output, as the subtest of a run. */
 async function runFile(file) {
   const began = performance.now()
   const child = spawn(process.execPath, [...nodeArgs, file], {
     cwd: root,
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeout) },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // It ends by itself when its time is over, unless it hangs.
+    // It ends on its own at the time limit, unless it hangs.
     timeout: (timeout + 10) * 1000,
     killSignal: 'SIGKILL'
   })
@@ -71,7 +71,7 @@ async function runFile(file) {
   return `# Subtest: ${name}\n${lines.map(line => `    ${line}\n`).join('')}${point} # time=${performance.now() - began}ms\n`
 }
 
-/** Whoever ends the run ends what runs. */
+/** Ending the run ends its processes. */
 function passSignals() {
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.once(signal, () => {
@@ -81,7 +81,7 @@ function passSignals() {
   }
 }
 
-/** Journeys take half a minute each, so a run has those that most rests on, or others that a seed picks beside the first. */
+/** Journeys take half a minute each, so a run has the most important ones, or the first and others picked by a seed. */
 export function filesOfARun() {
   const all = filesIn('test')
   const isJourney = file => file.startsWith(join('test', 'journeys'))
@@ -96,8 +96,8 @@ export function filesOfARun() {
 }
 
 /**
- * Of the files of a run, those that can reach what changed since a revision, and says which and why. Without one: since this branch
- * left `main`, with what is not committed yet.
+ * The files of a run that can reach changes since a revision; prints which and why. By default: since this branch
+ * left `main`, including uncommitted changes.
  */
 export async function filesOfAChange(base = 'main') {
   const { selectTests } = await import('./reach.ts')
@@ -108,7 +108,7 @@ export async function filesOfAChange(base = 'main') {
   const read = file => readFileSync(join(root, file), 'utf8')
   const changedTests = changed.filter(file => file.endsWith('.test.ts') && files.includes(file)).map(file => file.split('/').join(sep))
   const tests = [...new Set([...filesOfARun(), ...changedTests])].map(file => file.split(sep).join('/'))
-  // Another change takes another sample.
+  // Another change uses another sample.
   const seed = process.env.AFIELD_SEED ?? changed.join()
   const order = file => createHash('sha256').update(`${seed} ${file}`).digest('hex')
   const selection = selectTests(changed, { files, tests, read, order })
@@ -131,10 +131,10 @@ function git(...args) {
   return text.split('\n').filter(line => line !== '')
 }
 
-// A person comes in, an agent works and is answered, and all of that on a line that fails.
+// Sign-in, an agent at work, answers to it, and all of that over a bad connection.
 const usualJourneys = ['first-slice.test.ts', 'offline.test.ts']
 
-// A long file that starts last runs alone in the end.
+// A long file that starts last would run alone at the end.
 const longFolders = ['journeys', 'kills', 'wrapper', 'web', 'crash', 'endurance', 'mutation', 'sqlite', 'server', 'bin', 'client']
 
 function longFirst(files) {

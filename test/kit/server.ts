@@ -25,11 +25,11 @@ export async function startServer(t: Test, options: ServerSetup = {}): Promise<S
 export interface ServerProcess {
   url: string
   child: ChildProcess
-  /** As power to the process were cut: SIGKILL, and its end awaited. */
+  /** Like a power cut for the process: SIGKILL, waiting for its end. */
   kill(): Promise<void>
 }
 
-/** `afield serve` as its user runs it, in a process of its own that a test may kill. */
+/** `afield serve` as a user runs it, in its own process that a test may kill. */
 export async function startServerProcess(
   t: Pick<Test, 'teardown'>,
   {
@@ -76,8 +76,8 @@ export async function startServerProcess(
 }
 
 /**
- * A free port that a later server can have again. Not one the system chose: those are listened on without the option to
- * reuse them, and could be given to somebody else meanwhile.
+ * A free port that a later server can reuse. Not one chosen by the system: those are opened without the option to
+ * reuse them, and could be assigned to another program meanwhile.
  */
 async function portToKeep(): Promise<number> {
   for (;;) {

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 
 const stepMs = 100
 
-/** A way to a server on which what a client sends takes its time, as from a phone at the edge of its cell. */
+/** A slow connection from client to server, as from a phone at the edge of its cell. */
 export async function openSlowUplink(
   t: Pick<Test, 'teardown'>,
   target: string,

@@ -2,27 +2,27 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** A way to a server that a test can cut, stall, slow down or take away altogether. */
+/** A connection to a server that a test can cut, stall, slow down or block. */
 export interface TcpProxy {
   url: string
-  /** Ends all connections as a router does that was switched off and on: with a reset. */
+  /** Ends all connections with a reset, like a rebooted router. */
   cut(): void
-  /** Ends all connections in good order, as if either side had hung up. */
+  /** Closes all connections in order, as if either side had hung up. */
   hangUp(): void
-  /** As `cut`, once this many more bytes have come from the server on all connections together. */
+  /** Like `cut`, after this many more bytes from the server on all connections together. */
   cutAfter(bytes: number): void
-  /** The server sees the end of every connection; its clients are told nothing and hear nothing. */
+  /** The server sees the end of every connection; its clients see and receive nothing. */
   halfOpen(): void
-  /** Lets nothing through any more, in either direction, without anybody noticing. New connections hang too. */
+  /** Drops all traffic in both directions, silently. New connections hang too. */
   stall(): void
-  /** New connections go through again; stalled ones stay dead. */
+  /** New connections pass again; stalled ones stay dead. */
   heal(): void
-  /** From now on the server's bytes come through at this pace at most. */
+  /** Limits the server's bytes to this rate from now on. */
   throttle(bytesPerSecond: number): void
-  /** Every attempt to connect is refused until the port is opened again. */
+  /** Rejects every attempt to connect until the port is opened again. */
   closePort(): Promise<void>
   openPort(): Promise<void>
-  /** Connections begun so far. */
+  /** Connections so far. */
   readonly connects: number
 }
 
@@ -132,7 +132,7 @@ export async function openTcpProxy(t: Pick<Test, 'teardown'>, target: string): P
   }
 }
 
-// A reset after an end under way fails inside Node.js, which then waits for ever, busily, for the socket to be gone.
+// A reset after an end in progress fails inside Node.js, which then busy-waits forever for the socket to close.
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy()
   else socket.resetAndDestroy()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const calls = 'pwrite64,fdatasync,fsync,rename,unlink'
 
-/** Runs a script of this folder to its end and counts how often it changes the disk. */
+/** Runs a script of this folder to its end and counts its writes to the disk. */
 export function countWrites(script: string, directory: string, log: string): number {
   const { status, stderr } = spawnSync('strace', [
     '-f',
@@ -21,7 +21,7 @@ export function countWrites(script: string, directory: string, log: string): num
   return readFileSync(log, 'utf8').match(/^\d+ +pwrite64\(/gm)?.length ?? 0
 }
 
-/** Runs it until it is killed on its way into its k-th write. */
+/** Runs it and kills it before its k-th write. */
 export function dieAtWrite(script: string, directory: string, log: string, k: number): void {
   const inject = ['-e', 'trace=pwrite64', '-e', `inject=pwrite64:signal=KILL:when=${k}`]
   spawnSync('strace', ['-f', '-qq', '-o', log, ...inject, process.execPath, pathOf(script), directory])
