@@ -48,7 +48,7 @@ t.test("a session whose key does not decrypt the server's data stops sending, sa
   const resumed = runWrapper(t, { home, args: ['resume', session.id] })
   await resumed.says(/stopped: this session has another key on the server/)
   await resumed.kill('SIGTERM')
-  t.match(resumed.output, /kept on this computer/)
+  t.match(resumed.output, /Unsent messages stay on this computer/)
   t.equal((await app.call('GET', `/v3/sessions/${session.id}/messages`)).body.messages.length, before)
   const { metadata } = (await app.call('GET', '/v1/sessions')).body.sessions[0]
   t.notOk(metadata === '', 'and nothing of the server’s was written over')

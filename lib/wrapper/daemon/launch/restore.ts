@@ -60,7 +60,7 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
 function read(told: unknown): SessionReminder {
   const { data, problem } = v.safeParse(sessionReminder, told)
   if (data) return data
-  throw new Error(`What the app knows of the session cannot be used: ${problem.path.join('.')} ${problem.message}`)
+  throw new Error(`What the app knows of the session cannot be used: ${problem.path.join('.')}: ${problem.message}`)
 }
 
 function refuseOthers({ machineId }: RestoreDeps['home'], metadata: SessionMetadata): void {
