@@ -25,7 +25,7 @@ t.test('reads of one account wait for a turn of others between them [B3]', async
     await nextTurn()
     t.ok(seen.length <= before + 1, 'each in a turn of its own')
   }
-  t.strictSame(seen, ['ada 1', 'bob', 'ada 2', 'ada 3'])
+  t.strictSame(seen, ['ada 1', 'ada 2', 'bob', 'ada 3'])
 })
 
 t.test('a read that waits or fails keeps nobody else [B3]', async t => {
