@@ -12,7 +12,7 @@ export class Ear implements Connection {
   readonly token = v.parse(ids.tokenId, 't')
   readonly scope: Connection['scope'] = 'app'
   readonly isPresent = true
-  knowsOurs = true
+  readsAfieldEvents = true
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials = true
   readonly frames: Untyped[] = []

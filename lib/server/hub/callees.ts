@@ -64,7 +64,7 @@ export function createCalleeDesk({
     bus.publish(topic, { type: 'callee-here', method, connection: connection.id, stamp, heldForMs: clock.now() - since })
   }
 
-  function isOver(connection: Connection, method: string) {
+  function release(connection: Connection, method: string) {
     calleeByMethod.delete(method)
     connection.send(eventFrame('rpc-unregistered', { method }))
   }
@@ -81,7 +81,7 @@ export function createCalleeDesk({
     } else if (clock.now() - own.since < other.heldForMs) {
       hold(other.method, own.connection, own.since)
       tell(other.method)
-    } else isOver(own.connection, other.method)
+    } else release(own.connection, other.method)
   }
 
   function take(call: CallEvent) {
@@ -116,7 +116,7 @@ export function createCalleeDesk({
   return {
     register(connection, method) {
       const before = calleeByMethod.get(method)?.connection
-      if (before && before !== connection) isOver(before, method)
+      if (before && before !== connection) release(before, method)
       hold(method, connection, clock.now())
       connection.send(eventFrame('rpc-registered', { method }))
       tell(method)

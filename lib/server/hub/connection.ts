@@ -28,8 +28,8 @@ export interface Connection {
   readonly scope: 'app' | RowRef
   /** Whether it counts as the process of its row, or as an app in use; a read-only one makes nobody look active. */
   readonly isPresent: boolean
-  /** Whether it asked for updates and signals that existing clients do not know. */
-  readonly knowsOurs: boolean
+  /** Whether it asked for Afield's own updates and signals, which existing clients do not know. */
+  readonly readsAfieldEvents: boolean
   /**
    * Until when its app counts as in use, by the monotonic clock; existing apps report start and end, and
    * ours how long a touch counts.

@@ -23,7 +23,7 @@ export class LargeFrame {
     this.length = Buffer.byteLength(text)
   }
 
-  /** Encoded when the first of them sends it: while it waits it is in memory once. */
+  /** Encoded when the first connection sends it, so that text and bytes are never both in memory. */
   get bytes(): Buffer {
     if (typeof this.#held === 'string') this.#held = Buffer.from(this.#held)
     return this.#held
@@ -32,7 +32,7 @@ export class LargeFrame {
 
 export type Frame = string | LargeFrame
 
-/** The same, in memory once however many recipients it has. */
+/** The text as a frame that is in memory once, however many connections it is sent to. */
 export function largeFrom(text: string): Frame {
   return text.length > pieceBytes ? new LargeFrame(text) : text
 }
@@ -42,12 +42,12 @@ export function eventFrame(name: string, body: unknown): string {
   return `42${JSON.stringify([name, body])}`
 }
 
-/** An update of a change: its frame, and who sees it. */
+/** One update of a change, and which connections get it. */
 interface UpdateFrame {
   frame: Frame
   appsOnly: boolean
-  /** Unknown to existing clients, so it is sent only to those that asked for it. */
-  isOurs: boolean
+  /** Existing clients do not know it: sent only to connections that read Afield's own events. */
+  isAfieldOnly: boolean
 }
 
 /** The updates of a change, in order; the last one has the clock of the change. */
@@ -58,7 +58,7 @@ export function updateFrames({ change, clock, at }: ChangeEvent, account: Accoun
     return {
       frame: largeFrom(eventFrame('update', { id: nextId(), seq, body, createdAt: at })),
       appsOnly,
-      isOurs: body.t === 'session-receipts'
+      isAfieldOnly: body.t === 'session-receipts'
     }
   })
 }
@@ -67,8 +67,8 @@ export function signalFrame(signal: Signal): Frame {
   return largeFrom(eventFrame('ephemeral', ephemeralOf(signal)))
 }
 
-/** Unknown to existing clients, so it is sent only to those that asked for it. */
-export function isOurs(signal: Signal): boolean {
+/** As in `UpdateFrame`, for a signal. */
+export function isAfieldOnly(signal: Signal): boolean {
   switch (signal.type) {
     case 'partial':
     case 'notice':

@@ -8,32 +8,32 @@ import type { Store } from '../../store/store.ts'
 import { Budget, type Share } from '../budget.ts'
 import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
-import { eventFrame, type Frame, isOurs, signalFrame, updateFrames } from './frames.ts'
+import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from './frames.ts'
 
-/** How much may wait behind missing messages in total; half of it for one account. */
-const mostBehindBytes = 128 * 1024 * 1024
+/** Of changes queued behind missing messages, in total; half of it for one account. */
+const mostQueuedBytes = 128 * 1024 * 1024
 /** A bus that takes longer than this to subscribe has failed. */
 const subscribeWithinMs = 10_000
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 
-interface Waiting {
+interface QueuedChange {
   event: ChangeEvent
   share: Share
 }
 
-/** What this instance knows of an account with connections here. */
-interface Line {
-  readonly account: AccountId
+/** An account with connections at this instance. */
+interface LiveAccount {
+  readonly id: AccountId
   readonly connections: Set<Connection>
   /** How many connections wait for `ready` before they are added. */
-  arriving: number
+  connecting: number
   readonly callees: CalleeDesk
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
-  /** Changes waiting while messages missing before them are read; undefined if none are missing. */
-  behind: Waiting[] | undefined
+  /** Changes that arrived while missing messages before them are read; undefined if none are missing. */
+  queued: QueuedChange[] | undefined
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
   readonly ready: Promise<unknown>
@@ -49,9 +49,9 @@ type HubDeps = { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onE
 export class Hub {
   readonly #answerDeadlines: Deadlines
   readonly #deps: HubDeps
-  readonly #lines = new Map<AccountId, Line>()
-  /** Of the changes waiting behind missing messages. */
-  readonly #memory = new Budget(mostBehindBytes)
+  readonly #accounts = new Map<AccountId, LiveAccount>()
+  /** Of the changes queued behind missing messages. */
+  readonly #memory = new Budget(mostQueuedBytes)
   readonly #updateIdPrefix: string
   #updatesMade = 0
   framesSent = 0
@@ -79,48 +79,48 @@ export class Hub {
    * subscription; the connection is not attached then, and the next attempt asks the bus again.
    */
   async attach(connection: Connection): Promise<void> {
-    const line = this.#lines.get(connection.account) ?? this.#open(connection.account)
-    line.arriving += 1
+    const live = this.#accounts.get(connection.account) ?? this.#open(connection.account)
+    live.connecting += 1
     try {
-      await line.ready
-      line.connections.add(connection)
+      await live.ready
+      live.connections.add(connection)
     } finally {
-      line.arriving -= 1
+      live.connecting -= 1
     }
   }
 
   detach(connection: Connection): void {
-    const line = this.#lines.get(connection.account)
-    if (!line?.connections.delete(connection)) return
-    line.callees.drop(connection)
-    if (line.connections.size === 0 && line.arriving === 0) this.#drop(line)
+    const live = this.#accounts.get(connection.account)
+    if (!live?.connections.delete(connection)) return
+    live.callees.drop(connection)
+    if (live.connections.size === 0 && live.connecting === 0) this.#drop(live)
   }
 
   register(connection: Connection, method: string): void {
-    this.#lines.get(connection.account)?.callees.register(connection, method)
+    this.#accounts.get(connection.account)?.callees.register(connection, method)
   }
 
   unregister(connection: Connection, method: string): void {
-    this.#lines.get(connection.account)?.callees.unregister(connection, method)
+    this.#accounts.get(connection.account)?.callees.unregister(connection, method)
     connection.send(eventFrame('rpc-unregistered', { method }))
   }
 
   /** Whether a process of the row itself is connected here. */
   hasOwn(account: AccountId, row: RowRef): boolean {
-    for (const { scope, isPresent } of this.#lines.get(account)?.connections ?? []) if (isPresent && isScopedTo(scope, row)) return true
+    for (const { scope, isPresent } of this.#accounts.get(account)?.connections ?? []) if (isPresent && isScopedTo(scope, row)) return true
     return false
   }
 
   get size(): number {
     let size = 0
-    for (const line of this.#lines.values()) size += line.connections.size
+    for (const live of this.#accounts.values()) size += live.connections.size
     return size
   }
 
   /** Whether an app of the account is in use; an app that does not report counts as not in use. */
   isWatched(account: AccountId): boolean {
     const now = this.#deps.clock.now()
-    for (const { scope, watchedUntil } of this.#lines.get(account)?.connections ?? [])
+    for (const { scope, watchedUntil } of this.#accounts.get(account)?.connections ?? [])
       if (scope === 'app' && now < watchedUntil) return true
     return false
   }
@@ -143,64 +143,64 @@ export class Hub {
   }
 
   *#all(): Iterable<Connection> {
-    for (const line of this.#lines.values()) yield* [...line.connections]
+    for (const live of this.#accounts.values()) yield* [...live.connections]
   }
 
-  #open(account: AccountId): Line {
+  #open(account: AccountId): LiveAccount {
     const { bus, clock } = this.#deps
     const topic = accountTopic(account)
-    const subscribe = async () => bus.subscribe(topic, event => this.#hear(line, event))
+    const subscribe = async () => bus.subscribe(topic, event => this.#hear(live, event))
     const subscription = subscribe()
-    const line: Line = {
-      account,
+    const live: LiveAccount = {
+      id: account,
       connections: new Set(),
-      arriving: 0,
+      connecting: 0,
       callees: createCalleeDesk({ bus, topic, clock, answerDeadlines: this.#answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
-      behind: undefined,
+      queued: undefined,
       subscription,
       ready: withDeadline(subscribeWithinMs, () => subscription, { clock })
     }
-    this.#lines.set(account, line)
+    this.#accounts.set(account, live)
     // The next client tries the bus again; waiting ones get the result of the same promise.
-    line.ready.catch(() => this.#drop(line))
-    return line
+    live.ready.catch(() => this.#drop(live))
+    return live
   }
 
-  #drop(line: Line): void {
-    if (this.#lines.get(line.account) !== line) return
-    this.#lines.delete(line.account)
+  #drop(live: LiveAccount): void {
+    if (this.#accounts.get(live.id) !== live) return
+    this.#accounts.delete(live.id)
     // A failed subscription was reported to those who waited; a late one is removed again.
-    line.subscription.then(
+    live.subscription.then(
       unsubscribe => unsubscribe().catch(this.#deps.onError),
       () => {}
     )
   }
 
-  /** An event that fails may have reached only some connections: all come back and read what it told. */
-  #hear(line: Line, event: BusEvent): void {
+  /** An event that fails may have reached only some connections: all of the account reconnect and read what they missed. */
+  #hear(live: LiveAccount, event: BusEvent): void {
     try {
-      this.#handle(line, event)
+      this.#handle(live, event)
     } catch (error) {
       this.#deps.onError(error)
-      sendBack(line)
+      reconnectAll(live)
     }
   }
 
-  #handle(line: Line, event: BusEvent): void {
+  #handle(live: LiveAccount, event: BusEvent): void {
     switch (event.type) {
       case 'change':
-        if (line.behind) this.#wait(line, line.behind, event)
-        else this.#take(line, event)
+        if (live.queued) this.#enqueue(live, live.queued, event)
+        else this.#handleChange(live, event)
         return
       case 'signal':
-        this.#sendSignal(line, event)
+        this.#sendSignal(live, event)
         return
       case 'callee-here':
       case 'call':
       case 'call-dropped':
-        line.callees.hear(event)
+        live.callees.hear(event)
         return
       case 'token-revoked':
       case 'call-taken':
@@ -209,84 +209,96 @@ export class Hub {
     }
   }
 
-  #take(line: Line, event: ChangeEvent): void {
+  #handleChange(live: LiveAccount, event: ChangeEvent): void {
     const { change } = event
-    if (change.type === 'messages-added') this.#takeMessages(line, event, change.session, change.messages)
+    if (change.type === 'messages-added') this.#sendMessages(live, event, change.session, change.messages)
     else {
-      const news = newsIn(line, change)
-      if (news) this.#sendChange(line, { ...event, change: news })
+      const unsent = unsentPart(live, change)
+      if (unsent) this.#sendChange(live, { ...event, change: unsent })
     }
   }
 
-  #takeMessages(line: Line, event: ChangeEvent, session: SessionId, messages: Message[]): void {
+  #sendMessages(live: LiveAccount, event: ChangeEvent, session: SessionId, messages: Message[]): void {
     const first = messages[0]?.seq ?? 0
-    const sent = line.sentSeq.get(session) ?? first - 1
+    const sent = live.sentSeq.get(session) ?? first - 1
     if (first > sent + 1) {
-      this.#catchUp(line, event, session, sent, first)
+      this.#catchUp(live, event, session, sent, first)
       return
     }
     const fresh = messages.filter(message => message.seq > sent)
     const last = fresh.at(-1)
     if (!last) return
-    line.sentSeq.set(session, last.seq)
-    this.#sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
+    live.sentSeq.set(session, last.seq)
+    this.#sendChange(live, { ...event, change: { type: 'messages-added', session, messages: fresh } })
   }
 
-  /** When too much waits already, no more is queued, and the connections it was for reconnect and read it. */
-  #wait(line: Line, behind: Waiting[], event: ChangeEvent): void {
-    const share = this.#memory.share(line.account)
+  /** If too much is queued already, the queue is dropped, and the connections of the account reconnect and read the changes. */
+  #enqueue(live: LiveAccount, queue: QueuedChange[], event: ChangeEvent): void {
+    const share = this.#memory.share(live.id)
     if (share.take(lengthOf(event.change))) {
-      behind.push({ event, share })
+      queue.push({ event, share })
       return
     }
-    for (const waiting of behind.splice(0)) waiting.share.giveBack()
-    sendBack(line)
+    for (const { share: earlier } of queue.splice(0)) earlier.giveBack()
+    reconnectAll(live)
   }
 
   // Events of other instances may overtake each other; the store has what is missing in between. Until it
   // is read, later changes wait.
-  #catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
-    line.behind = []
-    this.#wait(line, line.behind, event)
+  #catchUp(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
+    live.queued = []
+    this.#enqueue(live, live.queued, event)
     this.gapsFilled += 1
-    this.#sendMissing(line, event, session, sent, first)
+    this.#sendMissing(live, event, session, sent, first)
       .catch(error => {
         this.#deps.onError(error)
-        // Without the missing messages later ones must not be sent: clients reconnect and read them.
-        sendBack(line)
+        // Without the missing messages later ones must not be sent.
+        reconnectAll(live)
       })
       .finally(() => {
-        line.sentSeq.set(session, first - 1)
-        const waiting = line.behind ?? []
-        line.behind = undefined
-        for (const { share } of waiting) share.giveBack()
-        for (const { event: next } of waiting) this.#hear(line, next)
+        live.sentSeq.set(session, first - 1)
+        const queue = live.queued ?? []
+        live.queued = undefined
+        for (const { share } of queue) share.giveBack()
+        for (const { event: next } of queue) this.#hear(live, next)
       })
   }
 
-  async #sendMissing(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
+  async #sendMissing(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
     for (let after = sent; after < first - 1; ) {
-      const page = await this.#deps.store.readMessages(line.account, session, { after, limit: first - 1 - after })
+      const page = await this.#deps.store.readMessages(live.id, session, { after, limit: first - 1 - after })
       const last = page === 'missing' ? undefined : page.messages.at(-1)
       if (page === 'missing' || !last) return
-      this.#sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
+      this.#sendChange(live, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
       after = last.seq
     }
   }
 
-  #sendChange(line: Line, event: ChangeEvent): void {
-    if (line.connections.size === 0) return
-    for (const { frame, appsOnly, isOurs } of updateFrames(event, line.account, () => this.#nextUpdateId())) {
-      this.#send(line, frame, appsOnly ? 'apps' : event.audience, event.skip, isOurs ? knowsOurs : anyone)
+  #sendChange(live: LiveAccount, event: ChangeEvent): void {
+    if (live.connections.size === 0) return
+    for (const { frame, appsOnly, isAfieldOnly } of updateFrames(event, live.id, () => this.#nextUpdateId())) {
+      this.#send(live, frame, appsOnly ? 'apps' : event.audience, event.skip, isAfieldOnly ? readsAfieldEvents : anyone)
     }
   }
 
-  #sendSignal(line: Line, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {
-    this.#send(line, signalFrame(signal), audience, skip, signal.type === 'partial' ? takesPartials : isOurs(signal) ? knowsOurs : anyone)
+  #sendSignal(live: LiveAccount, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {
+    this.#send(
+      live,
+      signalFrame(signal),
+      audience,
+      skip,
+      signal.type === 'partial' ? takesPartials : isAfieldOnly(signal) ? readsAfieldEvents : anyone
+    )
   }
 
-  #send(line: Line, frame: Frame, audience: Audience, skip: ConnectionId | undefined, wants: (connection: Connection) => boolean): void {
-    for (const connection of line.connections) {
+  #send(
+    live: LiveAccount,
+    frame: Frame,
+    audience: Audience,
+    skip: ConnectionId | undefined,
+    wants: (connection: Connection) => boolean
+  ): void {
+    for (const connection of live.connections) {
       if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
       if (connection.id === skip || !wants(connection)) continue
       this.framesSent += 1
@@ -300,7 +312,8 @@ export class Hub {
   }
 }
 
-function sendBack({ connections }: Line): void {
+/** Closes the connections so that their clients reconnect and read what they missed. */
+function reconnectAll({ connections }: LiveAccount): void {
   for (const connection of [...connections]) connection.close('try-again')
 }
 
@@ -312,37 +325,37 @@ function lengthOf(value: unknown): number {
 }
 
 const anyone = () => true
-const knowsOurs = (connection: Connection) => connection.knowsOurs
+const readsAfieldEvents = (connection: Connection) => connection.readsAfieldEvents
 const takesPartials = (connection: Connection) => connection.takesPartials
 
 /** The part of a change that was not sent yet; undefined if a later one supersedes all of it. */
-function newsIn(line: Line, change: Change): Change | undefined {
-  const isNews = (key: string, version: number) => {
-    if (version <= (line.sentVersion.get(key) ?? -1)) return false
-    line.sentVersion.set(key, version)
+function unsentPart(live: LiveAccount, change: Change): Change | undefined {
+  const isUnsent = (key: string, version: number) => {
+    if (version <= (live.sentVersion.get(key) ?? -1)) return false
+    live.sentVersion.set(key, version)
     return true
   }
   switch (change.type) {
     case 'cell-written': {
       const { cell, now } = change
       const key = cell.of === 'account' ? cell.name : `${cell.of} ${cell.name} ${cell.id}`
-      return isNews(key, now.version) ? change : undefined
+      return isUnsent(key, now.version) ? change : undefined
     }
     case 'artifact-written': {
       const { type, id, header, body } = change
-      const newHeader = header && isNews(`artifact header ${id}`, header.version) ? { header } : undefined
-      const newBody = body && isNews(`artifact body ${id}`, body.version) ? { body } : undefined
+      const newHeader = header && isUnsent(`artifact header ${id}`, header.version) ? { header } : undefined
+      const newBody = body && isUnsent(`artifact body ${id}`, body.version) ? { body } : undefined
       return newHeader || newBody ? { type, id, ...newHeader, ...newBody } : undefined
     }
     case 'kv-written': {
-      const changes = change.changes.filter(({ key, version }) => isNews(`kv ${key}`, version))
+      const changes = change.changes.filter(({ key, version }) => isUnsent(`kv ${key}`, version))
       return changes.length > 0 ? { ...change, changes } : undefined
     }
     case 'receipts-marked':
       // Both only rise, so their sum does too.
-      return isNews(`session receipts ${change.session}`, change.deliveredSeq + change.readSeq) ? change : undefined
+      return isUnsent(`session receipts ${change.session}`, change.deliveredSeq + change.readSeq) ? change : undefined
     case 'row-removed':
-      forget(line, change.row)
+      forget(live, change.row)
       return change
     case 'session-opened':
     case 'machine-opened':
@@ -359,9 +372,9 @@ const cellsOf = {
 } as const
 
 // A machine or artifact recreated under its old id starts at its first versions.
-function forget(line: Line, { of, id }: RemovableRef): void {
-  if (of === 'session') line.sentSeq.delete(id)
-  for (const cell of cellsOf[of]) line.sentVersion.delete(`${of} ${cell} ${id}`)
+function forget(live: LiveAccount, { of, id }: RemovableRef): void {
+  if (of === 'session') live.sentSeq.delete(id)
+  for (const cell of cellsOf[of]) live.sentVersion.delete(`${of} ${cell} ${id}`)
 }
 
 function isScopedTo(scope: Connection['scope'], row: RowRef): boolean {

@@ -18,7 +18,7 @@ export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
   readonly isPresent: boolean
-  readonly knowsOurs: boolean
+  readonly readsAfieldEvents: boolean
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials: boolean
   /** Settles when every write accepted so far is done, so that `ping` can be answered after them. */
@@ -47,8 +47,8 @@ export class Accepted implements Connection {
     this.isPresent = connectionRights(bearer).isPresent
     this.#isApp = hello.clientType === 'user-scoped'
     // Only our clients mention an echo, including those from before `signals` existed.
-    this.knowsOurs = hello.signals ?? hello.echo === false
-    this.takesPartials = hello.partials ?? this.knowsOurs
+    this.readsAfieldEvents = hello.signals ?? hello.echo === false
+    this.takesPartials = hello.partials ?? this.readsAfieldEvents
     this.watch(hello.appState, hello.watchedForMs)
     this.#isEchoed = hello.echo !== false
   }
