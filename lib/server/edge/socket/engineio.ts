@@ -53,8 +53,8 @@ export interface Receiver {
 export interface EngineHandler {
   /** How much a client may send at once now; little before sign-in. */
   readonly mostBytes: number
-  /** The content of an Engine.IO message packet. One above the rate limit is answered with a rejection. */
-  message(data: string | Buffer, isOver: boolean): void
+  /** The content of an Engine.IO message packet. `isOverPace`: the connection sends too fast, and the message must be rejected. */
+  message(data: string | Buffer, isOverPace: boolean): void
   closed(): void
 }
 

@@ -66,8 +66,8 @@ export class SocketConnection implements EngineHandler {
     return this.#state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
   }
 
-  message(data: string | Buffer, isOver: boolean): void {
-    if (this.#accepted && !this.#mayTake(this.#accepted.account, data.length)) {
+  message(data: string | Buffer, isOverPace: boolean): void {
+    if (this.#accepted && !this.#isAccountWithinRate(this.#accepted.account, data.length)) {
       this.#engine.close('too-fast')
       return
     }
@@ -77,7 +77,7 @@ export class SocketConnection implements EngineHandler {
     if (!packet || isTooEarly) this.#engine.close('bad-packet')
     else if (!this.#hold(data.length)) this.#engine.close('too-fast')
     else if (packet !== 'more') {
-      this.#take(packet, isOver)
+      this.#handle(packet, isOverPace)
       this.#letGo()
     }
   }
@@ -98,9 +98,9 @@ export class SocketConnection implements EngineHandler {
    * All sockets of an account count together. A small packet passes, so that a large one of another socket
    * does not block it.
    */
-  #mayTake(account: AccountId, bytes: number): boolean {
+  #isAccountWithinRate(account: AccountId, bytes: number): boolean {
     const { limits } = this.#deps
-    const isWithin = this.#isWithin(() => {
+    const isWithin = this.#isWithinLimit(() => {
       limits.take('socketPackets', account)
       if (bytes > littleBytes) limits.check('socketBytes', account)
     })
@@ -108,7 +108,7 @@ export class SocketConnection implements EngineHandler {
     return isWithin
   }
 
-  #isWithin(count: () => void): boolean {
+  #isWithinLimit(count: () => void): boolean {
     try {
       count()
       return true
@@ -138,7 +138,7 @@ export class SocketConnection implements EngineHandler {
     this.#tellPresence(accepted, 'left')
   }
 
-  #take(packet: Packet, isOver: boolean): void {
+  #handle(packet: Packet, isOverPace: boolean): void {
     if (packet.type === 'connect' && packet.namespace !== '/') {
       this.#engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
       return
@@ -156,10 +156,10 @@ export class SocketConnection implements EngineHandler {
       this.#engine.close('bad-packet')
       return
     }
-    this.#takeLive(this.#accepted, packet, isOver)
+    this.#handleLive(this.#accepted, packet, isOverPace)
   }
 
-  #takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
+  #handleLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOverPace: boolean): void {
     switch (packet.type) {
       case 'disconnect':
         this.#leave()
@@ -171,7 +171,7 @@ export class SocketConnection implements EngineHandler {
       case 'event': {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.#acknowledge(accepted, ackId, body)
-        if (!isOver) this.#queue(accepted, packet.name, packet.payload, reply)
+        if (!isOverPace) this.#queue(accepted, packet.name, packet.payload, reply)
         else if (reply) this.#deps.events.refuse(packet.name, reply)
         // A client that requests no acknowledgement could not know that it was dropped.
         else this.#engine.close('too-fast')
@@ -204,19 +204,19 @@ export class SocketConnection implements EngineHandler {
   }
 
   async #connect(auth: unknown): Promise<void> {
-    const shaken = await this.#shake(auth)
-    if ('refusal' in shaken) {
-      this.#engine.send(connectErrorFrame(shaken.refusal))
+    const signIn = await this.#signIn(auth)
+    if ('refusal' in signIn) {
+      this.#engine.send(connectErrorFrame(signIn.refusal))
       this.#state = this.#state === 'connecting' ? 'new' : this.#state
       return
     }
     if (this.#state !== 'connecting') return
     // Not a rejection, which clients take as final: there may be room later.
-    const { account } = shaken.bearer
-    const mayConnect = this.#isWithin(() => this.#deps.limits.take('connects', account))
+    const { account } = signIn.bearer
+    const mayConnect = this.#isWithinLimit(() => this.#deps.limits.take('connects', account))
     if (!mayConnect || !this.#deps.seats.take(seatOf(account))) return this.#engine.close('try-again')
     this.#seatedAt = account
-    const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.#deps)
+    const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, signIn.bearer, signIn.hello, this.#deps)
     await this.#deps.hub.attach(accepted)
     // It may have closed while it was being accepted.
     if (this.#state !== 'connecting' || !this.#engine.signedIn(accepted.account)) {
@@ -232,7 +232,7 @@ export class SocketConnection implements EngineHandler {
     this.#tellPresence(accepted, 'came')
   }
 
-  async #shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
+  async #signIn(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
     const parsed = v.safeParse(handshake, auth)
     const hello: Handshake | undefined = parsed.success ? parsed.data : undefined
     if (!hello?.token) return { refusal: 'Missing authentication token' }
