@@ -94,7 +94,7 @@ export function createCalleeDesk({
     if (callee.id === from) return answer(replyTo, id, failed('same-connection'))
 
     const onLimit = () => end(failed('timed-out'))
-    const forget = callee.ask('rpc-request', { method: call.method, params: call.params, ...(call.by && { by: call.by }) }, reply =>
+    const forget = callee.ask('rpc-request', { method: call.method, ...(call.by && { by: call.by }), params: call.params }, reply =>
       end(resultOf(reply))
     )
     const end = (result: Result) => {

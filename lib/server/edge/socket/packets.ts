@@ -1,3 +1,4 @@
+import { type Frame, packetFrame } from '../../hub/frames.ts'
 import { parseJson } from '../http/json.ts'
 
 /** Socket.IO 5 packets as sent in Engine.IO messages, main namespace only. */
@@ -67,12 +68,12 @@ export function connectErrorFrame(message: string, namespace = mainNamespace): s
   return `44${where}${JSON.stringify({ message })}`
 }
 
-export function ackFrame(ackId: number, reply: unknown): string {
-  return `43${ackId}${JSON.stringify([reply])}`
+export function ackFrame(ackId: number, reply: unknown): Frame {
+  return packetFrame(`43${ackId}`, [reply])
 }
 
-export function askFrame(ackId: number, name: string, body: unknown): string {
-  return `42${ackId}${JSON.stringify([name, body])}`
+export function askFrame(ackId: number, name: string, body: unknown): Frame {
+  return packetFrame(`42${ackId}`, [name, body])
 }
 
 function parseEvent(text: string, parse: ParseJson): Packet | undefined {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { parsePacket } from '../../../../lib/server/edge/socket/packets.ts'
+import { ackFrame, askFrame, parsePacket } from '../../../../lib/server/edge/socket/packets.ts'
+import { type Frame, pieceBytes } from '../../../../lib/server/hub/frames.ts'
 import { call, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 import { openAccepted, openWebSocket } from '../../raw-websocket.ts'
@@ -19,6 +20,26 @@ t.test('each packet a client may send is read', async t => {
     ['30[]', { type: 'ack', ackId: 0, reply: undefined }]
   ]
   for (const [text, packet] of table) t.same(parsePacket(text), packet, text)
+})
+
+t.test('calls and their answers are JSON, with a long text at their end too', async t => {
+  const textOf = (frame: Frame) => (typeof frame === 'string' ? frame : String(frame.bytes))
+  const long = 'x'.repeat(pieceBytes)
+  const unit = fc.constantFrom('a', '/', '+', '~', ' ', '"', '\\', '\n', '\u007f', 'é', '\u2028', '\ud800', '😀')
+  const text = fc.string({ unit }).map(text => long + text)
+  const bodies = [
+    fc.record({ method: fc.string(), params: text }),
+    fc.record({ ok: fc.boolean(), result: text }),
+    fc.record({ params: text, method: fc.string() }),
+    text,
+    fc.jsonValue()
+  ]
+  fc.assert(
+    fc.property(fc.oneof(...bodies), body => {
+      t.equal(textOf(askFrame(7, 'rpc-request', body)), `427${JSON.stringify(['rpc-request', body])}`)
+      t.equal(textOf(ackFrame(7, body)), `437${JSON.stringify([body])}`)
+    })
+  )
 })
 
 const broken = [
