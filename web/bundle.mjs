@@ -61,7 +61,7 @@ async function bundleAppInto(out) {
   // A thread of its own loads by itself, so it shares nothing with the page.
   const reader = await build({
     ...forBrowsers,
-    entryPoints: { reader: 'web/app/reader.ts' },
+    entryPoints: { reader: 'web/app/text-worker.ts' },
     outdir: join(out, 'assets'),
     entryNames: '[name]-[hash]'
   })

@@ -111,5 +111,5 @@ function listed(names) {
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
 export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
 const table = 'lib/protocol/wire/routes.ts'
-/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/core/later-routes.ts`. */
+/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/core/notification-routes.ts`. */
 const laterRoutes = './routes/push.ts'

@@ -8,7 +8,7 @@ import { startServer } from '../kit/server.ts'
 import { type Request, startStandIn, tokenOf } from '../server/push/stand-in.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { openRinging } from './kit/ringing.ts'
+import { openRinging } from './kit/push-device.ts'
 
 const devices = await openDevices(t)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { riskOf } from '../../lib/protocol/sealed/decisions/risk.ts'
-import { makeVisible } from '../../web/ui/visible.ts'
+import { makeVisible } from '../../web/ui/visible-text.ts'
 
 const folder = '/home/mira/work/orchard-api'
 

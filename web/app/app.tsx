@@ -15,11 +15,11 @@ import { Lazy } from '../ui/lazy.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { UndoBar } from '../ui/undo.tsx'
 import { words } from '../words/index.ts'
-import { type KeyLayer, startKeys } from './keys.ts'
 import { LockedScreen } from './locked.tsx'
 import { Nav } from './nav.tsx'
+import { UnknownScreen } from './not-found.tsx'
+import { type KeyLayer, startKeys } from './shortcuts.ts'
 import { Strip } from './strip.tsx'
-import { UnknownScreen } from './unknown.tsx'
 
 export function App() {
   return (
@@ -96,7 +96,7 @@ function Panes() {
         <Lazy load={() => import('./palette.tsx')} show={({ Palette }) => <Palette onClose={() => open(undefined)} />} />
       )}
       {layer === 'keys' && (
-        <Lazy load={() => import('./key-sheet.tsx')} show={({ KeySheet }) => <KeySheet onClose={() => open(undefined)} />} />
+        <Lazy load={() => import('./shortcuts-sheet.tsx')} show={({ KeySheet }) => <KeySheet onClose={() => open(undefined)} />} />
       )}
     </div>
   )

@@ -20,7 +20,7 @@ if (isSecureContext) {
 
 /** Notifications, as long as there is a link; once the server ended the sign-in none may come any more. */
 function ring(): void {
-  const load = () => import('../model/notifications/ringing.ts')
+  const load = () => import('../model/notifications/device-notifications.ts')
   effect(() => {
     const link = live.value
     if (!link) return

@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, type IDBPTransaction, openDB } from 'idb'
 import type { Draft, Journal } from '../../lib/client/index.ts'
-import { keeping } from './room.ts'
+import { keeping } from './free-space.ts'
 
 /**
  * The storage of this device. Every value is sealed with an AES-GCM key that the browser stores as non-extractable: a copy of the

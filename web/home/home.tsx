@@ -133,7 +133,7 @@ function usePull(scroller: RefObject<HTMLElement | null>, pulled: () => void): b
   latest.current = pulled
   useEffect(() => {
     // Without it the button does the same.
-    const hearing = import('./pull.ts').then(({ hearPulls }) =>
+    const hearing = import('./pull-to-refresh.ts').then(({ hearPulls }) =>
       scroller.current ? hearPulls(scroller.current, { far, pulled: () => latest.current() }) : () => {}
     )
     hearing.catch(() => {})

@@ -6,7 +6,7 @@ import { route } from '../core/router.ts'
 import { account, live, shouldHomeAskForKey } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { leaving } from '../model/outbox/leaving.ts'
+import { leaving } from '../model/outbox/unsent.ts'
 import { byFolder, type Groups } from '../model/sessions.ts'
 import type { SessionView } from '../model/store.ts'
 import { decidedOnCards } from '../session/row/decided-on-cards.ts'
@@ -30,7 +30,7 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
       <WhatLeaves />
       <Decisions known={known} />
       {shouldHomeAskForKey.value && (
-        <Lazy key="key-asking" load={() => import('../keys/asking.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
+        <Lazy key="key-asking" load={() => import('../keys/key-reminder.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
       )}
       <RingingAsked />
       <Unreached />
@@ -53,14 +53,14 @@ function RingingAsked() {
   return loaded ? <loaded.RingingAsking /> : null
 }
 
-const ringingAsking = onUse(() => import('../notifications/ringing-asking.tsx'))
+const ringingAsking = onUse(() => import('../notifications/permission-prompt.tsx'))
 
 function WhatLeaves() {
   const link = live.value
   const waiting = leaving.value
   if (!link || !waiting) return null
   return (
-    <Lazy key="leaving" load={() => import('./leaving.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
+    <Lazy key="leaving" load={() => import('./unsent.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
   )
 }
 
@@ -71,7 +71,7 @@ function Unreached() {
   return loaded ? <loaded.UnreachedHere link={link} /> : null
 }
 
-const unreached = onUse(() => import('./unreached.tsx'))
+const unreached = onUse(() => import('./notification-check.tsx'))
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
   // Elements inserted between move the buttons.

@@ -92,7 +92,7 @@ async function waitForAccount(options: {
   onTrouble(hasTrouble: boolean): void
 }): Promise<void> {
   const { signal, onState } = options
-  const [{ askForAccount }, { drawQr }] = await Promise.all([import('./asking-account.ts'), import('../ui/qr.ts')])
+  const [{ askForAccount }, { drawQr }] = await Promise.all([import('./account-request.ts'), import('../ui/qr.ts')])
   const { link, checkCode, wait } = await askForAccount({
     forHappy: options.forHappy,
     onTrouble: hasTrouble => !signal.aborted && options.onTrouble(hasTrouble)

@@ -8,11 +8,11 @@ import { copySecret } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
-import { AfterKey } from './after-key.tsx'
 import { KeyFileSheet } from './file-sheet.tsx'
 import { KeyGroups } from './groups.tsx'
+import { AfterKey } from './lock-offer.tsx'
 import { useIsShown, useKeyText } from './own-key.ts'
-import { AskOwner, useOwner } from './owner-first.tsx'
+import { AskOwner, useOwner } from './owner-check.tsx'
 
 /** The one time the key is put before everything else: write it down, or say that you will. */
 export function KeyScreen() {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ResultOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
 import { live } from '../model/account/account.ts'
-import { askMachine, type Trouble } from '../model/account/asking-machine.ts'
+import { askMachine, type Trouble } from '../model/account/machine-call.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'

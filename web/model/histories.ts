@@ -1,8 +1,8 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
 import type { ResultOfMachineCall } from '../../lib/protocol/sealed/calls/machine-calls.ts'
 import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
-import { type Trouble, troubleOf } from './account/asking-machine.ts'
 import type { Live } from './account/live.ts'
+import { type Trouble, troubleOf } from './account/machine-call.ts'
 import { pointFor, type Said } from './transcript/fork-point.ts'
 
 type Link = Pick<Live, 'socket' | 'cipherOfMachine'>

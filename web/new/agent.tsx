@@ -1,5 +1,5 @@
 import { TypedCommand } from '../machines/upkeep.tsx'
-import type { Choices } from '../model/choices.ts'
+import type { Choices } from '../model/machine-choices.ts'
 import { Problem } from '../ui/banner.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { start as words } from '../words/start.ts'

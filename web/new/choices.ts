@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { isStale } from '../core/connection.ts'
 import type { Live } from '../model/account/live.ts'
-import { type Choices, describeFolder, type KnownChoices, readChoices } from '../model/choices.ts'
+import { type Choices, describeFolder, type KnownChoices, readChoices } from '../model/machine-choices.ts'
 import { hasHelper, isOurs } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { isAllowed } from './folder.tsx'
 import { type KnownFolder, recentOf } from './folder-making.tsx'
-import { keepChoices, lastChoices } from './kept-choices.ts'
+import { keepChoices, lastChoices } from './last-choices.ts'
 
 interface Unknown {
   readonly type: 'unknown'

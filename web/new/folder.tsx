@@ -1,6 +1,6 @@
 import { useProgram } from '../machines/link-command.tsx'
 import { TypedCommand } from '../machines/upkeep.tsx'
-import type { Choices } from '../model/choices.ts'
+import type { Choices } from '../model/machine-choices.ts'
 import { shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'

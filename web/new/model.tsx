@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Choice } from '../../lib/protocol/sealed/session.ts'
 import { Field } from '../ui/field.tsx'
-import { Pick } from '../ui/pick.tsx'
-import { visible } from '../ui/visible.ts'
+import { Pick } from '../ui/select.tsx'
+import { visible } from '../ui/visible-text.ts'
 import { start as words } from '../words/start.ts'
 
 /** The model to begin with; empty is the agent's own choice. One to pick where the agent named its models, and any other by its name. */

@@ -13,8 +13,8 @@ import type { IconName } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { takeChannelAway } from './adding-channels.ts'
 import { HealthCard } from './health.tsx'
+import { takeChannelAway } from './new-channel.ts'
 
 /** Everything else that rings for this account, how well it is reached, and how to add to it. */
 export function Channels({ channels }: Pick<NotificationContext, 'channels'>) {

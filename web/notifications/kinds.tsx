@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { lockChoice } from '../core/lock.ts'
+import { isMobile } from '../model/notifications/device-notifications.ts'
 import type { NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
-import { isMobile } from '../model/notifications/ringing.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { chooseMayAllow, mayAllowInNotification, readMayAllow } from './notification-actions.ts'
+import { chooseMayAllow, mayAllowInNotification, readMayAllow } from './allow-in-notification.ts'
 
 const kinds = ['decision', 'finished', 'failed', 'machine'] as const
 const hows = ['sound', 'silent', 'off'] as const

@@ -9,14 +9,14 @@ import { LinkRow } from '../session/row/row.tsx'
 import { Bar } from '../ui/bar.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { AddNtfy, AddWebhook } from './add.tsx'
+import { AddNtfy, AddWebhook } from './add-channel.tsx'
 import { Channels, MissingElsewhere, nameOfChannel, OneChannel } from './channels.tsx'
-import { ThisDevice } from './here.tsx'
+import { Unanswered, unansweredSummary } from './escalation.tsx'
 import { InTheNotification, TellWhen, WhileLooking } from './kinds.tsx'
-import { SavingWord, Unread, Unsaved } from './notification-saving.tsx'
 import { QuietHours, quietSummary } from './quiet.tsx'
+import { SavingWord, Unread, Unsaved } from './save-state.tsx'
 import { Snooze } from './snooze.tsx'
-import { Unanswered, unansweredSummary } from './unanswered.tsx'
+import { ThisDevice } from './this-device.tsx'
 
 /** When this device rings, and whether it does. `part` is a page of its own below it. */
 export function NotificationsScreen({ part }: { part: string | undefined }) {

@@ -5,7 +5,7 @@ import type { SessionFacts } from '../model/session/facts.ts'
 import { Choice } from '../ui/choice.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { SavingWord, Unread, Unsaved } from './notification-saving.tsx'
+import { SavingWord, Unread, Unsaved } from './save-state.tsx'
 
 const choices = ['all', 'decisions', 'off'] as const
 

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionFacts } from '../model/session/facts.ts'
-import type { Queued } from '../model/session/queue.ts'
+import type { Queued } from '../model/session/message-queue.ts'
 import type { SessionModel } from '../model/session/session.ts'
 import { Problem } from '../ui/banner.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { Composer, type Offered } from './composer/composer.tsx'
-import { placeholderOf } from './composer/hint.ts'
+import { placeholderOf } from './composer/placeholder.ts'
 import { ActivityStrip } from './transcript/activity.tsx'
 
 /**

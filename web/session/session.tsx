@@ -10,10 +10,10 @@ import { Lazy } from '../ui/lazy.tsx'
 import { session as words } from '../words/session.ts'
 import { SessionBar } from './bar.tsx'
 import type { Offered } from './composer/composer.tsx'
+import { deleted, folder } from './lazy-parts.ts'
 import { SessionEmpty } from './log/empty.tsx'
 import { useSessionModel } from './model.ts'
-import { deleted, folder } from './on-use.ts'
-import { rich } from './text/rich-on-use.ts'
+import { rich } from './text/lazy-rich.ts'
 import { OpenSession } from './view.tsx'
 
 /** A session, by its id. `view` is the path after the id in the address: its changes, files and commits open over the conversation. */

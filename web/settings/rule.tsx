@@ -11,7 +11,7 @@ import { draftOf, RuleFields, type RuleText } from '../session/decide/rule-field
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
-import { Pick } from '../ui/pick.tsx'
+import { Pick } from '../ui/select.tsx'
 import { decide as words } from '../words/decide.ts'
 import { lists } from '../words/lists.ts'
 import { clockTime } from '../words/time.ts'

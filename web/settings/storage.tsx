@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { live } from '../model/account/account.ts'
-import { eraseDevice } from '../model/account/joining.ts'
+import { eraseDevice } from '../model/account/sign-in.ts'
 import { home } from '../model/home.ts'
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -10,7 +10,7 @@ import { Sheet } from '../ui/sheet.tsx'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { OwnSwitch } from './pages.tsx'
-import { StorageThereSection } from './storage-there.tsx'
+import { StorageThereSection } from './server-storage.tsx'
 
 export function StoragePage() {
   const [isErasing, setErasing] = useState(false)

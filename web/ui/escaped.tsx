@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { makeVisible } from './visible.ts'
+import { makeVisible } from './visible-text.ts'
 
 /** Text with what could hide in it written out and marked. */
 export function escaped(text: string): ComponentChildren {

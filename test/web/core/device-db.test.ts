@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto'
 import { openDB } from 'idb'
 import t from 'tap'
 import { openDeviceDb } from '../../../web/core/device-db.ts'
-import { isFull } from '../../../web/core/room.ts'
+import { isFull } from '../../../web/core/free-space.ts'
 import { testJournal } from '../../client/outbox/journal-contract.ts'
 
 t.test('stored entries are read back, also after the app was closed', async t => {

@@ -8,7 +8,7 @@ import {
 } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
 import * as v from '../../../lib/schema.ts'
-import { type Attached, fileEvent } from '../../../web/model/session/attached.ts'
+import { type Attached, fileEvent } from '../../../web/model/session/attachment.ts'
 import type { KnownMessage } from '../../../web/model/transcript/message.ts'
 import { addMessages, emptyTranscript, type Transcript } from '../../../web/model/transcript/transcript.ts'
 

@@ -4,7 +4,7 @@ import type { PreviewedAsk } from '../../../lib/protocol/sealed/preview.ts'
 import { openPins } from '../../model/account/pins.ts'
 import type { WorkerDevice } from './device.ts'
 import type { About, ActionName } from './notification.ts'
-import { openAskOf } from './open-ask.ts'
+import { openAskOf } from './open-request.ts'
 
 export type Given = { readonly action: Extract<ActionName, 'allow' | 'deny'> } | { readonly action: 'reply'; readonly text: string }
 

@@ -2,8 +2,8 @@ import { createRest, cryptoReady, keepToken, type Rest } from '../../../lib/clie
 import { bytesOf } from '../../core/base64.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { tellTabs } from '../../core/tabs.ts'
-import { entry, isSignedIn, keptTokens, type SignIn } from '../../model/account/kept-account.ts'
-import { type RingingChoices, readRingingChoices, untold } from '../../model/notifications/ringing-choices.ts'
+import { entry, isSignedIn, keptTokens, type SignIn } from '../../model/account/stored-account.ts'
+import { type RingingChoices, readRingingChoices, untold } from '../../model/notifications/worker-settings.ts'
 
 /** What the worker has of the account, without any page. */
 export interface WorkerDevice {

@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-import { listenForPush } from './ringing.ts'
+import { listenForPush } from './push.ts'
 
 /** Written in by the build: every file of the app, and a name for exactly this set of files. */
 declare const ASSETS: readonly string[]

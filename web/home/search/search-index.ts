@@ -12,7 +12,7 @@ import { type Hit, hasWords, type Line, wordsOf } from '../../model/search-text.
 import { lastMovedAt } from '../../model/sessions.ts'
 import type { SessionView } from '../../model/store.ts'
 import { happeningsOf } from '../../model/transcript/message.ts'
-import { type ReadPlace, unreadPages } from './search-reading.ts'
+import { type ReadPlace, unreadPages } from './unindexed-messages.ts'
 
 /** Progress of indexing; undefined when everything is indexed. */
 export interface IndexProgress {

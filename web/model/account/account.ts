@@ -6,9 +6,9 @@ import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { forgetLock } from '../../core/lock.ts'
 import { onTabs, tellTabs } from '../../core/tabs.ts'
 import { home, restoreHome, tellHome } from '../home.ts'
-import { entry, isKept, isSameSignIn, isSignedIn, type KeptAccount, type KeptTokens, keptTokens, type SignIn } from './kept-account.ts'
 import { type AccountLink, openAccountLink } from './link.ts'
 import type { Live } from './live.ts'
+import { entry, isKept, isSameSignIn, isSignedIn, type KeptAccount, type KeptTokens, keptTokens, type SignIn } from './stored-account.ts'
 
 /** The account state of this device. */
 export type Account =
@@ -20,7 +20,7 @@ export type Account =
   /** This browser cannot store anything. */
   | { type: 'no-storage' }
 
-export type { KeptAccount, SignIn } from './kept-account.ts'
+export type { KeptAccount, SignIn } from './stored-account.ts'
 
 /** The sign-in of an open link, and its callbacks. */
 export interface SignInEvents extends KeptTokens {
@@ -211,7 +211,7 @@ const here = accountOfTab<Live>({
     noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + againInMs })
   },
   async endSignIn(link) {
-    await import('../notifications/ringing.ts').then(({ forgetRinging }) => forgetRinging()).catch(() => {})
+    await import('../notifications/device-notifications.ts').then(({ forgetRinging }) => forgetRinging()).catch(() => {})
     const { currentDevice } = await import('./devices.ts')
     await link?.rest.call('removeDevice', { params: { id: currentDevice } }).catch(() => {})
   },

@@ -3,8 +3,8 @@ import { deviceId } from '../../../lib/protocol/wire/ids.ts'
 import type { ReplyOf } from '../../../lib/protocol/wire/routes.ts'
 import * as v from '../../../lib/schema.ts'
 import type { MachineView } from '../store.ts'
-import { askMachine, type MachineLink } from './asking-machine.ts'
 import type { Live } from './live.ts'
+import { askMachine, type MachineLink } from './machine-call.ts'
 
 /** A device signed in to this account: a browser, or the wrapper on a machine. */
 export type Device = ReplyOf<'listDevices'>['devices'][number]

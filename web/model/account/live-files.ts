@@ -10,7 +10,7 @@ import {
 import { openBlob, sealBlob, sealOfBlob } from '../../../lib/crypto/index.ts'
 import { sessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
-import type { Attached } from '../session/attached.ts'
+import type { Attached } from '../session/attachment.ts'
 
 /** Attachments of messages. They are sealed here; the server cannot read them. */
 export interface LiveFiles {

@@ -1,5 +1,5 @@
 import type { Grant, Grants } from '../../../lib/protocol/sealed/decisions/grants.ts'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
 import type { Verdict } from './answers.ts'
 

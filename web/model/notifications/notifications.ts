@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import * as v from '../../../lib/schema.ts'
-import '../../core/later-routes.ts'
+import '../../core/notification-routes.ts'
 import { Refused } from '../../../lib/client/index.ts'
 import { type NotificationSettings, notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
 import type { ReplyOf } from '../../../lib/protocol/wire/routes.ts'

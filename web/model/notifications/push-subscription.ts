@@ -1,4 +1,4 @@
-import '../../core/later-routes.ts'
+import '../../core/notification-routes.ts'
 import type { Rest } from '../../../lib/client/index.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 

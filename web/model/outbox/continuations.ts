@@ -1,5 +1,5 @@
 import type { Transcript } from '../transcript/transcript.ts'
-import type { EntryState, Kind } from './queue.ts'
+import type { EntryState, Kind } from './durable-queue.ts'
 
 /** A session whose agent reached its limit, and that continues automatically when that ends and the app is open. */
 export interface Continuation {

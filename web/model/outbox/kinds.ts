@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { DeviceDb } from '../../core/device-db.ts'
 import { type Continuation, type ContinuationSources, continuations } from './continuations.ts'
-import { type DurableQueue, openQueue } from './queue.ts'
+import { type DurableQueue, openQueue } from './durable-queue.ts'
 import { type Reply, type ReplySources, replies } from './replies.ts'
 import { type StartSources, starts, type WaitingStart } from './starts.ts'
 

@@ -2,13 +2,13 @@ import type { ReadonlySignal } from '@preact/signals'
 import { olderParams } from '../../../lib/client/happy/agent-state.ts'
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
 import { feel } from '../../ui/behavior/haptics.ts'
-import { troubleOf } from '../account/asking-machine.ts'
+import { troubleOf } from '../account/machine-call.ts'
 import type { ServerLink } from '../account/server-link.ts'
 import { answerParams, type Verdict } from '../decisions/answers.ts'
 import { type OpenRequest, openRequests } from '../decisions/decisions.ts'
 import { type Answers, type OpenQuestion, openQuestions, questionParams } from '../decisions/questions.ts'
 import type { SessionView } from '../store.ts'
-import type { DurableQueue, EntryState, Kind } from './queue.ts'
+import type { DurableQueue, EntryState, Kind } from './durable-queue.ts'
 
 /** A person's answer on this device, to a permission or question. The agent state shows that it was applied. */
 export type Reply = {

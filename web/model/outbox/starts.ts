@@ -1,9 +1,9 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { ServerLink } from '../account/server-link.ts'
 import { hasHelper } from '../machines.ts'
-import type { AskedStart, sayFirst, startSession } from '../starting.ts'
+import type { AskedStart, sayFirst, startSession } from '../start-and-stop.ts'
 import type { MachineView } from '../store.ts'
-import type { EntryState, Kind } from './queue.ts'
+import type { EntryState, Kind } from './durable-queue.ts'
 
 /** A session to start once its machine is online. */
 export interface WaitingStart {

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../../lib/crypto/index.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
-import { keptList } from '../../core/kept-list.ts'
-import type { Attached } from '../session/attached.ts'
+import { keptList } from '../../core/stored-list.ts'
+import type { Attached } from '../session/attachment.ts'
 
 /** An upload, sealed as sent. */
 export interface Upload extends Omit<Attached, 'ref'> {

@@ -11,7 +11,7 @@ import { noteEnding } from '../decisions/closed-decisions.ts'
 import { groups } from '../groups.ts'
 import { home, pin, tellHome } from '../home.ts'
 import { hasHelper } from '../machines.ts'
-import { stopOnMachine } from '../starting.ts'
+import { stopOnMachine } from '../start-and-stop.ts'
 import { changeMetadata } from './metadata.ts'
 
 /** Archives sessions. It can be undone for a moment; agents that still run there end only after that. */

@@ -3,7 +3,7 @@ import { deviceDb } from '../../core/device-db.ts'
 import type { photoWaitsFor, WaitsFor } from '../../core/low-data.ts'
 import type { Live } from '../account/live.ts'
 import { type Upload, unfinishedUploads } from '../outbox/uploads.ts'
-import { type Attached, isPicture } from './attached.ts'
+import { type Attached, isPicture } from './attachment.ts'
 import { readPicked, type Unfit } from './picked-file.ts'
 
 /** A file for the draft. */

@@ -1,6 +1,6 @@
 import { flavorOf } from '../../../lib/client/happy/wrappers.ts'
 import type { UsageWindow } from '../../../lib/protocol/sealed/session.ts'
-import type { Choices } from '../choices.ts'
+import type { Choices } from '../machine-choices.ts'
 import type { Home } from '../store.ts'
 import { reachedUntil } from './usage-limit.ts'
 

@@ -7,9 +7,9 @@ import type { Live } from '../account/live.ts'
 import { onMessageChange, openedOf, toldByPerson, withdrawMessage } from '../outbox/messages.ts'
 import type { SessionView } from '../store.ts'
 import type { Transcript } from '../transcript/transcript.ts'
-import { type Attached, attachedOf, fileEvent } from './attached.ts'
+import { type Attached, attachedOf, fileEvent } from './attachment.ts'
 import { type Draft, openDraft } from './draft.ts'
-import { isOtherwiseSealed } from './key.ts'
+import { isOtherwiseSealed } from './key-mismatch.ts'
 
 /** A text of this device that the server does not have yet. */
 export interface WaitingText {

@@ -1,6 +1,6 @@
 import type { PlanEntry, StepContent, StepKind } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
-import type { Attached } from '../session/attached.ts'
+import type { Attached } from '../session/attachment.ts'
 
 export interface Turn {
   readonly id: string | undefined

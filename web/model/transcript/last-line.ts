@@ -2,7 +2,7 @@ import type { MessageBody, PlanEntry } from '../../../lib/protocol/sealed/messag
 import { firstLine, shortened } from '../../../lib/protocol/sealed/plain-line.ts'
 import { words } from '../../words/index.ts'
 import type { LastLine } from '../store.ts'
-import type { Happening } from './happenings.ts'
+import type { Happening } from './fold/events.ts'
 import { happeningsOf } from './message.ts'
 import { planOfArgs } from './steps.ts'
 

@@ -1,7 +1,7 @@
 import { eventsOf } from '../../../lib/client/happy/messages.ts'
 import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
-import { type Happening, happeningsOfEvent } from './happenings.ts'
+import { type Happening, happeningsOfEvent } from './fold/events.ts'
 import type { Mine } from './items.ts'
 
 /** A message as passed in by the session state. `body` is undefined if it could not be decrypted, `at` is ms since 1970. */

@@ -1,4 +1,4 @@
-import { foldInto, freshFold } from './fold.ts'
+import { foldInto, freshFold } from './fold/fold.ts'
 import type { Item, Step } from './items.ts'
 import type { KnownMessage } from './message.ts'
 

@@ -1,8 +1,8 @@
 import type { PartialBody, PlanEntry, Usage } from '../../../lib/protocol/sealed/messages.ts'
-import { type Fold, foldMessage, freshFold, thaw } from './fold.ts'
+import { type Fold, foldMessage, freshFold, thaw } from './fold/fold.ts'
+import { inOrder } from './fold/turn-queue.ts'
 import type { Item, Turn } from './items.ts'
 import type { KnownMessage } from './message.ts'
-import { inOrder } from './queue.ts'
 
 /**
  * How a person sees a session's messages. An immutable value: the same set of messages gives the

@@ -1,4 +1,4 @@
-import type { Attached } from '../../model/session/attached.ts'
+import type { Attached } from '../../model/session/attachment.ts'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Queued } from '../../model/session/queue.ts'
+import type { Queued } from '../../model/session/message-queue.ts'
 import { onUse } from '../../ui/behavior/on-use.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { compose as words } from '../../words/compose.ts'

@@ -1,5 +1,5 @@
 import type { SessionFacts } from '../../model/session/facts.ts'
-import type { Queued } from '../../model/session/queue.ts'
+import type { Queued } from '../../model/session/message-queue.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { compose as words } from '../../words/compose.ts'
 import { session } from '../../words/session.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { commandsLike, filesLike, tokenAt } from './suggested.ts'
+import { commandsLike, filesLike, tokenAt } from './suggestion-matches.ts'
 
 /** A suggestion at the caret: a command of the agent, or a file of its folder. */
 export interface Suggestions {

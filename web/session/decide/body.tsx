@@ -3,7 +3,7 @@ import { ChangeCount } from '../../ui/change-count.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { escaped } from '../../ui/escaped.tsx'
 import { Icon, type IconName } from '../../ui/icons/icon.tsx'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { lists } from '../../words/lists.ts'
 import { type RiskName, session as words } from '../../words/session.ts'
 import { Diff } from '../text/diff.tsx'
@@ -11,8 +11,8 @@ import { Markdown } from '../text/markdown.tsx'
 import { fieldText } from '../transcript/step-body.tsx'
 import { changesOf, insidePath } from '../transcript/step-words.ts'
 import { Command } from './command.tsx'
+import { Where } from './location.tsx'
 import type { DecisionSubject } from './subject.ts'
-import { Where } from './where.tsx'
 
 /** Everything about the decision, where it happens and its risks. */
 export function DecisionBody({ subject, facts, titleId }: { subject: DecisionSubject; facts: SessionFacts; titleId: string }) {

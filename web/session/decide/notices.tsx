@@ -1,18 +1,18 @@
 import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Live } from '../../model/account/live.ts'
-import { livesOf } from '../../model/decisions/asking.ts'
 import { type ClosedDecision, closedDecisions, forgetClosed, noteSince } from '../../model/decisions/closed-decisions.ts'
 import { decisionsOf, openRequests } from '../../model/decisions/decisions.ts'
 import { type Noticed, noticesOf } from '../../model/decisions/notices.ts'
 import { answeredQuestions, openQuestions } from '../../model/decisions/questions.ts'
+import { livesOf } from '../../model/decisions/sent-answers.ts'
 import { waitingOf } from '../../model/decisions/waiting.ts'
 import { home } from '../../model/home.ts'
 import { replyKey } from '../../model/outbox/replies.ts'
 import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { outcomes } from '../../words/outcomes.ts'
-import { NoticeCard, whatOf } from './life.tsx'
+import { NoticeCard, whatOf } from './answer-state.tsx'
 
 /** The outcomes of decisions that were read in this session, or answered without effect. */
 export function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

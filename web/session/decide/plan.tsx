@@ -10,7 +10,7 @@ import { session } from '../../words/session.ts'
 import { modeName } from '../mode/button.tsx'
 import { HoldButton } from '../mode/hold.tsx'
 import { LockRefused, useStepUp } from '../mode/step-up.tsx'
-import { type Answerable, failureWords } from './life.tsx'
+import { type Answerable, failureWords } from './answer-state.tsx'
 
 /** A plan is approved in a mode, or returned with requested changes. */
 export function PlanButtons(props: Answerable) {

@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { Field } from '../../ui/field.tsx'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { decide as words } from '../../words/decide.ts'
 import { clockTime } from '../../words/time.ts'
 

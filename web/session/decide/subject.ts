@@ -6,7 +6,7 @@ import type { OpenRequest } from '../../model/decisions/decisions.ts'
 import { folderName } from '../../model/sessions.ts'
 import { contentOfArgs, kindOf, pathOf, urlOf } from '../../model/transcript/steps.ts'
 import type { IconName } from '../../ui/icons/icon.tsx'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
 import { stepWordsOf, textOf } from '../transcript/step-words.ts'
 

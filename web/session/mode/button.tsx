@@ -2,7 +2,7 @@ import type { Choice } from '../../../lib/protocol/sealed/session.ts'
 import type { AskedChoice, AskedChoices } from '../../model/session/choices.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 

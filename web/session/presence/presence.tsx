@@ -21,7 +21,7 @@ import { TroubleCard } from '../starting/trouble.tsx'
 // Loaded on demand.
 const limit = onUse(() => import('./limit.tsx'))
 const whileAway = onUse(() => import('./while-away.tsx'))
-const resuming = onUse(() => import('../starting/starting.tsx'))
+const resuming = onUse(() => import('../starting/resume-log.tsx'))
 /** Before taking control from a terminal in which something is running. */
 const takingOver = onUse(() => import('./take-over.tsx'))
 

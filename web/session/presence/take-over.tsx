@@ -5,7 +5,7 @@ import type { SessionFacts } from '../../model/session/facts.ts'
 import { readProcess } from '../../model/session/process.ts'
 import { closeLayer } from '../../ui/behavior/layers.ts'
 import { Sheet } from '../../ui/sheet.tsx'
-import { visible } from '../../ui/visible.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
 
 /** The session's shell commands, as reported by its machine; empty if no daemon reports them. */

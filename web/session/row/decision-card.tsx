@@ -4,11 +4,11 @@ import { commandOf, kindOf, pathOf, urlOf } from '../../model/transcript/steps.t
 import { isWide } from '../../ui/behavior/width.ts'
 import { decisionIcon, Glyph } from '../../ui/icons/glyph.tsx'
 import type { IconName } from '../../ui/icons/icon.tsx'
-import { makeVisible } from '../../ui/visible.ts'
+import { makeVisible } from '../../ui/visible-text.ts'
 import { decide } from '../../words/decide.ts'
 import { words } from '../../words/index.ts'
 import { ago, clockTime, fullTime } from '../../words/time.ts'
-import { onCards } from './on-cards.ts'
+import { onCards } from './lazy-decide.ts'
 import { fitsCard } from './size.ts'
 
 /**

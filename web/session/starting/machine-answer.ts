@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { isStale } from '../../core/connection.ts'
 import { live } from '../../model/account/account.ts'
-import { askMachine, type Told } from '../../model/account/asking-machine.ts'
+import { askMachine, type Told } from '../../model/account/machine-call.ts'
 
 /** The result of a read-only call to a machine; undefined until it arrives. Called again when a part of `on` changes. */
 export function useAsked<Name extends MachineCall>(

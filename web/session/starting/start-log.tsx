@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { isOn } from '../../core/preferences.ts'
-import { askMachine, type MachineLink } from '../../model/account/asking-machine.ts'
+import { askMachine, type MachineLink } from '../../model/account/machine-call.ts'
 import { start as words } from '../../words/start.ts'
 
 /** The log of a slow start on its machine; empty if its daemon does not report one. In low-data mode only on request. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Trouble } from '../../model/account/asking-machine.ts'
+import type { Trouble } from '../../model/account/machine-call.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { words as app } from '../../words/app.ts'

@@ -4,9 +4,9 @@ import { escaped } from '../../ui/escaped.tsx'
 import { session as words } from '../../words/session.ts'
 import type { DiffLine, FileDiff } from './diff-lines.ts'
 import { highlightLine, languageOf } from './highlight.ts'
+import { rich } from './lazy-rich.ts'
 import { LineChunks } from './line-chunks.tsx'
-import { isLong, readingOf } from './reader.ts'
-import { rich } from './rich-on-use.ts'
+import { isLong, readingOf } from './parsed-text.ts'
 
 /** The change of one file, line by line. `isDecision`: shown for a decision, so in full, and nothing may be hidden. */
 export function Diff({

@@ -1,11 +1,11 @@
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import { withVisibleBidi } from '../../ui/visible.ts'
+import { withVisibleBidi } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
 import { CodeBlock } from './code-block.tsx'
-import { isLong, readingOf } from './reader.ts'
-import { rich } from './rich-on-use.ts'
+import { rich } from './lazy-rich.ts'
+import { isLong, readingOf } from './parsed-text.ts'
 
 /**
  * An agent's text. Markdown becomes elements, never markup: HTML in it is shown as text, links lead only to the web or to mail, images

@@ -3,7 +3,7 @@ import { isOn } from '../../core/preferences.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import type { Item } from '../../model/transcript/items.ts'
 import { lists as words } from '../../words/lists.ts'
-import { createAnnouncer } from './announcing.ts'
+import { createAnnouncer } from './announcer.ts'
 import { stepWordsOf } from './step-words.ts'
 
 /** Announces politely how many steps there were and what is running. It is not visible. */

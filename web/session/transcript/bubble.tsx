@@ -4,8 +4,8 @@ import { onUse } from '../../ui/behavior/on-use.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
-import { AttachedFiles } from './attached.tsx'
-import type { BubbleActions, Written } from './bubble-more.tsx'
+import { AttachedFiles } from './attachments.tsx'
+import type { BubbleActions, Written } from './bubble-details.tsx'
 import { type Delivery, type Receiver, Ticks } from './ticks.tsx'
 
 export const Bubbles = createContext<BubbleActions | undefined>(undefined)
@@ -101,7 +101,7 @@ export function Bubble(props: {
 }
 
 /** The actions are rarely used. */
-const more = onUse(() => import('./bubble-more.tsx'))
+const more = onUse(() => import('./bubble-details.tsx'))
 
 const mostLines = 12
 const mostCharacters = 900

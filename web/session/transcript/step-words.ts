@@ -5,8 +5,8 @@ import type { IconName } from '../../ui/icons/icon.tsx'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
 import { duration } from '../../words/time.ts'
-import { isLong, readingOf } from '../text/reader.ts'
-import { rich } from '../text/rich-on-use.ts'
+import { rich } from '../text/lazy-rich.ts'
+import { isLong, readingOf } from '../text/parsed-text.ts'
 
 /** The subject of a tool call, in the words of its row: a verb and an object. */
 interface StepWords {

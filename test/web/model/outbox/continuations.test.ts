@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import t from 'tap'
 import { type Continuation, continuationKey, continuations, limitEnd, newContinuation } from '../../../../web/model/outbox/continuations.ts'
-import { openQueue } from '../../../../web/model/outbox/queue.ts'
+import { openQueue } from '../../../../web/model/outbox/durable-queue.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { memoryDb, until } from '../../kit/device.ts'
 

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import t from 'tap'
-import { openQueue } from '../../../../web/model/outbox/queue.ts'
+import { openQueue } from '../../../../web/model/outbox/durable-queue.ts'
 import { newStart, startAgain, startSaying, starts, type WaitingStart } from '../../../../web/model/outbox/starts.ts'
-import type { Started } from '../../../../web/model/starting.ts'
+import type { Started } from '../../../../web/model/start-and-stop.ts'
 import type { MachineView } from '../../../../web/model/store.ts'
 import { memoryDb, until } from '../../kit/device.ts'
 

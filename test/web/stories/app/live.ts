@@ -14,7 +14,7 @@ import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import * as v from '../../../../lib/schema.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
-import type { Entry } from '../../../../web/model/outbox/queue.ts'
+import type { Entry } from '../../../../web/model/outbox/durable-queue.ts'
 import { shown } from './shown.ts'
 
 // Stands in for the link of the app: whatever is asked, the story answers.

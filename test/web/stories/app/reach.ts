@@ -1,5 +1,5 @@
-import { turnOn } from '../../../../web/model/notifications/ringing.ts'
-import { refreshReach } from '../../../../web/model/notifications/ringing-reach.ts'
+import { turnOn } from '../../../../web/model/notifications/device-notifications.ts'
+import { refreshReach } from '../../../../web/model/notifications/notification-permission.ts'
 import { isWide } from '../../../../web/ui/behavior/width.ts'
 import type { AppStory } from './shown.ts'
 

@@ -1,4 +1,4 @@
-import type { Attached } from '../../session/attached.ts'
+import type { Attached } from '../../session/attachment.ts'
 import { agentOf, hostOf, titleOf } from '../../sessions.ts'
 import type { SessionView } from '../../store.ts'
 import type { Item, Step } from '../items.ts'

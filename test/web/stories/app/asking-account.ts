@@ -1,8 +1,0 @@
-import type { askForAccount as realAskForAccount } from '../../../../web/join/asking-account.ts'
-
-// Stands in for a new device that waits to be let into an account.
-export const askForAccount: typeof realAskForAccount = async ({ forHappy }) => ({
-  link: `${location.origin}/pair#device=mqhE2xQ8yTf7pZrN0aLwKdVbJcUsGi1o3Xl5Yk9HtA4`,
-  checkCode: forHappy ? undefined : '4812',
-  wait: () => new Promise(() => {})
-})

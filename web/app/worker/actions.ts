@@ -1,0 +1,65 @@
+import * as v from '../../../lib/schema.ts'
+import '../../core/notification-routes.ts'
+import { notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import type { NotifiedWords } from '../../words/notified.ts'
+import { type AnswerOutcome, type Given, giveAnswer } from './answer.ts'
+import type { Known, WorkerDevice } from './device.ts'
+import { type About, outcomeOf } from './notification.ts'
+
+interface Around {
+  readonly worker: Pick<ServiceWorkerGlobalScope, 'registration'>
+  readonly known: Known
+  readonly words: NotifiedWords
+}
+
+interface Tapped {
+  readonly notification: Pick<Notification, 'title' | 'tag' | 'close'>
+  readonly about: About
+  readonly action: string
+  readonly reply: string
+}
+
+const hourMs = 3600_000
+
+/** Does what a button says, and lets the notification tell what became of it. False when the app has to be opened for it. */
+export async function act({ worker, known, words }: Around, { notification, about, action, reply }: Tapped): Promise<boolean> {
+  const { title, tag } = notification
+  const say = (text: string) => {
+    const { title: same, options } = outcomeOf(title, tag, about, text)
+    return worker.registration.showNotification(same, options)
+  }
+  const { device, choices } = known
+  const given = givenBy(action, reply)
+  // Whoever holds a locked device may look at it, and no more.
+  if (!device || choices.isLocked || (given?.action === 'allow' && !choices.mayAllow)) {
+    notification.close()
+    return false
+  }
+  if (action === 'snooze') await say((await snooze(device)) ? words.snoozed : words.notSnoozed)
+  else if (given) {
+    await say(words.sending)
+    await say(wordsFor(await giveAnswer(device, about, given), given, words))
+  }
+  return true
+}
+
+function givenBy(action: string, text: string): Given | undefined {
+  if (action === 'reply') return { action, text }
+  return action === 'allow' || action === 'deny' ? { action } : undefined
+}
+
+function wordsFor(outcome: AnswerOutcome, { action }: Given, words: NotifiedWords): string {
+  return outcome === 'applied' ? words.applied[action] : words[outcome]
+}
+
+/** What else this device chose stays as it is. */
+async function snooze({ rest }: WorkerDevice): Promise<boolean> {
+  try {
+    const { settings } = await rest.call('readNotifications', {})
+    const snoozed = { ...(settings ?? v.parse(notificationSettings, {})), snoozedUntil: Date.now() + hourMs }
+    await rest.call('writeNotifications', { body: { settings: snoozed } })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,70 @@
+import { askNoMore, isRingingBusy, type Reach, reach, shouldAsk, turnOn } from '../model/notifications/device-notifications.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icons/icon.tsx'
+import { ringing as words } from '../words/ringing.ts'
+
+/** Asks before the browser does, which asks but once. In no warm colour: on Home that one is for agents that wait. */
+export function RingingAsking() {
+  if (!shouldAsk.value) return null
+  const { title, text } = sayings()
+  return (
+    <section class="card key-ask" aria-labelledby="ring-ask-h">
+      <Icon name={icons[reach.value] ?? 'bell'} />
+      <div>
+        <h2 id="ring-ask-h" class="card-h">
+          {title}
+        </h2>
+        <p>{text}</p>
+      </div>
+      <div class="acts">
+        <Ways />
+      </div>
+    </section>
+  )
+}
+
+const icons: Partial<Record<Reach, IconName>> = { denied: 'bell-off', 'needs-home-screen': 'square-plus' }
+
+function sayings(): { title: string; text: string } {
+  switch (reach.value) {
+    case 'denied':
+      return { title: words.deniedTitle, text: words.deniedText }
+    case 'needs-home-screen':
+      return { title: words.homeScreenTitle, text: words.homeScreenText }
+    default:
+      return { title: words.askTitle, text: words.askText }
+  }
+}
+
+function Ways() {
+  switch (reach.value) {
+    case 'denied':
+      return (
+        <>
+          <Button look="text" onClick={askNoMore}>
+            {words.gotIt}
+          </Button>
+          <ButtonLink look="quiet" href="/settings/notifications">
+            {words.deniedSee}
+          </ButtonLink>
+        </>
+      )
+    case 'needs-home-screen':
+      return (
+        <Button look="quiet" onClick={askNoMore}>
+          {words.gotIt}
+        </Button>
+      )
+    default:
+      return (
+        <>
+          <Button look="text" onClick={askNoMore}>
+            {words.notNow}
+          </Button>
+          <Button look="quiet" onClick={() => void turnOn()} busy={isRingingBusy.value && words.turnOn}>
+            {words.turnOn}
+          </Button>
+        </>
+      )
+  }
+}

@@ -1,0 +1,102 @@
+import { useEffect } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { healthOf, type MissCause } from '../model/notifications/channel-health.ts'
+import {
+  isMobile,
+  isRingingBusy,
+  isRingingHere,
+  reach,
+  ringingProblem,
+  turnOff,
+  turnOn
+} from '../model/notifications/device-notifications.ts'
+import type { Channel, NotificationContext } from '../model/notifications/notifications.ts'
+import { Banner } from '../ui/banner.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { notifications as words } from '../words/notifications.ts'
+import { ringing } from '../words/ringing.ts'
+import { HealthCard, State } from './health.tsx'
+
+/** Whether this device rings, and the way out where it does not. */
+export function ThisDevice({ told }: { told: NotificationContext | undefined }) {
+  const device = isMobile() ? 'phone' : 'computer'
+  if (isRingingHere.value) return <Ringing told={told} device={device} />
+  switch (reach.value) {
+    case 'granted':
+    case 'undetermined':
+      return (
+        <State icon="bell" title={words.off[device]} text={words.offText[device]}>
+          <Button look="primary" icon="bell-ring" isWide onClick={() => void turnOn()} busy={isRingingBusy.value && words.turningOn}>
+            {ringing.turnOn}
+          </Button>
+        </State>
+      )
+    case 'denied':
+      return <State icon="bell-off" needs title={ringing.deniedTitle} text={words.deniedSteps[browser()]} />
+    case 'needs-home-screen':
+      return <State icon="square-plus" title={ringing.homeScreenTitle} text={ringing.homeScreenText} />
+    case 'insecure':
+      return <State icon="bell-off" title={words.insecure} text={words.insecureText} children={<ToNtfy />} />
+    case 'unsupported':
+      return <State icon="bell-off" title={words.unsupported} text={words.unsupportedText} children={<ToNtfy />} />
+  }
+}
+
+function Ringing({ told, device }: { told: NotificationContext | undefined; device: 'phone' | 'computer' }) {
+  const own = told?.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push')
+  const problem = ringingProblem.value
+  const isBusy = isRingingBusy.value
+  // Once it is registered the server knows one channel more.
+  useEffect(() => {
+    if (!isBusy) void told?.book.read()
+  }, [isBusy, told?.book])
+  return (
+    <>
+      {own && told ? (
+        <Health told={told} channel={own} device={device} />
+      ) : problem === 'push-service' ? (
+        <State icon="bell-off" needs title={words.pushService} text={words.pushServiceText} children={<ToNtfy />} />
+      ) : problem === 'server' ? (
+        <State icon="bell-off" needs title={words.notRegistered} text={words.notRegisteredText} />
+      ) : (
+        <State icon="bell" title={words.registering[device]} text={words.registeringText} />
+      )}
+      <Button look="text" onClick={() => void turnOff()} busy={isBusy && words.turningOff}>
+        {words.turnOff[device]}
+      </Button>
+    </>
+  )
+}
+
+function Health({ told, channel, device }: { told: NotificationContext; channel: Channel; device: 'phone' | 'computer' }) {
+  const { state, cause } = healthOf(channel, now.value)
+  return (
+    <>
+      <HealthCard link={told.link} channel={channel} title={state === 'untried' ? words.untried : words[state][device]} />
+      {cause && <Banner icon="triangle-alert" needs title={causeHere(cause)[0]} text={causeHere(cause)[1]} />}
+    </>
+  )
+}
+
+function ToNtfy() {
+  return (
+    <ButtonLink look="quiet" href="/settings/notifications/ntfy" isWide>
+      {words.useNtfy}
+    </ButtonLink>
+  )
+}
+
+/** What probably holds them back here, and what to do about it. */
+function causeHere(cause: MissCause): readonly [string, string] {
+  if (cause === 'gone') return words.causesHere.gone
+  if (cause !== 'held-back') return words.causesHere.others
+  const at = browser()
+  return words.causesHere[at === 'safari' ? 'computer' : at]
+}
+
+function browser(): 'android' | 'ios' | 'safari' | 'computer' {
+  const { userAgent } = navigator
+  if (/Android/.test(userAgent)) return 'android'
+  if (isMobile()) return 'ios'
+  return /Safari/.test(userAgent) && !/Chrom/.test(userAgent) ? 'safari' : 'computer'
+}
