@@ -41,6 +41,9 @@ interface Turn extends PromiseWithResolvers<void> {
   isStopped: boolean
 }
 
+/** Why a prompt did not reach the agent; `error` is the sentence shown. */
+type NotGiven = 'withdrawn' | 'stopped' | { error: string }
+
 const longestFirst = 200
 // A prompt sent right before a stop may still be on its way from the server.
 const heardWithinMs = 2_000
@@ -113,9 +116,9 @@ class SessionTurns implements Turns {
       const turn = this.#begin(prompt.seq === undefined ? 'terminal' : 'phone')
       turn.isStopped = this.#isNextStopped
       this.#isNextStopped = false
-      const how = await this.#handOver(prompt, turn).catch(asFailure)
-      if (how === 'given') await turn.promise
-      else await this.#takeBack(prompt, turn, how)
+      const handedOver = await this.#handOver(prompt, turn).catch(failedFor)
+      if (handedOver === 'given') await turn.promise
+      else await this.#endEmptyTurn(prompt, turn, handedOver)
     }
   }
 
@@ -157,8 +160,8 @@ class SessionTurns implements Turns {
     turn?.resolve()
   }
 
-  /** In the turn that has begun. Rejects with the reason if the agent could not be given it. */
-  async #handOver(prompt: Prompt, turn: Turn): Promise<'given' | 'withdrawn' | 'stopped'> {
+  /** Gives it to the agent in the turn that has begun. Also rejects if the agent could not be given it. */
+  async #handOver(prompt: Prompt, turn: Turn): Promise<'given' | NotGiven> {
     const { agent, queue, cursor, folder, narrator, choices, attachments, onChange } = this.#parts
     const { meta } = prompt
     if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
@@ -172,7 +175,7 @@ class SessionTurns implements Turns {
     await narrator.beginTurn({ name })
     await folder.noted()
     if (turn.isStopped) return 'stopped'
-    if (!(await agent.prompt(text, images))) throw new Error()
+    if (!(await agent.prompt(text, images))) return failedFor()
     // Only now: after a crash, a prompt must be handed over again if the agent does not have it, and must not be if it has. At its
     // own terminal the agent has it once it is in its history.
     if (cursor.writesDown) queue.given(prompt)
@@ -183,16 +186,16 @@ class SessionTurns implements Turns {
     return 'given'
   }
 
-  /** The agent was not given it. */
-  async #takeBack(prompt: Prompt, turn: Turn, how: 'withdrawn' | 'stopped' | { error: string }): Promise<void> {
+  /** The agent was not given the prompt: it waits for the next message if that failed, and is dropped otherwise. */
+  async #endEmptyTurn(prompt: Prompt, turn: Turn, why: NotGiven): Promise<void> {
     const { queue, folder, narrator } = this.#parts
-    const isBack = !turn.isStopped && typeof how === 'object' && queue.putBack(prompt)
-    if (!isBack) queue.drop(prompt)
-    const isFailed = isBack && !this.#isEnding
+    const isHeldBack = !turn.isStopped && typeof why === 'object' && queue.holdBack(prompt)
+    if (!isHeldBack) queue.drop(prompt)
+    const isFailed = isHeldBack && !this.#isEnding
     const isTold = folder.notes.turn !== null
     if (!isTold && !isFailed && !turn.isStopped) return this.#over('cancelled')
     if (!isTold) await narrator.beginTurn()
-    await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...how } : { reason: 'cancelled' }) })
+    await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...why } : { reason: 'cancelled' }) })
   }
 
   /** A name for the session until it has a title. */
@@ -214,7 +217,7 @@ class SessionTurns implements Turns {
   }
 }
 
-function asFailure(error: unknown): { error: string } {
+function failedFor(error: unknown = ''): { error: string } {
   const why = error instanceof Error ? error.message : String(error)
   return { error: `The agent could not be given this message${why === '' ? '' : `: ${why}`}. ${laterThen}` }
 }
