@@ -45,7 +45,7 @@ export function createInterruptions({ parts, isRunning }: InterruptionsDeps): In
       queue.read(prompt)
       return true
     }
-    if (!queue.giveBack(prompt)) {
+    if (!queue.putBack(prompt)) {
       queue.drop(prompt)
       return true
     }

@@ -34,9 +34,24 @@ export interface Prompt {
 type Reason = NonNullable<SessionNotes['reasons']>[number]
 
 /**
- * The prompts of people and their state. A prompt is waiting, then taken (being handed to the agent), then read, or dropped:
- * the agent must never get it. A taken prompt can go back to waiting. Read and dropped prompts are recorded, so that no later
- * process hands them over, and devices are told. There is one reader.
+ * The prompts of people and their states. There is one reader.
+ *
+ * | from    | to      | when                                                                              |
+ * | ------- | ------- | --------------------------------------------------------------------------------- |
+ * |         | waiting | `say`, `order`, `sayReason`; `hear`: a device sent it                             |
+ * | waiting | waiting | `hear`: a device moved it, or replaced its text                                   |
+ * | waiting | dropped | `hear`: a device withdrew it                                                      |
+ * | waiting | taken   | `prompts`, `takeUrgent`: it is being handed to the agent                          |
+ * | waiting | read    | `confirm`: the agent got it, although it seemed to reject it                      |
+ * | taken   | waiting | `putBack`, `holdBack`: the agent did not get it; not if it was withdrawn meanwhile |
+ * | taken   | given   | `given`: the agent got it, and has not reported yet that it read it               |
+ * | taken   | read    | `read`                                                                            |
+ * | taken   | dropped | `drop`: the agent must never get it                                               |
+ * | given   | read    | `confirm`: the agent reports it                                                   |
+ * | given   | dropped | `drop`: the agent was stopped before it read it                                   |
+ *
+ * Read and dropped prompts are noted on disk, so that no later process hands them over, and devices are told which were read.
+ * After a crash the others come again: messages of devices from the server, reasons from the notes.
  */
 export interface Queue {
   /** How many are waiting. */
@@ -82,9 +97,9 @@ export interface Queue {
    */
   confirm(message: Said, notes: SessionNotes): { changes: Partial<SessionNotes>; isLate: boolean }
   /** Puts it back at the front with its attachments; false if it was withdrawn meanwhile and must be dropped. */
-  giveBack(prompt: Prompt): boolean
-  /** The same if the agent could not be given it: retried after the next message; later prompts wait behind it. */
   putBack(prompt: Prompt): boolean
+  /** The same, and nothing is handed over until a prompt is added, moved or removed: the agent could not be given it. */
+  holdBack(prompt: Prompt): boolean
 
   /** The server renumbers the messages. */
   forgetNumbers(): void
@@ -173,13 +188,9 @@ class SessionQueue implements Queue {
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
     if (body.role === 'session') this.#hearEvent(envelopeOf(body))
-    if (body.role === 'session') this.#deps.onChange()
-    if (body.role !== 'user') return
-    if (localId !== null && this.#own.delete(localId)) return
-    // An earlier process of this session sent what was typed at its terminal; the agent has it.
-    if (body.meta?.sentFrom === 'cli') return
-    this.#hearText({ text: body.content.text, meta: body.meta, seq, localId })
-    this.#heard()
+    else if (body.role === 'user' && !this.#isFromHere(body.meta, localId))
+      this.#hearText({ text: body.content.text, meta: body.meta, seq, localId })
+    else return
     this.#deps.onChange()
   }
 
@@ -252,14 +263,14 @@ class SessionQueue implements Queue {
     return { changes, isLate }
   }
 
-  giveBack(prompt: Prompt): boolean {
-    const isBack = this.#return(prompt)
+  putBack(prompt: Prompt): boolean {
+    const isWanted = this.#insertFirst(prompt)
     this.#release()
-    return isBack
+    return isWanted
   }
 
-  putBack(prompt: Prompt): boolean {
-    this.#isHeld = this.#return(prompt)
+  holdBack(prompt: Prompt): boolean {
+    this.#isHeld = this.#insertFirst(prompt)
     return this.#isHeld
   }
 
@@ -276,6 +287,11 @@ class SessionQueue implements Queue {
     this.#wake()
   }
 
+  /** Typed at this terminal, in this process or an earlier one of this session: the agent gets it another way. */
+  #isFromHere(meta: MessageMeta | undefined, localId: string | null): boolean {
+    return (localId !== null && this.#own.delete(localId)) || meta?.sentFrom === 'cli'
+  }
+
   /** Messages of devices other than texts. */
   #hearEvent(envelope: Envelope | undefined): void {
     if (envelope?.role !== 'user') return
@@ -289,6 +305,7 @@ class SessionQueue implements Queue {
     // An earlier process settled it, with its attachments.
     if (this.#deps.folder.notes.settled?.includes(prompt.seq)) this.#announced = []
     else if (prompt.meta?.replaces === undefined || !this.#replace(prompt)) this.#offer(prompt)
+    this.#heard()
   }
 
   /** It belongs to the next text message. */
@@ -391,7 +408,8 @@ class SessionQueue implements Queue {
     return !this.#withdrawn.delete(prompt)
   }
 
-  #return(prompt: Prompt): boolean {
+  /** False if it was withdrawn meanwhile. */
+  #insertFirst(prompt: Prompt): boolean {
     const isWanted = this.#done(prompt)
     // A reason refers to what the agent was doing.
     if (isWanted) this.#waiting.splice(this.#waiting.filter(({ isReason }) => isReason && !prompt.isReason).length, 0, prompt)

@@ -169,15 +169,15 @@ t.test('a failed hand-over is retried before the next message, and not without o
   const { queue } = open()
   for (const seq of [1, 2]) say(queue, seq)
   const taken: number[] = []
-  let isPutBack = false
+  let isHeldBack = false
   const reading = (async () => {
     for await (const prompt of promptsOf(queue)) {
       taken.push(prompt.seq ?? 0)
-      if (!isPutBack) queue.putBack(prompt)
-      isPutBack = true
+      if (!isHeldBack) queue.holdBack(prompt)
+      isHeldBack = true
     }
   })()
-  while (!isPutBack) await Promise.resolve()
+  while (!isHeldBack) await Promise.resolve()
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(taken, [1])
   t.equal(queue.length, 2)
@@ -192,7 +192,7 @@ t.test('messages behind a failed hand-over are handed over when it is withdrawn'
   const { queue } = open()
   for (const seq of [1, 2]) say(queue, seq)
   const taken = promptsOf(queue)[Symbol.asyncIterator]()
-  queue.putBack((await taken.next()).value)
+  queue.holdBack((await taken.next()).value)
   const next = taken.next()
   await new Promise(resolve => setImmediate(resolve))
   withdraw(queue, 1)
