@@ -77,7 +77,7 @@ t.test('the app requests no route that was left out of it', async t => {
 t.test('notification routes are loaded only by their users', async t => {
   const asking = sourcesThatAsk(Object.keys(pushRoutes))
   t.same(
-    asking.filter(file => !readFileSync(file, 'utf8').includes("/later-routes.ts'")),
+    asking.filter(file => !readFileSync(file, 'utf8').includes("/notification-routes.ts'")),
     [],
     'who asks brings them'
   )
