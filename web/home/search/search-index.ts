@@ -11,7 +11,7 @@ import { home } from '../../model/home.ts'
 import { type Hit, hasWords, type Line, wordsOf } from '../../model/search-text.ts'
 import { lastMovedAt } from '../../model/sessions.ts'
 import type { SessionView } from '../../model/store.ts'
-import { happeningsOf } from '../../model/transcript/message.ts'
+import { transcriptEvents } from '../../model/transcript/message.ts'
 import { type ReadPlace, unreadPages } from './unindexed-messages.ts'
 
 /** Progress of indexing; undefined when everything is indexed. */
@@ -137,10 +137,10 @@ async function linesOf(messages: readonly MessageRecord[], cipher: Cipher): Prom
 type Body = Extract<ReturnType<typeof openMessage>, { ok: true }>['body']
 
 function linesIn({ seq, localId, createdAt: at }: MessageRecord, body: Body): Line[] {
-  return happeningsOf({ seq, localId, at, body }).flatMap(happening => {
-    if (happening.type === 'mine') return { seq, at, by: 'me' as const, text: happening.text.slice(0, longestLine) }
-    const isSaid = happening.type === 'text' && !happening.thinking && happening.text.trim() !== ''
-    return isSaid ? { seq, at, by: 'agent' as const, text: happening.text.slice(0, longestLine) } : []
+  return transcriptEvents({ seq, localId, at, body }).flatMap(event => {
+    if (event.type === 'mine') return { seq, at, by: 'me' as const, text: event.text.slice(0, longestLine) }
+    const isSaid = event.type === 'text' && !event.thinking && event.text.trim() !== ''
+    return isSaid ? { seq, at, by: 'agent' as const, text: event.text.slice(0, longestLine) } : []
   })
 }
 

@@ -2,51 +2,51 @@ import type { MessageBody, PlanEntry } from '../../../lib/protocol/sealed/messag
 import { firstLine, shortened } from '../../../lib/protocol/sealed/plain-line.ts'
 import { words } from '../../words/index.ts'
 import type { LastLine } from '../store.ts'
-import type { Happening } from './fold/events.ts'
-import { happeningsOf } from './message.ts'
+import type { TranscriptEvent } from './fold/events.ts'
+import { transcriptEvents } from './message.ts'
 import { planOfArgs } from './steps.ts'
 
 /** The line of a message in a row; undefined if it means nothing to a person on its own. */
 export function lineOf(body: MessageBody): Told | undefined {
-  const told = happeningsOf({ seq: 0, localId: null, at: 0, body }).map(lineOfHappening)
+  const told = transcriptEvents({ seq: 0, localId: null, at: 0, body }).map(lineOfEvent)
   return told.findLast(line => line !== undefined)
 }
 
 /** The steps that a message ends; those that were denied or interrupted have not run. */
 export function endedIn(body: MessageBody): { call: string; hasRun: boolean }[] {
-  return happeningsOf({ seq: 0, localId: null, at: 0, body }).flatMap(each =>
+  return transcriptEvents({ seq: 0, localId: null, at: 0, body }).flatMap(each =>
     each.type === 'step-ended' ? [{ call: each.call, hasRun: each.status !== 'denied' && each.status !== 'cancelled' }] : []
   )
 }
 
 type Told = Pick<LastLine, 'text' | 'end' | 'command'>
 
-function lineOfHappening(happening: Happening): Told | undefined {
+function lineOfEvent(event: TranscriptEvent): Told | undefined {
   // Text of a subagent belongs to its own trail.
-  if (happening.subagent !== undefined) return undefined
-  switch (happening.type) {
+  if (event.subagent !== undefined) return undefined
+  switch (event.type) {
     case 'mine':
-      return { text: words.session.you(oneLine(happening.text)) }
+      return { text: words.session.you(oneLine(event.text)) }
     case 'text':
-      return happening.thinking ? undefined : { text: oneLine(happening.text) }
+      return event.thinking ? undefined : { text: oneLine(event.text) }
     case 'step-started': {
-      const plan = planOfArgs(happening.name, happening.args)
+      const plan = planOfArgs(event.name, event.args)
       if (plan !== undefined) return lineOfPlan(plan)
       return {
-        text: oneLine(happening.title || happening.name),
-        ...(happening.kind === 'execute' && { command: { call: happening.call, hasRun: false } })
+        text: oneLine(event.title || event.name),
+        ...(event.kind === 'execute' && { command: { call: event.call, hasRun: false } })
       }
     }
     case 'plan':
-      return lineOfPlan(happening.entries)
+      return lineOfPlan(event.entries)
     case 'file':
-      return { text: words.session.file(happening.file.name) }
+      return { text: words.session.file(event.file.name) }
     case 'note':
-      return happening.text.trim() === '' ? undefined : { text: oneLine(happening.text) }
+      return event.text.trim() === '' ? undefined : { text: oneLine(event.text) }
     case 'limit':
       return { text: words.session.limit, end: 'failed' }
     case 'turn-ended':
-      return happening.status === 'completed' ? undefined : { text: words.session[happening.status], end: happening.status }
+      return event.status === 'completed' ? undefined : { text: words.session[event.status], end: event.status }
     default:
       return undefined
   }

@@ -1,7 +1,7 @@
 import { eventsOf } from '../../../lib/client/happy/messages.ts'
 import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
-import { type Happening, happeningsOfEvent } from './fold/events.ts'
+import { type TranscriptEvent, transcriptEventsOf } from './fold/events.ts'
 import type { Mine } from './items.ts'
 
 /** A message as passed in by the session state. `body` is undefined if it could not be decrypted, `at` is ms since 1970. */
@@ -17,7 +17,7 @@ export interface KnownMessage {
 }
 
 /** The events of a message, in order. */
-export function happeningsOf(message: KnownMessage): Happening[] {
+export function transcriptEvents(message: KnownMessage): TranscriptEvent[] {
   const { body } = message
   if (body === undefined) return [{ type: 'skipped', why: message.closed ?? 'unreadable' }]
   switch (body.role) {
@@ -27,7 +27,7 @@ export function happeningsOf(message: KnownMessage): Happening[] {
     }
     case 'session':
     case 'agent':
-      return eventsOf(body).flatMap(happeningsOfEvent)
+      return eventsOf(body).flatMap(transcriptEventsOf)
   }
 }
 

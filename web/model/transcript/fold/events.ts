@@ -13,7 +13,7 @@ interface Common {
 }
 
 /** One event of a message, as input for the transcript. */
-export type Happening = Common &
+export type TranscriptEvent = Common &
   (
     | {
         readonly type: 'mine'
@@ -56,16 +56,16 @@ interface StepStarted extends Pick<Step, 'call' | 'kind' | 'name' | 'title' | 'd
   readonly type: 'step-started'
 }
 
-export function happeningsOfEvent(event: CurrentEvent): Happening[] {
+export function transcriptEventsOf(event: CurrentEvent): TranscriptEvent[] {
   const { time, turn, subagent, ev } = event
   const common: Common = { time, turn, subagent }
-  const told = happeningOf(event)
-  const happenings: Happening[] = told === undefined ? [] : [{ ...told, ...common }]
-  if (event.usage !== undefined) happenings.push({ type: 'usage', usage: event.usage })
-  return ev.t === 'service' && ev.text.trim() === '' ? happenings.filter(each => each.type === 'usage') : happenings
+  const told = transcriptEventOf(event)
+  const found: TranscriptEvent[] = told === undefined ? [] : [{ ...told, ...common }]
+  if (event.usage !== undefined) found.push({ type: 'usage', usage: event.usage })
+  return ev.t === 'service' && ev.text.trim() === '' ? found.filter(each => each.type === 'usage') : found
 }
 
-function happeningOf(event: CurrentEvent): Happening | undefined {
+function transcriptEventOf(event: CurrentEvent): TranscriptEvent | undefined {
   const { ev, role, subagent } = event
   switch (ev.t) {
     case 'text':

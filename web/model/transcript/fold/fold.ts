@@ -2,9 +2,9 @@ import type { PlanEntry, Usage } from '../../../../lib/protocol/sealed/messages.
 import type { Attached } from '../../session/attachment.ts'
 import type { Fault, Item, Missing, Place, Step, StepState, Turn } from '../items.ts'
 import type { KnownMessage } from '../message.ts'
-import { happeningsOf } from '../message.ts'
+import { transcriptEvents } from '../message.ts'
 import { planOfArgs } from '../steps.ts'
-import type { Happening } from './events.ts'
+import type { TranscriptEvent } from './events.ts'
 import { copySenders, findFault, freshSenders, type Senders } from './sender-order.ts'
 import { foldInner, type SubagentSteps } from './subagent-steps.ts'
 import {
@@ -80,8 +80,8 @@ export function foldMessage(fold: Fold, message: KnownMessage): void {
   const isRepeated = foldFault(fold, message) === 'repeated'
   if (isRepeated) return
   let index = 0
-  for (const happening of happeningsOf(message)) {
-    foldHappening(fold, happening, { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }, message)
+  for (const event of transcriptEvents(message)) {
+    foldEvent(fold, event, { key: `${message.seq}.${index++}`, seq: message.seq, at: event.time ?? message.at }, message)
   }
 }
 
@@ -128,25 +128,25 @@ function isGap(item: Item): item is Item & { type: 'fault'; missing: Missing } {
 /** The same for the events of one subagent, as if it were a session. */
 export function foldInto(fold: Fold, message: KnownMessage, subagent: string): void {
   let index = 0
-  for (const happening of happeningsOf(message)) {
-    const place = { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }
-    if (happening.subagent === subagent) foldHappening(fold, { ...happening, subagent: undefined }, place, message)
+  for (const event of transcriptEvents(message)) {
+    const place = { key: `${message.seq}.${index++}`, seq: message.seq, at: event.time ?? message.at }
+    if (event.subagent === subagent) foldEvent(fold, { ...event, subagent: undefined }, place, message)
   }
 }
 
-function foldHappening(fold: Fold, happening: Happening, place: Place, message: KnownMessage): void {
-  if (happening.subagent !== undefined) {
-    foldInner(fold, happening, place, happening.subagent)
+function foldEvent(fold: Fold, event: TranscriptEvent, place: Place, message: KnownMessage): void {
+  if (event.subagent !== undefined) {
+    foldInner(fold, event, place, event.subagent)
     return
   }
   // Remarks outside the work, such as that there is a new version, do not start a turn.
-  if (happening.turn !== undefined && happening.type !== 'note' && happening.type !== 'fault') enterTurn(fold, happening.turn, place)
+  if (event.turn !== undefined && event.type !== 'note' && event.type !== 'fault') enterTurn(fold, event.turn, place)
   fold.lastAt = place.at
-  switch (happening.type) {
+  switch (event.type) {
     case 'mine': {
       // Keyed by the sender's id, so that the bubble that waited on this device becomes the stored one.
       const key = message.localId === null ? place.key : `mine.${message.localId}`
-      const { text, from, isSteer = false, replaces } = happening
+      const { text, from, isSteer = false, replaces } = event
       const files = from === 'app' ? fold.announced.splice(0) : []
       const { localId } = message
       if (replaces !== undefined && localId !== null && replaceWords(fold.items, replaces, { localId, ...place, text, files, isSteer }))
@@ -157,60 +157,60 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       return
     }
     case 'text':
-      foldText(fold, happening, place)
+      foldText(fold, event, place)
       return
     case 'step-started':
-      startStep(fold, happening, place)
+      startStep(fold, event, place)
       return
     case 'step-ended':
-      endStep(fold, happening, place.at)
+      endStep(fold, event, place.at)
       return
     case 'plan':
-      foldPlan(fold, happening.entries, place)
+      foldPlan(fold, event.entries, place)
       return
     case 'file':
-      if (happening.mine) fold.announced.push(happening.file)
-      else fold.items.push({ type: 'file', ...place, file: happening.file })
+      if (event.mine) fold.announced.push(event.file)
+      else fold.items.push({ type: 'file', ...place, file: event.file })
       return
     case 'withdrawn':
-      fold.items = fold.items.map(item => (isMineOf(item, happening.localId) ? { ...item, isWithdrawn: true } : item))
+      fold.items = fold.items.map(item => (isMineOf(item, event.localId) ? { ...item, isWithdrawn: true } : item))
       return
     case 'moved':
-      moveMine(fold.items, happening.localId, happening.before)
+      moveMine(fold.items, event.localId, event.before)
       return
     case 'read':
-      noteRead(fold.items, happening.localId)
-      fold.queue = startWith(fold.queue, fold.items, happening.localId)
+      noteRead(fold.items, event.localId)
+      fold.queue = startWith(fold.queue, fold.items, event.localId)
       return
     case 'apart':
-      standApart(fold.items, happening.localId, place)
+      standApart(fold.items, event.localId, place)
       return
     case 'turn-started':
-      if (fold.turn?.id !== happening.turn) startTurn(fold, happening.turn, place)
+      if (fold.turn?.id !== event.turn) startTurn(fold, event.turn, place)
       return
     case 'turn-ended':
-      endTurn(fold, happening.status, place, happening.turn)
+      endTurn(fold, event.status, place, event.turn)
       return
     case 'usage':
-      fold.usage = happening.usage
+      fold.usage = event.usage
       return
     case 'fault':
-      fold.items.push({ type: 'fault', ...place, fault: happening.fault, count: happening.count })
+      fold.items.push({ type: 'fault', ...place, fault: event.fault, count: event.count })
       return
     case 'note':
-      fold.items.push({ type: 'note', ...place, text: happening.text })
+      fold.items.push({ type: 'note', ...place, text: event.text })
       return
     case 'limit':
-      fold.items.push({ type: 'limit', ...place, endsAt: happening.endsAt })
+      fold.items.push({ type: 'limit', ...place, endsAt: event.endsAt })
       return
     case 'control':
-      fold.items.push({ type: 'control', ...place, to: happening.to })
+      fold.items.push({ type: 'control', ...place, to: event.to })
       return
     case 'subagent-started':
     case 'subagent-stopped':
       return
     case 'skipped':
-      foldSkipped(fold, happening.why, place)
+      foldSkipped(fold, event.why, place)
       return
   }
 }
@@ -227,13 +227,13 @@ function startTurn(fold: Fold, turn: string | undefined, place: Place): void {
   fold.queue = startWithNext(fold.queue, fold.items, place)
 }
 
-function foldText(fold: Fold, happening: Happening & { type: 'text' }, place: Place): void {
-  if (happening.block !== undefined) fold.endedBlocks.add(happening.block)
-  const turn = happening.turn ?? fold.turn?.id
-  if (turn !== undefined) fold.lastTextOfTurn.set(turn, { text: happening.text, thinking: happening.thinking })
-  if (happening.text.trim() === '') return
-  if (happening.thinking) fold.items.push({ type: 'thinking', ...place, text: happening.text, tookMs: thinkingTime(fold, place) })
-  else fold.items.push({ type: 'prose', ...place, text: happening.text, ...(happening.isCut && { isCut: true }) })
+function foldText(fold: Fold, event: TranscriptEvent & { type: 'text' }, place: Place): void {
+  if (event.block !== undefined) fold.endedBlocks.add(event.block)
+  const turn = event.turn ?? fold.turn?.id
+  if (turn !== undefined) fold.lastTextOfTurn.set(turn, { text: event.text, thinking: event.thinking })
+  if (event.text.trim() === '') return
+  if (event.thinking) fold.items.push({ type: 'thinking', ...place, text: event.text, tookMs: thinkingTime(fold, place) })
+  else fold.items.push({ type: 'prose', ...place, text: event.text, ...(event.isCut && { isCut: true }) })
 }
 
 // Only if known: the time since the previous event in the same turn, if short enough to be a thought.
@@ -243,24 +243,24 @@ function thinkingTime(fold: Fold, place: Place): number | undefined {
   return since === undefined || place.at - since < 1000 ? undefined : place.at - since
 }
 
-function startStep(fold: Fold, happening: Happening & { type: 'step-started' }, place: Place): void {
-  const entries = planOfArgs(happening.name, happening.args)
+function startStep(fold: Fold, event: TranscriptEvent & { type: 'step-started' }, place: Place): void {
+  const entries = planOfArgs(event.name, event.args)
   if (entries !== undefined) {
     foldPlan(fold, entries, place)
     return
   }
-  const known = stepOf(fold, happening.call)
+  const known = stepOf(fold, event.call)
   const step: Step = {
     type: 'step',
     ...place,
-    call: happening.call,
-    kind: happening.kind,
-    name: happening.name,
-    title: happening.title,
-    description: happening.description,
-    args: happening.args,
-    locations: happening.locations,
-    content: happening.content,
+    call: event.call,
+    kind: event.kind,
+    name: event.name,
+    title: event.title,
+    description: event.description,
+    args: event.args,
+    locations: event.locations,
+    content: event.content,
     state: 'running',
     endedAt: undefined
   }
@@ -269,8 +269,8 @@ function startStep(fold: Fold, happening: Happening & { type: 'step-started' }, 
     replaceStep(fold, { ...step, ...pick(known) })
     return
   }
-  fold.stepByCall.set(happening.call, fold.items.length)
-  fold.running.add(happening.call)
+  fold.stepByCall.set(event.call, fold.items.length)
+  fold.running.add(event.call)
   fold.items.push(step)
 }
 
@@ -278,14 +278,13 @@ function pick(known: Step): Pick<Step, 'key' | 'seq' | 'at' | 'state' | 'endedAt
   return { key: known.key, seq: known.seq, at: known.at, state: known.state, endedAt: known.endedAt }
 }
 
-function endStep(fold: Fold, happening: Happening & { type: 'step-ended' }, at: number): void {
-  const step = stepOf(fold, happening.call)
+function endStep(fold: Fold, event: TranscriptEvent & { type: 'step-ended' }, at: number): void {
+  const step = stepOf(fold, event.call)
   if (step === undefined) return
-  fold.running.delete(happening.call)
-  const content =
-    happening.content.length === 0 ? step.content : [...step.content.filter(each => each.type === 'diff'), ...happening.content]
-  const shown = happening.content.some(each => each.type === 'diff') ? happening.content : content
-  replaceStep(fold, { ...step, content: shown, state: stateOf(happening.status), endedAt: at })
+  fold.running.delete(event.call)
+  const content = event.content.length === 0 ? step.content : [...step.content.filter(each => each.type === 'diff'), ...event.content]
+  const shown = event.content.some(each => each.type === 'diff') ? event.content : content
+  replaceStep(fold, { ...step, content: shown, state: stateOf(event.status), endedAt: at })
 }
 
 function stateOf(status: 'completed' | 'failed' | 'denied' | 'cancelled' | undefined): StepState {

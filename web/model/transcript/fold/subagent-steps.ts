@@ -1,5 +1,5 @@
 import type { Item, Place, Step } from '../items.ts'
-import type { Happening } from './events.ts'
+import type { TranscriptEvent } from './events.ts'
 
 /** The subagents of a session among its items. */
 export interface SubagentSteps {
@@ -9,27 +9,27 @@ export interface SubagentSteps {
 }
 
 /** The events of a subagent stay inside its own step. */
-export function foldInner(fold: SubagentSteps, happening: Happening, place: Place, subagent: string): void {
+export function foldInner(fold: SubagentSteps, event: TranscriptEvent, place: Place, subagent: string): void {
   const index = fold.stepBySubagent.get(subagent)
   if (index === undefined) {
-    if (happening.type === 'subagent-stopped') return
+    if (event.type === 'subagent-stopped') return
     fold.stepBySubagent.set(subagent, fold.items.length)
-    fold.items.push(subagentStep(happening, place, subagent))
-    if (happening.type === 'subagent-started') return
-    foldInner(fold, happening, place, subagent)
+    fold.items.push(subagentStep(event, place, subagent))
+    if (event.type === 'subagent-started') return
+    foldInner(fold, event, place, subagent)
     return
   }
   const step = fold.items[index]
   if (step?.type !== 'step') return
-  if (happening.type === 'subagent-stopped') fold.items[index] = { ...step, state: 'ok', endedAt: place.at }
-  if (happening.type === 'step-started') {
+  if (event.type === 'subagent-stopped') fold.items[index] = { ...step, state: 'ok', endedAt: place.at }
+  if (event.type === 'step-started') {
     const inner = step.inner ?? { steps: 0, last: [] }
-    fold.items[index] = { ...step, inner: { steps: inner.steps + 1, last: [...inner.last, happening.title].slice(-3) } }
+    fold.items[index] = { ...step, inner: { steps: inner.steps + 1, last: [...inner.last, event.title].slice(-3) } }
   }
 }
 
-function subagentStep(happening: Happening, place: Place, subagent: string): Step {
-  const title = happening.type === 'subagent-started' ? (happening.title ?? '') : ''
+function subagentStep(event: TranscriptEvent, place: Place, subagent: string): Step {
+  const title = event.type === 'subagent-started' ? (event.title ?? '') : ''
   return {
     type: 'step',
     ...place,
