@@ -8,7 +8,7 @@ import { startServer } from '../kit/server.ts'
 import { type Request, startStandIn, tokenOf } from '../server/push/stand-in.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { openRinging } from './kit/push-device.ts'
+import { openPushDevice } from './kit/push-device.ts'
 
 const devices = await openDevices(t)
 
@@ -181,16 +181,16 @@ t.test(
     const server = await startServer(t, { pushAllow: 'loopback', now: () => Date.now() + clock.offset })
     const service = await startStandIn(t)
     const { secret } = await signUp(t, server)
-    const ringing = await openRinging(t, devices, { url: server.url, service, secret, name: 'one' })
-    const { device } = ringing
+    const phone = await openPushDevice(t, devices, { url: server.url, service, secret, name: 'one' })
+    const { device } = phone
     const drawing = (name: string) => device.page.getByRole('img', { name }).waitFor()
     await device.visit('/settings/notifications')
     await device.see('On a computer they stay off until you turn them on here.')
     await device.press('Turn on')
     await device.see('Not tried yet')
 
-    await ringing.ask('POST', '/v1/notifications/test', {})
-    await ringing.ask('POST', '/v1/notifications/test', {})
+    await phone.ask('POST', '/v1/notifications/test', {})
+    await phone.ask('POST', '/v1/notifications/test', {})
     clock.offset = 0
     await device.visit('/')
     await device.press('See why')
@@ -200,14 +200,14 @@ t.test(
 
     await device.press('Send a test')
     await device.see('Waiting for it to be shown')
-    for (const _ of [1, 2]) await ringing.next('test')
-    await ringing.deliver('test')
+    for (const _ of [1, 2]) await phone.next('test')
+    await phone.deliver('test')
     await device.see('Shown after')
     await device.see('Reaching this computer')
     await drawing('Last 3: 2 did not arrive')
     t.equal(await device.page.getByText('They arrive only while the browser runs').count(), 0)
-    await ringing.until(all => all.length === 1)
-    await ringing.tap()
+    await phone.until(all => all.length === 1)
+    await phone.tap()
     await device.see('Tapped after')
     await device.visit('/')
     await device.see('Live')
@@ -221,8 +221,8 @@ t.test('a muted session notifies this device only of decisions', async t => {
   const { phone: account, home } = await linkedComputer(t, server)
   runWrapper(t, { home, args: ['demo'] })
   const { id } = await account.session()
-  const ringing = await openRinging(t, devices, { url: server.url, service, secret: account.secret, name: 'one' })
-  const { device } = ringing
+  const phone = await openPushDevice(t, devices, { url: server.url, service, secret: account.secret, name: 'one' })
+  const { device } = phone
   await device.visit('/settings/notifications')
   await device.press('Turn on')
   await device.see('Not tried yet')
@@ -231,14 +231,14 @@ t.test('a muted session notifies this device only of decisions', async t => {
   await device.page.getByRole('menuitem', { name: 'Notifications' }).click()
   await device.page.getByLabel('Decisions only').check()
   await device.see('Saved')
-  await ringing.leave()
+  await phone.leave()
 
   const person = await signUp(t, server, account.secret)
   const tell = (kind: string) =>
     person.call('POST', `/v1/sessions/${id}/push-event`, { body: { kind, title: 'T', body: 'B', noticeId: kind } })
   t.match((await tell('done')).body, { result: 'suppressed' })
   t.match((await tell('permission')).body, { result: 'sent' })
-  await ringing.next('permission')
+  await phone.next('permission')
 })
 
 function signatureOf({ headers, body }: Request, secret: string): string {

@@ -7,7 +7,7 @@ import { startStandIn } from '../server/push/stand-in.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { type Owner, openRinging, type RingingDevice } from './kit/push-device.ts'
+import { type Owner, openPushDevice, type PushDevice } from './kit/push-device.ts'
 
 const devices = await openDevices(t)
 
@@ -19,9 +19,9 @@ async function world(t: Test, names: readonly string[]) {
   const { phone: account, home } = await linkedComputer(t, server)
   runWrapper(t, { home, args: ['demo'] })
   const session = await account.session()
-  const phones: RingingDevice[] = []
+  const phones: PushDevice[] = []
   const open = (name: string, owner?: Owner) =>
-    openRinging(t, devices, { url: server.url, service, secret: account.secret, name, ...(owner && { owner }) })
+    openPushDevice(t, devices, { url: server.url, service, secret: account.secret, name, ...(owner && { owner }) })
   for (const name of names) {
     const phone = await open(name)
     const isKnown = phone.device.page.waitForResponse(

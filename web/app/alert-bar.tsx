@@ -2,7 +2,7 @@ import { go } from '../core/router.ts'
 import { readPath } from '../core/routes.ts'
 import { hideAlert, shownAlert } from '../model/notifications/alerts.ts'
 import { Icon } from '../ui/icons/icon.tsx'
-import { ringing as words } from '../words/ringing.ts'
+import { alerts as words } from '../words/alerts.ts'
 
 /** Says in the app what a notification would have said, for a moment. */
 export function AlertBar() {

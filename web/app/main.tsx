@@ -4,7 +4,7 @@ import { startClock } from '../core/clock.ts'
 import { route, startRouter } from '../core/router.ts'
 import { startUpdates } from '../core/updates.ts'
 import { account, live, openAccount } from '../model/account/account.ts'
-import { speakLater } from '../words/spoken.ts'
+import { loadLaterWords } from '../words/translations.ts'
 import { App } from './app.tsx'
 
 startRouter()
@@ -15,17 +15,17 @@ if (place) render(<App />, place)
 if (isSecureContext) {
   void openAccount()
   startUpdates()
-  ring()
+  showNotifications()
 }
 
 /** Notifications, as long as there is a link; once the server ended the sign-in none may come any more. */
-function ring(): void {
+function showNotifications(): void {
   const load = () => import('../model/notifications/device-notifications.ts')
   effect(() => {
     const link = live.value
     if (!link) return
     const started = load().then(
-      ({ startRinging }) => (live.peek() === link ? startRinging(link) : undefined),
+      ({ startNotifications }) => (live.peek() === link ? startNotifications(link) : undefined),
       () => undefined
     )
     return () => void started.then(stop => stop?.())
@@ -33,7 +33,7 @@ function ring(): void {
   effect(() => {
     if (account.value.type === 'unlinked')
       load()
-        .then(({ forgetRinging }) => forgetRinging())
+        .then(({ forgetNotifications }) => forgetNotifications())
         .catch(() => {})
   })
 }
@@ -42,7 +42,7 @@ function ring(): void {
 function fetchSession(): void {
   for (const part of [
     import('../model/account/live.ts'),
-    speakLater().then(() => import('../session/session.tsx')),
+    loadLaterWords().then(() => import('../session/session.tsx')),
     import('../session/text/rich.ts')
   ])
     part.catch(() => {})

@@ -14,6 +14,7 @@ import { TroubleCard } from '../session/starting/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { homeWords } from '../words/home.ts'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
 import { ago } from '../words/time.ts'
@@ -27,9 +28,9 @@ export function NothingYet() {
   if (machine?.metadata) {
     return (
       <>
-        <Empty title={words.home.ready(nameOfMachine(machine))} text={words.home.readyText}>
+        <Empty title={homeWords.ready(nameOfMachine(machine))} text={homeWords.readyText}>
           <ButtonLink look="primary" href="/new">
-            {hasHelper(machine) ? words.new.title : words.home.howToStart}
+            {hasHelper(machine) ? words.new.title : homeWords.howToStart}
           </ButtonLink>
         </Empty>
         {hasHelper(machine) && <Found machine={machine} />}
@@ -37,13 +38,13 @@ export function NothingYet() {
     )
   }
   return (
-    <Empty title={words.home.empty} text={words.home.emptyText}>
+    <Empty title={homeWords.empty} text={homeWords.emptyText}>
       <LinkCommand />
       <ButtonLink look="primary" href="/scan" icon="scan-line">
-        {words.home.scan}
+        {homeWords.scan}
       </ButtonLink>
       <ButtonLink look="text" href="/new">
-        {words.home.howToStart}
+        {homeWords.howToStart}
       </ButtonLink>
     </Empty>
   )

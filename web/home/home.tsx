@@ -14,6 +14,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Logo } from '../ui/icons/logo.tsx'
 import { SkyArt } from '../ui/sky.tsx'
+import { homeWords } from '../words/home.ts'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
 import { clockTime, lasting } from '../words/time.ts'
@@ -64,11 +65,11 @@ export function IdleScreen() {
     <div class="screen idle">
       <div class="idle-b">
         <SkyArt hasSun={decisions.length > 0 && !stale} />
-        <h1 tabIndex={-1}>{asOf === undefined ? words.home.loading : stale ? headlineThen(known, asOf) : headline(known)}</h1>
-        {asOf !== undefined && (hasAny || machines.size > 0) && <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>}
+        <h1 tabIndex={-1}>{asOf === undefined ? homeWords.loading : stale ? headlineThen(known, asOf) : headline(known)}</h1>
+        {asOf !== undefined && (hasAny || machines.size > 0) && <p>{hasAny ? homeWords.pickOne : homeWords.readyText}</p>}
         {decisions.length > 0 && !stale && (
           <ButtonLink look="beacon" href="/needs-you">
-            {words.home.answerAll(decisions.length)}
+            {homeWords.answerAll(decisions.length)}
           </ButtonLink>
         )}
         {hasAny && isOn('singleKeys') && <KeyHints />}
@@ -78,7 +79,7 @@ export function IdleScreen() {
 }
 
 function KeyHints() {
-  const { move, open, begin, all } = words.home.keys
+  const { move, open, begin, all } = homeWords.keys
   const hints = [
     [['J', 'K'], move],
     [['Enter'], open],
@@ -100,20 +101,20 @@ function KeyHints() {
 }
 
 function headline({ decisions, working }: Groups): string {
-  if (decisions.length > 0) return words.home.needYou(decisions.length)
-  return working.length > 0 ? words.home.nothingNeedsYou : words.home.allQuiet
+  if (decisions.length > 0) return homeWords.needYou(decisions.length)
+  return working.length > 0 ? homeWords.nothingNeedsYou : homeWords.allQuiet
 }
 
 /** The state when the server was last reachable. */
 function headlineThen({ decisions, working }: Groups, asOf: number): string {
   const at = clockTime(asOf, now.value)
-  if (working.length > 0) return words.home.wereWorking(working.length, at)
-  return decisions.length > 0 ? words.home.neededAt(decisions.length, at) : words.home.wasQuiet(at)
+  if (working.length > 0) return homeWords.wereWorking(working.length, at)
+  return decisions.length > 0 ? homeWords.neededAt(decisions.length, at) : homeWords.wasQuiet(at)
 }
 
 function belowThen({ decisions, working }: Groups): string {
-  if (working.length === 0) return words.home.nothingWorked
-  return decisions.length > 0 ? words.home.neededThen(decisions.length) : words.home.nothingNeeded
+  if (working.length === 0) return homeWords.nothingWorked
+  return decisions.length > 0 ? homeWords.neededThen(decisions.length) : homeWords.nothingNeeded
 }
 
 function LinkWord({ link }: { link: Connection }) {
@@ -173,7 +174,7 @@ function linkWord(link: Connection, since: string | undefined): string {
 function Headline({ known, stale }: { known: Groups; stale: boolean }) {
   const { decisions, working, quiet } = known
   const { asOf } = home.value
-  if (asOf === undefined) return <h1 tabIndex={-1}>{words.home.loading}</h1>
+  if (asOf === undefined) return <h1 tabIndex={-1}>{homeWords.loading}</h1>
   if (stale) {
     return (
       <>
@@ -186,7 +187,7 @@ function Headline({ known, stale }: { known: Groups; stale: boolean }) {
     <>
       <h1 tabIndex={-1}>{headline(known)}</h1>
       <p class="sub">
-        {words.home.tally(decisions.length, working.length, quiet.length + known.archived.length)}{' '}
+        {homeWords.tally(decisions.length, working.length, quiet.length + known.archived.length)}{' '}
         <AwayMachines machines={[...home.value.machines.values()]} />
       </p>
     </>
@@ -197,8 +198,8 @@ function AwayMachines({ machines }: { machines: readonly MachineView[] }) {
   const away = machines.filter(machine => machine.metadata && stateOfMachine(machine, home.value) === 'away')
   const only = away[0]?.metadata
   if (!only) return null
-  if (away.length > 1) return <a href="/machines">{words.home.manyAway(away.length)}</a>
-  return <a href={`/machines/${encodeURIComponent(away[0]?.id ?? '')}`}>{words.home.away(only.displayName ?? only.host)}</a>
+  if (away.length > 1) return <a href="/machines">{homeWords.manyAway(away.length)}</a>
+  return <a href={`/machines/${encodeURIComponent(away[0]?.id ?? '')}`}>{homeWords.away(only.displayName ?? only.host)}</a>
 }
 
 /** The first time on this device: static placeholders for rows, until the server has answered. */

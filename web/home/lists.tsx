@@ -15,7 +15,7 @@ import { onUse } from '../ui/behavior/on-use.ts'
 import { isWide } from '../ui/behavior/width.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Lazy } from '../ui/lazy.tsx'
-import { words } from '../words/index.ts'
+import { homeWords } from '../words/home.ts'
 import { lists } from '../words/lists.ts'
 import { NothingYet } from './empty.tsx'
 import { RowItem } from './row-item.tsx'
@@ -32,10 +32,10 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
       {shouldHomeAskForKey.value && (
         <Lazy key="key-asking" load={() => import('../keys/key-reminder.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
       )}
-      <RingingAsked />
+      <NotificationPrompt />
       <Unreached />
       {!isEmpty &&
-        (stale ? <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
+        (stale ? <Rows title={homeWords.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
       {archived.length > 0 && (
         <a class="to-archive" href="/archive">
           <Icon name="archive" />
@@ -48,12 +48,12 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
 }
 
 /** Whether this device may show notifications; known first by the code loaded with the link. */
-function RingingAsked() {
-  const loaded = live.value && ringingAsking.get()
-  return loaded ? <loaded.RingingAsking /> : null
+function NotificationPrompt() {
+  const loaded = live.value && permissionPrompt.get()
+  return loaded ? <loaded.PermissionPrompt /> : null
 }
 
-const ringingAsking = onUse(() => import('../notifications/permission-prompt.tsx'))
+const permissionPrompt = onUse(() => import('../notifications/permission-prompt.tsx'))
 
 function WhatLeaves() {
   const link = live.value
@@ -80,7 +80,7 @@ function Decisions({ known: { decisions } }: { known: Groups }) {
   if (decisions.length === 0) return <CardNotices />
   return (
     <section>
-      <h2 class="vh">{words.home.decisions}</h2>
+      <h2 class="vh">{homeWords.decisions}</h2>
       <CardNotices />
       <div class="asks">
         {decisions.slice(0, mostCards).map(decision => (
@@ -95,7 +95,7 @@ function Decisions({ known: { decisions } }: { known: Groups }) {
         ))}
         {decisions.length > mostCards && (
           <a class="btn text" href="/needs-you">
-            {words.home.more(decisions.length - mostCards)}
+            {homeWords.more(decisions.length - mostCards)}
           </a>
         )}
       </div>
@@ -118,8 +118,8 @@ function Moving({ known: { working, quiet } }: { known: Groups }) {
   if (!isOn('byFolder')) {
     return (
       <>
-        <Rows title={words.home.working} sessions={working} stale={false} hasChoice />
-        <Rows title={words.home.quiet} sessions={quiet} stale={false} hasChoice={working.length === 0} />
+        <Rows title={homeWords.working} sessions={working} stale={false} hasChoice />
+        <Rows title={homeWords.quiet} sessions={quiet} stale={false} hasChoice={working.length === 0} />
       </>
     )
   }

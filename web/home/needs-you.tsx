@@ -17,6 +17,7 @@ import { useSwipeAcross } from '../ui/behavior/swipe-across.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
+import { homeWords } from '../words/home.ts'
 import { words } from '../words/index.ts'
 
 /** One decision after another, oldest first. A new one raises the counter and moves nothing. */
@@ -42,16 +43,16 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   return (
     <section class="screen chat needs-you" ref={area}>
       <Bar
-        title={words.needsYou.title}
-        sub={decision && words.needsYou.place(at + 1, waiting.length)}
+        title={homeWords.needsYou.title}
+        sub={decision && homeWords.needsYou.place(at + 1, waiting.length)}
         back={pathOf({ name: 'home' })}
         keepBack
       >
         {waiting.length > 1 && (
           <>
-            <Step name={words.needsYou.before} icon="chevron-left" look="needs-before" isOff={at <= 0} onPress={() => show(at - 1)} />
+            <Step name={homeWords.needsYou.before} icon="chevron-left" look="needs-before" isOff={at <= 0} onPress={() => show(at - 1)} />
             <Step
-              name={words.needsYou.next}
+              name={homeWords.needsYou.next}
               icon="chevron-right"
               look="needs-next"
               isOff={at >= waiting.length - 1}
@@ -66,9 +67,9 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
       ) : (
         <div class="scroll">
           <div class="col">
-            <Empty title={words.needsYou.empty} text={words.needsYou.emptyText}>
+            <Empty title={homeWords.needsYou.empty} text={homeWords.needsYou.emptyText}>
               <ButtonLink look="quiet" href="/">
-                {words.needsYou.toHome}
+                {homeWords.needsYou.toHome}
               </ButtonLink>
             </Empty>
           </div>

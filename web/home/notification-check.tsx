@@ -3,7 +3,7 @@ import { now } from '../core/clock.ts'
 import { connection } from '../core/connection.ts'
 import type { Live } from '../model/account/live.ts'
 import { healthOf } from '../model/notifications/channel-health.ts'
-import { isMobile, isRingingHere } from '../model/notifications/device-notifications.ts'
+import { areNotificationsOn, isMobile } from '../model/notifications/device-notifications.ts'
 import { isOutOfDate, notificationsOf } from '../model/notifications/notifications.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -15,7 +15,7 @@ import { notifications as words } from '../words/notifications.ts'
  */
 export function UnreachedHere({ link }: { link: Live }) {
   const book = notificationsOf(link)
-  const isAsked = isRingingHere.value && connection.value.type === 'live'
+  const isAsked = areNotificationsOn.value && connection.value.type === 'live'
   useEffect(() => {
     if (!isAsked) return
     void book.read().then(() => {
@@ -27,7 +27,7 @@ export function UnreachedHere({ link }: { link: Live }) {
   }, [book, isAsked])
   const told = book.reading.value
   const own = told.type === 'told' ? told.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push') : undefined
-  if (!isRingingHere.value || !own || healthOf(own, now.value).state !== 'missing') return null
+  if (!areNotificationsOn.value || !own || healthOf(own, now.value).state !== 'missing') return null
   return (
     <section class="card key-ask" aria-labelledby="unreached-h">
       <Icon name="bell-off" />

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { words } from '../words/index.ts'
+import { homeWords } from '../words/home.ts'
 
 /** What to type on a computer to link it to this account, in the form of the installation that serves this page. */
 export function LinkCommand() {
@@ -21,8 +21,8 @@ export function LinkCommand() {
         </span>
         <CopyButton text={line} what={line} />
       </div>
-      {program !== 'afield' && <p class="hint">{words.home.inSources}</p>}
-      {isOnlyHere() && <p class="hint">{words.home.onlyHere}</p>}
+      {program !== 'afield' && <p class="hint">{homeWords.inSources}</p>}
+      {isOnlyHere() && <p class="hint">{homeWords.onlyHere}</p>}
     </div>
   )
 }

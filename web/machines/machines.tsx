@@ -7,6 +7,7 @@ import { Bar } from '../ui/bar.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
+import { homeWords } from '../words/home.ts'
 import { words } from '../words/index.ts'
 import { LinkCommand } from './link-command.tsx'
 
@@ -25,7 +26,7 @@ export function MachinesScreen() {
             <Empty title={words.machines.empty} text={words.machines.emptyText}>
               <LinkCommand />
               <ButtonLink look="primary" href="/scan" icon="scan-line">
-                {words.home.scan}
+                {homeWords.scan}
               </ButtonLink>
             </Empty>
           ) : (

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { deviceDb } from '../core/device-db.ts'
-import { changeRingingChoices, readRingingChoices } from '../model/notifications/worker-settings.ts'
+import { changeWorkerSettings, readWorkerSettings } from '../model/notifications/worker-settings.ts'
 
 const mayAllowNow = signal(false)
 
@@ -9,11 +9,11 @@ export const mayAllowInNotification: ReadonlySignal<boolean> = mayAllowNow
 
 /** Kept where the worker finds it, and nowhere else: no server decides it. */
 export async function chooseMayAllow(mayAllow: boolean): Promise<void> {
-  await changeRingingChoices(await deviceDb(), { mayAllow })
+  await changeWorkerSettings(await deviceDb(), { mayAllow })
   mayAllowNow.value = mayAllow
 }
 
 /** What is kept, before it is shown. */
 export async function readMayAllow(): Promise<void> {
-  mayAllowNow.value = (await readRingingChoices(await deviceDb())).mayAllow
+  mayAllowNow.value = (await readWorkerSettings(await deviceDb())).mayAllow
 }

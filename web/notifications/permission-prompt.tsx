@@ -1,10 +1,10 @@
-import { askNoMore, isRingingBusy, type Reach, reach, shouldAsk, turnOn } from '../model/notifications/device-notifications.ts'
+import { areNotificationsChanging, askNoMore, type Reach, reach, shouldAsk, turnOn } from '../model/notifications/device-notifications.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
-import { ringing as words } from '../words/ringing.ts'
+import { alerts as words } from '../words/alerts.ts'
 
 /** Asks before the browser does, which asks but once. In no warm colour: on Home that one is for agents that wait. */
-export function RingingAsking() {
+export function PermissionPrompt() {
   if (!shouldAsk.value) return null
   const { title, text } = sayings()
   return (
@@ -61,7 +61,7 @@ function Ways() {
           <Button look="text" onClick={askNoMore}>
             {words.notNow}
           </Button>
-          <Button look="quiet" onClick={() => void turnOn()} busy={isRingingBusy.value && words.turnOn}>
+          <Button look="quiet" onClick={() => void turnOn()} busy={areNotificationsChanging.value && words.turnOn}>
             {words.turnOn}
           </Button>
         </>

@@ -2,39 +2,45 @@ import { useEffect } from 'preact/hooks'
 import { now } from '../core/clock.ts'
 import { healthOf, type MissCause } from '../model/notifications/channel-health.ts'
 import {
+  areNotificationsChanging,
+  areNotificationsOn,
   isMobile,
-  isRingingBusy,
-  isRingingHere,
+  notificationProblem,
   reach,
-  ringingProblem,
   turnOff,
   turnOn
 } from '../model/notifications/device-notifications.ts'
 import type { Channel, NotificationContext } from '../model/notifications/notifications.ts'
 import { Banner } from '../ui/banner.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
+import { alerts } from '../words/alerts.ts'
 import { notifications as words } from '../words/notifications.ts'
-import { ringing } from '../words/ringing.ts'
 import { HealthCard, State } from './health.tsx'
 
 /** Whether this device rings, and the way out where it does not. */
 export function ThisDevice({ told }: { told: NotificationContext | undefined }) {
   const device = isMobile() ? 'phone' : 'computer'
-  if (isRingingHere.value) return <Ringing told={told} device={device} />
+  if (areNotificationsOn.value) return <WhenOn told={told} device={device} />
   switch (reach.value) {
     case 'granted':
     case 'undetermined':
       return (
         <State icon="bell" title={words.off[device]} text={words.offText[device]}>
-          <Button look="primary" icon="bell-ring" isWide onClick={() => void turnOn()} busy={isRingingBusy.value && words.turningOn}>
-            {ringing.turnOn}
+          <Button
+            look="primary"
+            icon="bell-ring"
+            isWide
+            onClick={() => void turnOn()}
+            busy={areNotificationsChanging.value && words.turningOn}
+          >
+            {alerts.turnOn}
           </Button>
         </State>
       )
     case 'denied':
-      return <State icon="bell-off" needs title={ringing.deniedTitle} text={words.deniedSteps[browser()]} />
+      return <State icon="bell-off" needs title={alerts.deniedTitle} text={words.deniedSteps[browser()]} />
     case 'needs-home-screen':
-      return <State icon="square-plus" title={ringing.homeScreenTitle} text={ringing.homeScreenText} />
+      return <State icon="square-plus" title={alerts.homeScreenTitle} text={alerts.homeScreenText} />
     case 'insecure':
       return <State icon="bell-off" title={words.insecure} text={words.insecureText} children={<ToNtfy />} />
     case 'unsupported':
@@ -42,10 +48,10 @@ export function ThisDevice({ told }: { told: NotificationContext | undefined }) 
   }
 }
 
-function Ringing({ told, device }: { told: NotificationContext | undefined; device: 'phone' | 'computer' }) {
+function WhenOn({ told, device }: { told: NotificationContext | undefined; device: 'phone' | 'computer' }) {
   const own = told?.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push')
-  const problem = ringingProblem.value
-  const isBusy = isRingingBusy.value
+  const problem = notificationProblem.value
+  const isBusy = areNotificationsChanging.value
   // Once it is registered the server knows one channel more.
   useEffect(() => {
     if (!isBusy) void told?.book.read()

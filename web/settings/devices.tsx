@@ -13,7 +13,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
-import { words } from '../words/index.ts'
+import { homeWords } from '../words/home.ts'
 import { people as peopleWords } from '../words/people.ts'
 import { settings } from '../words/settings.ts'
 import { agoInWords, fullTime, moment } from '../words/time.ts'
@@ -57,7 +57,7 @@ function AddDevice() {
         <p class="lead">{settings.devices.addDeviceText(location.origin)}</p>
       </div>
       <ButtonLink look="quiet" href="/scan" icon="scan-line" isWide>
-        {words.home.scan}
+        {homeWords.scan}
       </ButtonLink>
     </section>
   )

@@ -5,7 +5,7 @@ import { theme } from '../core/preferences.ts'
 import { route } from '../core/router.ts'
 import { parentOf, pathOf, type SettingsPage } from '../core/routes.ts'
 import { account, live, shouldCheckKey, signOut } from '../model/account/account.ts'
-import { isRingingHere, reach } from '../model/notifications/device-notifications.ts'
+import { areNotificationsOn, reach } from '../model/notifications/device-notifications.ts'
 import { LinkRow } from '../session/row/row.tsx'
 import { Bar } from '../ui/bar.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -138,7 +138,7 @@ function Index() {
                 icon="bell"
                 title={settings.notifications}
                 text={
-                  isRingingHere.value
+                  areNotificationsOn.value
                     ? settings.notificationsOn
                     : reach.value === 'denied'
                       ? settings.notificationsBlocked

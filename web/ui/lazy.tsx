@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { words } from '../words/index.ts'
-import { speakLater } from '../words/spoken.ts'
+import { loadLaterWords } from '../words/translations.ts'
 import { Problem } from './banner.tsx'
 import { Button } from './button.tsx'
 
@@ -16,7 +16,7 @@ export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(mod
   useEffect(() => {
     let isGone = false
     setFailed(false)
-    speakLater()
+    loadLaterWords()
       .then(load)
       .then(
         loaded => !isGone && setModule(() => loaded),

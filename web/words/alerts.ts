@@ -25,5 +25,5 @@ const english = {
   gotIt: 'Got it'
 }
 
-export type RingingWords = Translated<typeof english>
-export const ringing = inLanguage('ringing', english)
+export type AlertWords = Translated<typeof english>
+export const alerts = inLanguage('alerts', english)

@@ -20,7 +20,7 @@ export type LanguageChoice = 'system' | LanguageName
 
 export const languageNames = Object.keys(languages) as LanguageName[]
 
-/** The language the app is shown in. English until `speak` was told otherwise. */
+/** The language the app is shown in. English until `setWords` was told otherwise. */
 export let language: LanguageName = 'en'
 
 /** What the language is called in itself. */
@@ -59,34 +59,35 @@ export type Translated<English> = English extends string
     ? (...about: About) => Translated<Sentence>
     : { readonly [Name in keyof English]: Translated<English[Name]> }
 
-/** A file of words, as `Spoken` lists them. */
+/** A file of words, as `AllWords` lists them. */
 export type WordFile =
+  | 'alerts'
   | 'app'
   | 'compose'
   | 'decide'
+  | 'home'
   | 'joining'
   | 'lists'
   | 'machine'
   | 'notifications'
   | 'outcomes'
   | 'people'
-  | 'ringing'
   | 'session'
   | 'settings'
   | 'start'
   | 'time'
   | 'work'
 
-let spoken: { readonly [File in WordFile]?: object } = {}
+let loaded: { readonly [File in WordFile]?: object } = {}
 
 /** What a language says, before any of these files of words is loaded: each looks once. */
-export function speak(name: LanguageName, words: { readonly [File in WordFile]?: object }): void {
+export function setWords(name: LanguageName, words: { readonly [File in WordFile]?: object }): void {
   language = name
-  spoken = { ...spoken, ...words }
+  loaded = { ...loaded, ...words }
 }
 
 /** The words of the reader; English, which is always there, when theirs are not. */
 export function inLanguage<English>(file: WordFile, english: English): Translated<English> {
-  // What `speak` is given has for each file the words that `Spoken` declares for it.
-  return (spoken[file] ?? english) as Translated<English>
+  // What `setWords` is given has for each file the words that `AllWords` declares for it.
+  return (loaded[file] ?? english) as Translated<English>
 }

@@ -1,7 +1,7 @@
 import type { Translated } from './language.ts'
 
 /** What notifications say, in English. The service worker shows them: it has both languages with it, and looks which is wanted each time. */
-export const notified = {
+export const push = {
   asks: {
     execute: 'Run a command?',
     edit: 'Change files?',
@@ -35,4 +35,4 @@ export const notified = {
   notSnoozed: 'Could not snooze, open'
 }
 
-export type NotifiedWords = Translated<typeof notified>
+export type PushWords = Translated<typeof push>

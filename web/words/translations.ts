@@ -1,14 +1,15 @@
+import type { AlertWords } from './alerts.ts'
 import type { AppWords } from './app.ts'
 import type { ComposeWords } from './compose.ts'
 import type { DecideWords } from './decide.ts'
+import type { HomeWords } from './home.ts'
 import type { JoiningWords } from './joining.ts'
-import { directionOf, type LanguageName, language, speak, tagOf, type WordFile } from './language.ts'
+import { directionOf, type LanguageName, language, setWords, tagOf, type WordFile } from './language.ts'
 import type { ListWords } from './lists.ts'
 import type { MachineWords } from './machine.ts'
 import type { NotificationWords } from './notifications.ts'
 import type { OutcomeWords } from './outcomes.ts'
 import type { PeopleWords } from './people.ts'
-import type { RingingWords } from './ringing.ts'
 import type { SessionWords } from './session.ts'
 import type { SettingsWords } from './settings.ts'
 import type { StartWords } from './start.ts'
@@ -16,17 +17,18 @@ import type { TimeWords } from './time.ts'
 import type { WorkWords } from './work.ts'
 
 /** Every word of the app in one language. A language that lacks a word, or a whole file, does not compile. */
-interface Spoken extends Record<WordFile, object> {
+interface AllWords extends Record<WordFile, object> {
+  readonly alerts: AlertWords
   readonly app: AppWords
   readonly compose: ComposeWords
   readonly decide: DecideWords
+  readonly home: HomeWords
   readonly joining: JoiningWords
   readonly lists: ListWords
   readonly machine: MachineWords
   readonly notifications: NotificationWords
   readonly outcomes: OutcomeWords
   readonly people: PeopleWords
-  readonly ringing: RingingWords
   readonly session: SessionWords
   readonly settings: SettingsWords
   readonly start: StartWords
@@ -35,8 +37,8 @@ interface Spoken extends Record<WordFile, object> {
 }
 
 /** What the screens say that are there from the beginning; the others bring their own. */
-type FirstWords = Pick<Spoken, 'app' | 'decide' | 'lists' | 'start' | 'time'>
-type LaterWords = Omit<Spoken, keyof FirstWords>
+type FirstWords = Pick<AllWords, 'app' | 'decide' | 'home' | 'lists' | 'start' | 'time'>
+type LaterWords = Omit<AllWords, keyof FirstWords>
 
 /** Its files are loaded only for who reads it. */
 interface Translation {
@@ -61,13 +63,13 @@ const translations: { readonly [Name in LanguageName]?: Translation } = {
 }
 
 /** Before anything is drawn, and before any other file of words is loaded. Without its file the app speaks English. */
-export async function speakAs(name: LanguageName, { documentElement }: Document): Promise<void> {
+export async function loadLanguage(name: LanguageName, { documentElement }: Document): Promise<void> {
   documentElement.lang = tagOf(name)
   documentElement.dir = directionOf(name)
   const translation = translations[name]
   if (!translation) return
   try {
-    speak(name, await translation.load())
+    setWords(name, await translation.load())
   } catch (error) {
     // A first visit that lost its network half way: all is said, in a language that is here.
     console.error(error)
@@ -77,11 +79,11 @@ export async function speakAs(name: LanguageName, { documentElement }: Document)
 }
 
 /** Before a screen is loaded that was not there from the beginning. Rejects when its words cannot be fetched; the next one tries again. */
-export async function speakLater(): Promise<void> {
+export async function loadLaterWords(): Promise<void> {
   const name = language
   const translation = translations[name]
   if (!translation) return
-  later ??= translation.loadLater().then(words => speak(name, words))
+  later ??= translation.loadLater().then(words => setWords(name, words))
   try {
     await later
   } catch (error) {

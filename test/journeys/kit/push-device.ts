@@ -13,7 +13,7 @@ export interface Notified {
 }
 
 /** A device whose push service is a stand-in: what came there is opened as a browser would, and handed to its worker. */
-export interface RingingDevice {
+export interface PushDevice {
   readonly device: Device
   /** Asks the server in the name of this device. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
@@ -44,11 +44,11 @@ export interface Owner {
 }
 
 /** Signed in with this account; without an owner the browser lets notifications come from the beginning. */
-export async function openRinging(
+export async function openPushDevice(
   t: Test,
   devices: Awaited<ReturnType<typeof openDevices>>,
   { url, service, secret, name, owner }: { url: string; service: StandIn; secret: Uint8Array; name: string; owner?: Owner }
-): Promise<RingingDevice> {
+): Promise<PushDevice> {
   const { keys, open } = receiver()
   let path = `/push/${name}`
   const device = await devices.open(t, url)
@@ -82,7 +82,7 @@ export async function openRinging(
     if (!first) throw new Error('There is no worker.')
     return first
   }
-  const ringing: RingingDevice = {
+  const phone: PushDevice = {
     device,
     async ask(method, asked, body) {
       const init = { method, headers: { authorization: bearer, 'content-type': 'application/json' } }
@@ -90,7 +90,7 @@ export async function openRinging(
       return answer.json()
     },
     async choose(settings) {
-      await ringing.ask('PUT', '/v1/notifications', { settings })
+      await phone.ask('PUT', '/v1/notifications', { settings })
     },
     async next(kind) {
       for (;;) {
@@ -100,14 +100,14 @@ export async function openRinging(
         if (opened.includes(`"kind":"${kind}"`)) return opened
       }
     },
-    deliver: async kind => ringing.push(await ringing.next(kind)),
+    deliver: async kind => phone.push(await phone.next(kind)),
     async push(data) {
       await cdp.send('ServiceWorker.deliverPushMessage', { origin: url, registrationId: await registrationId, data })
     },
     notified: () => worker().evaluate(readNotified),
     async until(isSo) {
       for (;;) {
-        const all = await ringing.notified()
+        const all = await phone.notified()
         if (isSo(all)) return all
         await pause(50)
       }
@@ -117,18 +117,18 @@ export async function openRinging(
     },
     ended: () => ended,
     async renewSubscription() {
-      const before = await ringing.ask('GET', '/v1/push-tokens')
+      const before = await phone.ask('GET', '/v1/push-tokens')
       path = `${path}-renewed`
       handedOn = 0
       await worker().evaluate(standInForPushService, { endpoint: `${service.url}${path}`, keys })
       await worker().evaluate(() => void self.dispatchEvent(new Event('pushsubscriptionchange')))
-      for (let now = before; !isOther(before, now); now = await ringing.ask('GET', '/v1/push-tokens')) await pause(50)
+      for (let now = before; !isOther(before, now); now = await phone.ask('GET', '/v1/push-tokens')) await pause(50)
     },
     async leave() {
       await page.goto('about:blank')
     }
   }
-  return ringing
+  return phone
 }
 
 function isOther(before: unknown, now: unknown): boolean {

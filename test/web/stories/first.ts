@@ -1,7 +1,7 @@
-import { speakAs, speakLater } from '../../../web/words/spoken.ts'
+import { loadLanguage, loadLaterWords } from '../../../web/words/translations.ts'
 
 // As in the app the language comes before everything that is drawn in it.
 const params = new URLSearchParams(location.search)
-await speakAs(params.get('language') === 'zh' ? 'zh' : 'en', document)
-await speakLater()
+await loadLanguage(params.get('language') === 'zh' ? 'zh' : 'en', document)
+await loadLaterWords()
 await (params.has('app') ? import('./app/page.tsx') : import('./page.tsx'))

@@ -1,13 +1,14 @@
+import { alerts } from '../../../web/words/alerts.ts'
 import { words as app } from '../../../web/words/app.ts'
 import { compose } from '../../../web/words/compose.ts'
 import { decide } from '../../../web/words/decide.ts'
+import { homeWords as home } from '../../../web/words/home.ts'
 import { joining } from '../../../web/words/joining.ts'
 import { lists } from '../../../web/words/lists.ts'
 import { machine } from '../../../web/words/machine.ts'
 import { notifications } from '../../../web/words/notifications.ts'
 import { outcomes } from '../../../web/words/outcomes.ts'
 import { people } from '../../../web/words/people.ts'
-import { ringing } from '../../../web/words/ringing.ts'
 import { session } from '../../../web/words/session.ts'
 import { settings } from '../../../web/words/settings.ts'
 import { start } from '../../../web/words/start.ts'
@@ -24,13 +25,14 @@ export function translations(): [string, string][] {
     app,
     compose,
     decide,
+    home,
     joining,
     lists,
     machine,
     notifications,
     outcomes,
     people,
-    ringing,
+    alerts,
     session,
     settings,
     start,

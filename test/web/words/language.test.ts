@@ -4,11 +4,11 @@ import { build } from 'esbuild'
 import t from 'tap'
 import { language, languageFor, languageName, languageNames, locale } from '../../../web/words/language.ts'
 import { pluralIn } from '../../../web/words/plural.ts'
-import { speakAs, speakLater } from '../../../web/words/spoken.ts'
+import { loadLanguage, loadLaterWords } from '../../../web/words/translations.ts'
 import { chinese } from '../../../web/words/zh/index.ts'
 import { joining } from '../../../web/words/zh/joining.ts'
 import { laterChinese } from '../../../web/words/zh/later.ts'
-import { notified } from '../../../web/words/zh/notified.ts'
+import { push } from '../../../web/words/zh/push.ts'
 import { settings } from '../../../web/words/zh/settings.ts'
 import { literalsOnScreen } from '../../kit/literals.ts'
 
@@ -36,7 +36,7 @@ t.test("plurals follow the rules of the sentence's language", async t => {
 t.test('every Chinese sentence is Chinese, with its parameters in it', async t => {
   // What is the same in every language: the name, and names of files.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
-  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, notified, settings })) {
+  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, push, settings })) {
     // Commands in the middle of a sentence are typed as they are.
     if (same.has(path) || /(Text|Hint)\.1$/.test(path)) continue
     t.ok(/\p{Script=Han}/u.test(text) || !/[A-Za-z]{3}/.test(text), `${path}: ${text}`)
@@ -59,7 +59,7 @@ t.test('Chinese adds little to the first load', async t => {
 t.test('times and numbers follow the language, and so does the page', async t => {
   const page = { documentElement: { lang: '', dir: '' } }
   // All that is touched of a page.
-  await speakAs('zh', page as unknown as Document)
+  await loadLanguage('zh', page as unknown as Document)
   t.same(page.documentElement, { lang: 'zh-Hans', dir: 'ltr' })
   t.equal(language, 'zh')
   t.equal(locale(), 'zh-CN')
@@ -72,12 +72,12 @@ t.test('times and numbers follow the language, and so does the page', async t =>
   t.equal(date(now), '2026年5月14日')
   t.equal(duration(125_000), '2 分 5 秒')
   t.equal(lasting(30_000), '不到 1 分钟')
-  const { words } = await import('../../../web/words/index.ts')
-  t.equal(words.home.needYou(2), '2 个智能体需要你')
+  const { homeWords } = await import('../../../web/words/home.ts')
+  t.equal(homeWords.needYou(2), '2 个智能体需要你')
 })
 
 t.test('screens loaded later are translated too', async t => {
-  await speakLater()
+  await loadLaterWords()
   const { session } = await import('../../../web/words/session.ts')
   t.equal(session.today, laterChinese.session.today)
 })

@@ -1,7 +1,7 @@
 import * as v from '../../../lib/schema.ts'
 import '../../core/notification-routes.ts'
 import { notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
-import type { NotifiedWords } from '../../words/notified.ts'
+import type { PushWords } from '../../words/push.ts'
 import { type AnswerOutcome, type Given, giveAnswer } from './answer.ts'
 import type { Known, WorkerDevice } from './device.ts'
 import { type About, outcomeOf } from './notification.ts'
@@ -9,7 +9,7 @@ import { type About, outcomeOf } from './notification.ts'
 interface Around {
   readonly worker: Pick<ServiceWorkerGlobalScope, 'registration'>
   readonly known: Known
-  readonly words: NotifiedWords
+  readonly words: PushWords
 }
 
 interface Tapped {
@@ -48,7 +48,7 @@ function givenBy(action: string, text: string): Given | undefined {
   return action === 'allow' || action === 'deny' ? { action } : undefined
 }
 
-function wordsFor(outcome: AnswerOutcome, { action }: Given, words: NotifiedWords): string {
+function wordsFor(outcome: AnswerOutcome, { action }: Given, words: PushWords): string {
   return outcome === 'applied' ? words.applied[action] : words[outcome]
 }
 

@@ -3,7 +3,7 @@ import { bytesOf } from '../../core/base64.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { tellTabs } from '../../core/tabs.ts'
 import { entry, isSignedIn, keptTokens, type SignIn } from '../../model/account/stored-account.ts'
-import { type RingingChoices, readRingingChoices, untold } from '../../model/notifications/worker-settings.ts'
+import { readWorkerSettings, untold, type WorkerSettings } from '../../model/notifications/worker-settings.ts'
 
 /** What the worker has of the account, without any page. */
 export interface WorkerDevice {
@@ -18,14 +18,14 @@ export interface WorkerDevice {
 /** What is known of this device, when it could be read. */
 export interface Known {
   readonly device: WorkerDevice | undefined
-  readonly choices: RingingChoices
+  readonly choices: WorkerSettings
 }
 
 export const nothingKnown: Known = { device: undefined, choices: untold }
 
 export async function readDevice(): Promise<Known> {
   const device = await openDevice()
-  return device ? { device, choices: await readRingingChoices(device.db) } : nothingKnown
+  return device ? { device, choices: await readWorkerSettings(device.db) } : nothingKnown
 }
 
 /** Undefined where nobody is signed in. */

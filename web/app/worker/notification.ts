@@ -1,6 +1,6 @@
 import type { NoticePreview } from '../../../lib/protocol/sealed/preview.ts'
 import { testPath } from '../../core/worker-messages.ts'
-import type { NotifiedWords } from '../../words/notified.ts'
+import type { PushWords } from '../../words/push.ts'
 import type { Payload } from './payload.ts'
 
 export type ActionName = 'open' | 'deny' | 'allow' | 'reply' | 'snooze'
@@ -30,7 +30,7 @@ interface Action {
 }
 
 export interface Ways {
-  readonly words: NotifiedWords
+  readonly words: PushWords
   /** The person lets a plain request be allowed where only its text is seen. */
   readonly mayAllow: boolean
   /** The account is here and not behind the app lock, so that buttons can answer by themselves. */
@@ -76,7 +76,7 @@ export function aboutOf(notification: Pick<Notification, 'data'> | undefined): A
 export const badge = '/badge-96.png'
 const pictures = { icon: '/icon-192.png', badge }
 
-function sayingOf({ title, body }: Payload, preview: NoticePreview | undefined, words: NotifiedWords): { title: string; body: string } {
+function sayingOf({ title, body }: Payload, preview: NoticePreview | undefined, words: PushWords): { title: string; body: string } {
   if (preview === undefined) return { title, body }
   const { title: session, asks } = preview
   switch (asks?.type) {

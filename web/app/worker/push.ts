@@ -3,9 +3,9 @@ import { accountVault, openPreview } from '../../../lib/client/index.ts'
 import type { NoticePreview } from '../../../lib/protocol/sealed/preview.ts'
 import { sendReceipts } from '../../model/notifications/push-receipts.ts'
 import { isRegistered, register } from '../../model/notifications/push-subscription.ts'
-import type { RingingChoices } from '../../model/notifications/worker-settings.ts'
-import { notified as english, type NotifiedWords } from '../../words/notified.ts'
-import { notified as chinese } from '../../words/zh/notified.ts'
+import type { WorkerSettings } from '../../model/notifications/worker-settings.ts'
+import { push as english, type PushWords } from '../../words/push.ts'
+import { push as chinese } from '../../words/zh/push.ts'
 import { act } from './actions.ts'
 import { type Known, nothingKnown, openDevice, readDevice } from './device.ts'
 import { aboutOf, badge, notificationOf, type Shown, type Ways } from './notification.ts'
@@ -104,7 +104,7 @@ function waysOf({ device, choices }: Known): Ways {
   return { words: wordsIn(choices), mayAllow: choices.mayAllow, mayAnswer, maxActions, takesText: takesText() }
 }
 
-function wordsIn({ language }: RingingChoices): NotifiedWords {
+function wordsIn({ language }: WorkerSettings): PushWords {
   return language === 'zh' ? chinese : english
 }
 

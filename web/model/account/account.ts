@@ -211,7 +211,7 @@ const here = accountOfTab<Live>({
     noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + againInMs })
   },
   async endSignIn(link) {
-    await import('../notifications/device-notifications.ts').then(({ forgetRinging }) => forgetRinging()).catch(() => {})
+    await import('../notifications/device-notifications.ts').then(({ forgetNotifications }) => forgetNotifications()).catch(() => {})
     const { currentDevice } = await import('./devices.ts')
     await link?.rest.call('removeDevice', { params: { id: currentDevice } }).catch(() => {})
   },

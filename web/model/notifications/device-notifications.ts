@@ -12,12 +12,12 @@ export { isMobile, type Reach, reach } from './notification-permission.ts'
 type Choice = 'on' | 'off' | 'later' | undefined
 
 /** Why notifications are on but do not work here: the browser's push service, or our server, could not be reached. */
-export type RingingProblem = 'push-service' | 'server'
+export type NotificationProblem = 'push-service' | 'server'
 
 const keptName = 'afield-ringing'
 const leftName = 'afield-was-left'
 const choiceNow = signal<Choice>(readChoice())
-const problemNow = signal<RingingProblem | undefined>(undefined)
+const problemNow = signal<NotificationProblem | undefined>(undefined)
 const isBusyNow = signal(false)
 const isRefusedNow = signal(false)
 const wasLeftNow = signal(localStorage.getItem(leftName) !== null)
@@ -25,11 +25,11 @@ const wasLeftNow = signal(localStorage.getItem(leftName) !== null)
 let linkNow: Live | undefined
 
 /** Whether the person wants notifications on this device and the browser allows them. */
-export const isRingingHere: ReadonlySignal<boolean> = computed(() => wants(choiceNow.value) && reach.value === 'granted')
+export const areNotificationsOn: ReadonlySignal<boolean> = computed(() => wants(choiceNow.value) && reach.value === 'granted')
 /** Retried at each start and whenever the app is shown. */
-export const ringingProblem: ReadonlySignal<RingingProblem | undefined> = problemNow
+export const notificationProblem: ReadonlySignal<NotificationProblem | undefined> = problemNow
 /** True while it is being turned on or off. */
-export const isRingingBusy: ReadonlySignal<boolean> = isBusyNow
+export const areNotificationsChanging: ReadonlySignal<boolean> = isBusyNow
 
 /**
  * Whether Home asks: on a phone without a choice yet, once there is a session or the app was left for the first time. It stays
@@ -48,7 +48,7 @@ export function askNoMore(): void {
   choose('later')
 }
 
-/** Asks the browser, so call it only from a tap. The result is in `reach`, `isRingingHere` and `ringingProblem`. */
+/** Asks the browser, so call it only from a tap. The result is in `reach`, `areNotificationsOn` and `notificationProblem`. */
 export async function turnOn(): Promise<void> {
   // This must come first: browsers require it in the tap itself.
   if (refreshReach() === 'undetermined') await Notification.requestPermission()
@@ -69,12 +69,12 @@ export async function turnOff(): Promise<void> {
 }
 
 /** While this link exists, the server has the current registration of this browser. Returns a function that stops it. */
-export function startRinging(link: Live): () => void {
+export function startNotifications(link: Live): () => void {
   linkNow = link
   const stopped = new AbortController()
   const { signal } = stopped
   const again = () => {
-    if (isRingingHere.peek() && linkNow === link) void registerHere()
+    if (areNotificationsOn.peek() && linkNow === link) void registerHere()
   }
   const shown = () => (document.visibilityState === 'visible' ? again() : noteLeft())
   document.addEventListener('visibilitychange', shown, { signal })
@@ -85,23 +85,23 @@ export function startRinging(link: Live): () => void {
   const unwatch = watchReach(again)
   const unlisten = listenToWorker()
   // The rest is needed only if notifications are on.
-  const unring = effect(() => (isRingingHere.value ? ringIn(link) : undefined))
+  const stopPage = effect(() => (areNotificationsOn.value ? startPage(link) : undefined))
   again()
   return () => {
     if (linkNow === link) linkNow = undefined
     stopped.abort()
     unwatch()
     unlisten()
-    unring()
+    stopPage()
   }
 }
 
-function ringIn(link: Live): () => void {
+function startPage(link: Live): () => void {
   let end: (() => void) | undefined
   let isOver = false
   void Promise.all([import('./page-notifications.ts'), navigator.serviceWorker.ready])
-    .then(([{ startRingingPage }, registration]) => {
-      if (!isOver) end = startRingingPage(link, registration)
+    .then(([{ startPageNotifications }, registration]) => {
+      if (!isOver) end = startPageNotifications(link, registration)
     })
     .catch(() => {})
   return () => {
@@ -116,7 +116,7 @@ function noteLeft(): void {
 }
 
 /** The sign-in of this device is over: it must get no more notifications. The server's registration ends with the sign-in. */
-export async function forgetRinging(): Promise<void> {
+export async function forgetNotifications(): Promise<void> {
   choose(undefined)
   wasLeftNow.value = false
   localStorage.removeItem(leftName)
@@ -145,7 +145,7 @@ async function registerHere(): Promise<void> {
   await inTurn(async () => {
     const link = linkNow
     // Turned off, or signed out, while waiting. Without a link, the next one does it.
-    if (!link || !isRingingHere.peek()) return
+    if (!link || !areNotificationsOn.peek()) return
     try {
       await register({ rest: link.rest, app: location.origin, ...(await here()) })
       problemNow.value = undefined

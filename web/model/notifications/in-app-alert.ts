@@ -1,6 +1,6 @@
 import type { NotificationSettings } from '../../../lib/protocol/wire/notifications.ts'
 import type { Alert } from '../../core/worker-messages.ts'
-import { ringing } from '../../words/ringing.ts'
+import { alerts } from '../../words/alerts.ts'
 
 /** A notice as the server sends it to connected apps; it is sent once. */
 export interface LiveNotice {
@@ -15,7 +15,7 @@ export function alertFor(
   settings: NotificationSettings,
   now: number
 ): Alert | undefined {
-  const words = isKnown(kind) ? ringing.alert[kind] : undefined
+  const words = isKnown(kind) ? alerts.alert[kind] : undefined
   const isDecision = kind === 'permission' || kind === 'question'
   const chosen = settings.sessions[sessionId]
   const how = isDecision ? settings.decision : kind === 'done' ? settings.finished : settings.failed
@@ -24,6 +24,6 @@ export function alertFor(
   return { title: words, body: title ?? '', path: `/s/${sessionId}`, isSilent: how === 'silent' }
 }
 
-function isKnown(kind: string): kind is keyof typeof ringing.alert {
-  return Object.hasOwn(ringing.alert, kind)
+function isKnown(kind: string): kind is keyof typeof alerts.alert {
+  return Object.hasOwn(alerts.alert, kind)
 }

@@ -15,10 +15,10 @@ import { type NotificationBook, notificationsOf } from './notifications.ts'
 import { closeAnswered, closeNotice, closeOfSession } from './open-notifications.ts'
 import { sendReceipts } from './push-receipts.ts'
 import { say } from './worker-requests.ts'
-import { changeRingingChoices, type RingingChoices } from './worker-settings.ts'
+import { changeWorkerSettings, type WorkerSettings } from './worker-settings.ts'
 
 /** The page's part of notifications, while they are on for this device. Returns a function that stops it. */
-export function startRingingPage(link: Live, registration: ServiceWorkerRegistration): () => void {
+export function startPageNotifications(link: Live, registration: ServiceWorkerRegistration): () => void {
   const book = notificationsOf(link)
   void book.read()
   const closeHere = () => {
@@ -66,9 +66,9 @@ function alertOf(notice: LiveNotice, settings: NotificationSettings): void {
   if (alert) say(alert)
 }
 
-function tellWorker(choices: Partial<RingingChoices>): void {
+function tellWorker(choices: Partial<WorkerSettings>): void {
   deviceDb()
-    .then(db => changeRingingChoices(db, choices))
+    .then(db => changeWorkerSettings(db, choices))
     .catch(() => {})
 }
 

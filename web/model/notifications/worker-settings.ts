@@ -4,7 +4,7 @@ import type { DeviceDb } from '../../core/device-db.ts'
  * The device settings that the worker needs while no page is open. `isLocked`: nothing can be decrypted or answered there. `mayAllow`: the person
  * permits allowing a plain request in its notification.
  */
-export interface RingingChoices {
+export interface WorkerSettings {
   readonly isLocked: boolean
   readonly mayAllow: boolean
   readonly language: 'en' | 'zh'
@@ -13,17 +13,17 @@ export interface RingingChoices {
 const entry = 'ringing'
 
 /** Until they are stored the device counts as locked. */
-export const untold: RingingChoices = { isLocked: true, mayAllow: false, language: 'en' }
+export const untold: WorkerSettings = { isLocked: true, mayAllow: false, language: 'en' }
 
-export async function readRingingChoices(db: Pick<DeviceDb, 'read'>): Promise<RingingChoices> {
+export async function readWorkerSettings(db: Pick<DeviceDb, 'read'>): Promise<WorkerSettings> {
   return choicesIn(await db.read(entry))
 }
 
-export async function changeRingingChoices(db: Pick<DeviceDb, 'change'>, change: Partial<RingingChoices>): Promise<void> {
+export async function changeWorkerSettings(db: Pick<DeviceDb, 'change'>, change: Partial<WorkerSettings>): Promise<void> {
   await db.change(entry, kept => ({ ...choicesIn(kept), ...change }))
 }
 
 // Only this file writes the entry, and it is sealed.
-function choicesIn(kept: unknown): RingingChoices {
+function choicesIn(kept: unknown): WorkerSettings {
   return typeof kept === 'object' && kept !== null ? { ...untold, ...kept } : untold
 }

@@ -12,7 +12,7 @@ import type { OpenDecision } from '../../model/sessions.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
 import { escaped } from '../../ui/escaped.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
-import { words as app } from '../../words/index.ts'
+import { homeWords } from '../../words/home.ts'
 import { session as words } from '../../words/session.ts'
 import { AnswerLife, failureWords } from '../decide/answer-state.tsx'
 import { Command } from '../decide/command.tsx'
@@ -65,7 +65,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
       ) : (
         <div class="acts two">
           <a class="btn quiet" href={`/s/${encodeURIComponent(session.id)}`}>
-            {app.home.review}
+            {homeWords.review}
             <span class="vh">: {subject.question}</span>
           </a>
           <button
@@ -100,10 +100,10 @@ function ToReview({ subject, session, toRead }: { subject: DecisionSubject; sess
       {command !== undefined && fitsCard(command) && <Command text={command} marks={risk.marks} />}
       <p class={`ask-r ${risk.level}`}>
         <Icon name="octagon-alert" />
-        <span>{others > 0 ? app.home.andRisks(what, others) : [what, more].filter(Boolean).join(' ')}</span>
+        <span>{others > 0 ? homeWords.andRisks(what, others) : [what, more].filter(Boolean).join(' ')}</span>
       </p>
       <a class="btn beacon wide" href={`/s/${encodeURIComponent(session)}`}>
-        {app.home.review}
+        {homeWords.review}
         <span class="vh">: {question}</span>
       </a>
     </div>

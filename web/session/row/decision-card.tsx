@@ -6,6 +6,7 @@ import { decisionIcon, Glyph } from '../../ui/icons/glyph.tsx'
 import type { IconName } from '../../ui/icons/icon.tsx'
 import { makeVisible } from '../../ui/visible-text.ts'
 import { decide } from '../../words/decide.ts'
+import { homeWords } from '../../words/home.ts'
 import { words } from '../../words/index.ts'
 import { ago, clockTime, fullTime } from '../../words/time.ts'
 import { onCards } from './lazy-decide.ts'
@@ -42,7 +43,7 @@ export function DecisionCard({
         </pre>
       )}
       <a class="btn beacon wide" href={href}>
-        {words.home.review}
+        {homeWords.review}
         <span class="vh">: {decisionTitle(decision)}</span>
       </a>
     </>
@@ -97,7 +98,7 @@ function QuestionCard(props: { decision: OpenDecision; isCurrent: boolean; isSta
         </div>
       </header>
       <a class="btn beacon" href={href}>
-        {words.home.answer}
+        {homeWords.answer}
         <span class="vh">: {decisionTitle(decision)}</span>
       </a>
     </article>

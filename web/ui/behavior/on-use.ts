@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { speakLater } from '../../words/spoken.ts'
+import { loadLaterWords } from '../../words/translations.ts'
 
 /** Code that comes when it is first needed. */
 interface OnUse<Module> {
@@ -15,7 +15,7 @@ export function onUse<Module>(fetch: () => Promise<Module>): OnUse<Module> {
   let loading: Promise<Module> | undefined
   const load = async (): Promise<Module> => {
     try {
-      await speakLater()
+      await loadLaterWords()
       here.value = await fetch()
       return here.value
     } catch {

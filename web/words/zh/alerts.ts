@@ -1,6 +1,6 @@
-import type { RingingWords } from '../ringing.ts'
+import type { AlertWords } from '../alerts.ts'
 
-export const ringing: RingingWords = {
+export const alerts: AlertWords = {
   alert: {
     permission: '有智能体需要你决定',
     question: '有智能体向你提问',

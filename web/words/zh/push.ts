@@ -1,6 +1,6 @@
-import type { NotifiedWords } from '../notified.ts'
+import type { PushWords } from '../push.ts'
 
-export const notified: NotifiedWords = {
+export const push: PushWords = {
   asks: {
     execute: '运行命令？',
     edit: '修改文件？',

@@ -2,7 +2,7 @@ import t from 'tap'
 import { notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
 import * as v from '../../../../lib/schema.ts'
 import { act } from '../../../../web/app/worker/actions.ts'
-import { notified as words } from '../../../../web/words/notified.ts'
+import { push as words } from '../../../../web/words/push.ts'
 
 type Around = Parameters<typeof act>[0]
 

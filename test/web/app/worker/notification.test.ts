@@ -2,7 +2,7 @@ import t from 'tap'
 import type { NoticePreview } from '../../../../lib/protocol/sealed/preview.ts'
 import { notificationOf, type Ways } from '../../../../web/app/worker/notification.ts'
 import { type Payload, readPayload } from '../../../../web/app/worker/payload.ts'
-import { notified as words } from '../../../../web/words/notified.ts'
+import { push as words } from '../../../../web/words/push.ts'
 
 const pushed = {
   title: 'Your agent needs a decision',

@@ -151,8 +151,8 @@ export const notifications: Readonly<Record<string, AppStory>> = {
     press: ['Session menu', 'Notifications']
   }),
   'home-unreached': at('/', told([missed])),
-  'home-ask-ringing': at('/', { reach: 'undetermined' }),
-  'home-ask-ringing-quiet': at('/', { home: homeOf(machines, resting), reach: 'undetermined' }),
+  'home-permission-prompt': at('/', { reach: 'undetermined' }),
+  'home-permission-prompt-quiet': at('/', { home: homeOf(machines, resting), reach: 'undetermined' }),
   'home-ask-home-screen': at('/', { home: homeOf(machines, resting), reach: 'needs-home-screen' }),
   'home-alert': at('/', {
     alert: { title: 'Run a command? orchard-api', body: 'npm run build -- --mode staging', path: '/', isSilent: true }
