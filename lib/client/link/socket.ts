@@ -209,7 +209,7 @@ class Connection implements LiveSocket {
   #connect(): SocketioLine {
     const { origin, pathname } = new URL(this.#options.server)
     this.#startedAt = this.#clock.now()
-    const line: SocketioLine = new SocketioLine(origin + pathname.replace(/\/+$/, '') + socketPath, this.#options.WebSocket, {
+    const line: SocketioLine = new SocketioLine(origin + pathname.replace(/\/+$/, '') + socketPath, this.#options.WebSocket, this.#clock, {
       onOpen: () => void this.#introduce(line),
       onConnect: id => this.#goLive(line, id),
       onPacket: () => line.isConnected && this.#silence?.heard(),

@@ -1,3 +1,6 @@
+import type { Clock } from '../../async/clock.ts'
+import { plainLine } from '../../protocol/sealed/plain-line.ts'
+
 /** The part of `WebSocket` used here; those of browsers, of Node.js and of `ws` all fit. */
 export type WebSocketClass = new (
   url: string
@@ -6,7 +9,8 @@ export type WebSocketClass = new (
   readonly readyState: number
   /** Bytes not yet sent to the network. */
   readonly bufferedAmount: number
-  addEventListener(event: 'open' | 'error' | 'close', listener: () => void): void
+  addEventListener(event: 'open' | 'error', listener: () => void): void
+  addEventListener(event: 'close', listener: (event: { code: number; reason: string }) => void): void
   addEventListener(event: 'message', listener: (event: { data: unknown }) => void): void
   send(text: string): void
   close(): void
@@ -22,14 +26,14 @@ interface LineListeners {
   onPacket(): void
   /** `acknowledge` is set when the server expects an answer. */
   onEvent(event: string, payload: unknown, acknowledge: ((result: unknown) => void) | undefined): void
-  /** `isRefusal`: the server rejected it, rather than the connection being lost. */
+  /** `reason` is shown in logs. `isRefusal`: the server rejected the sign-in, rather than the connection being lost. */
   onEnd(reason: string, isRefusal: boolean): void
 }
 
 interface Waiting {
   resolve(value: unknown): void
   reject(error: Error): void
-  timer: ReturnType<typeof setTimeout>
+  cancelTimer(): void
 }
 
 /**
@@ -41,6 +45,7 @@ export class SocketioLine {
   isConnected = false
 
   readonly #socket: InstanceType<WebSocketClass>
+  readonly #clock: Pick<Clock, 'after'>
   readonly #listeners: LineListeners
   readonly #waiting = new Map<number, Waiting>()
   #asked = 0
@@ -48,7 +53,8 @@ export class SocketioLine {
   #isOver = false
 
   /** `address` with the path of the socket. Throws if it is not a URL. */
-  constructor(address: string, WebSocket: WebSocketClass, listeners: LineListeners) {
+  constructor(address: string, WebSocket: WebSocketClass, clock: Pick<Clock, 'after'>, listeners: LineListeners) {
+    this.#clock = clock
     this.#listeners = listeners
     this.#socket = new WebSocket(`${address.replace(/^http/, 'ws')}/?EIO=4&transport=websocket`)
     this.#socket.addEventListener('open', () => {
@@ -57,7 +63,7 @@ export class SocketioLine {
     this.#socket.addEventListener('message', ({ data }) => this.#hear(data))
     // The end follows it. Outside browsers an unhandled error event ends the program.
     this.#socket.addEventListener('error', () => {})
-    this.#socket.addEventListener('close', () => this.#end(this.#isOpen ? 'transport close' : 'websocket error'))
+    this.#socket.addEventListener('close', closed => this.#end(this.#isOpen ? reasonOf(closed) : 'websocket error'))
   }
 
   introduce(handshake: object): void {
@@ -79,11 +85,11 @@ export class SocketioLine {
     if (!this.isConnected) return Promise.reject(new Error('The line has ended.'))
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const id = this.#asked++
-    const timer = setTimeout(() => {
+    const cancelTimer = this.#clock.after(withinMs, () => {
       this.#waiting.delete(id)
       reject(new Error('There was no answer in time.'))
-    }, withinMs)
-    this.#waiting.set(id, { resolve, reject, timer })
+    })
+    this.#waiting.set(id, { resolve, reject, cancelTimer })
     this.#say(`42${id}${JSON.stringify([event, payload])}`)
     return promise
   }
@@ -133,7 +139,7 @@ export class SocketioLine {
   #takeAnswer(id: number, value: unknown): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
-    clearTimeout(waiting?.timer)
+    waiting?.cancelTimer()
     waiting?.resolve(value)
   }
 
@@ -147,8 +153,8 @@ export class SocketioLine {
     this.#isOver = true
     this.isConnected = false
     this.#socket.close()
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer)
+    for (const { reject, cancelTimer } of this.#waiting.values()) {
+      cancelTimer()
       reject(new Error('The line has ended.'))
     }
     this.#waiting.clear()
@@ -157,6 +163,11 @@ export class SocketioLine {
 }
 
 const openState = 1
+
+/** Of the close frame: the server names why it ends a connection. A proxy or the network may give only a code. */
+function reasonOf({ code, reason }: { code: number; reason: string }): string {
+  return `${plainLine(reason) || 'transport close'} (${code})`
+}
 
 type Packet =
   | { type: 'open' | 'ping' | 'nothing' }
