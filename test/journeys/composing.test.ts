@@ -182,7 +182,7 @@ t.test('model and effort are chosen next to the mode, and a message shows its de
   const stages = page.locator('.me-more')
   await stages.getByText('Stored').waitFor()
   t.match(await stages.innerText(), /Read by Demo agent\s+\d/, 'with the time at which it was')
-  await device.press('Write again')
+  await device.press('Use as draft')
   await page.waitForFunction(text => document.querySelector('textarea')?.value === text, 'SCRIPT: text heard')
   await page.getByRole('textbox', box).fill('')
 })

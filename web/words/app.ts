@@ -80,7 +80,7 @@ const english = {
     starting: 'Connecting',
     catchingUp: 'Catching up',
     messagesOf: (done: number, all: number) => `${done} of ${plural(all, { one: '1 message', other: `${all} messages` })}`,
-    catchingUpText: 'New messages appear together once all are here.',
+    catchingUpText: 'New messages appear together once all have arrived.',
     offline: 'You are offline',
     offlineText: (at: string) => `Last updated at ${at}.`,
     offlineNothing: 'Nothing is stored on this device yet.',
@@ -98,7 +98,7 @@ const english = {
     unlinked: (on: string) => `This device was unlinked on ${on}`,
     unlinkedText: 'Its sessions were removed. The account key is still here.',
     clockOff: (by: string, isAhead: boolean) => `This device's clock is ${by} ${isAhead ? 'ahead' : 'behind'}`,
-    clockOffText: 'Times follow the server until it is set right. Nothing else is affected.',
+    clockOffText: 'Until it is corrected, times are taken from the server. Nothing else is affected.',
     newer: 'A new version is ready',
     newerText: 'Reloading takes a second. Nothing is lost.',
     reload: 'Reload'

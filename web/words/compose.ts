@@ -14,7 +14,7 @@ const english = {
   command: 'Command',
   mention: 'Mention a file',
   drop: 'Drop files to add them',
-  expand: 'Write full screen',
+  expand: 'Write in full screen',
   collapse: 'Write below the conversation',
   steerHint: 'Hold, or Alt Enter, to steer now',
   uploading: 'Sent as soon as the files are uploaded.',
@@ -32,8 +32,8 @@ const english = {
     away: (name: string) => `${name} could not be uploaded`
   },
   photoWaits: {
-    wifi: (size: string) => `Photo of ${size} waits for Wi-Fi`,
-    word: (size: string) => `Photo of ${size} waits until you send it`
+    wifi: (size: string) => `${size} photo, waiting for Wi-Fi`,
+    word: (size: string) => `${size} photo, waiting for you to send it`
   },
   sendNow: 'Send now',
   others: (count: number) => plural(count, { one: 'The other one is attached.', other: `The other ${count} are attached.` }),
@@ -57,7 +57,7 @@ const english = {
 
   actions: 'Message actions',
   copy: 'Copy text',
-  again: 'Write again',
+  again: 'Use as draft',
   stages: { stored: 'Stored', machine: (host: string) => `On ${host}`, read: (agent: string) => `Read by ${agent}` },
   notYet: 'not yet',
   unknownTime: 'before you opened it',

@@ -80,7 +80,7 @@ const english = {
   noHelper: (host: string) => `${host} cannot be reached now`,
   noHelperText: 'Neither its daemon nor a session is running. Its rules still apply.',
   noMachines: 'No computer is linked yet',
-  noneThere: 'No computer can take a rule now: no daemon or session is running.',
+  noneThere: 'No computer can save a rule now: no daemon or session is running.',
   asking: 'Asking your computers',
 
   asks: (agent: string, index: number, all: number) => (all === 1 ? `${agent} asks` : `${agent} asks, question ${index} of ${all}`),

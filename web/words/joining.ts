@@ -170,7 +170,7 @@ const english = {
     cut: 'This link is incomplete. Copy all of it: the terminal may have wrapped it over several lines.',
     forAccount: (login: string) => `This link creates an account. To link a computer, run ${login} on it and paste the link it shows.`,
     foreign: (host: string) => `This address at ${host} contains no request. The link of a computer contains /terminal/connect#.`,
-    notACode: 'That code is something else.'
+    notACode: 'This is not an Afield code.'
   },
 
   pair: {
@@ -199,7 +199,7 @@ const english = {
     system: 'System',
     runsAs: 'Runs as',
     runsAsRoot: (user: string) => `${user}, can change everything`,
-    ownWords: 'The computer itself reports system and user.',
+    ownWords: 'System and user are as reported by the computer.',
     network: 'Network',
     sameComputer: 'The computer the server runs on, or a proxy there',
     code: 'Check code',

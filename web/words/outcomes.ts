@@ -6,7 +6,7 @@ const english = {
     sent: 'Sent',
     on: (host: string) => `On ${host}`,
     applied: 'Applied',
-    where: 'Where your answer is',
+    where: 'Progress of your answer',
     hasIt: (host: string, agent: string) => `${host} has received it. ${agent} handles it next.`
   },
   answeredElsewhere: 'Answered elsewhere',
@@ -26,7 +26,7 @@ const english = {
     'no-answer': (host: string) => `${host} did not respond. It is not known yet whether this took effect.`,
     failed: (host: string, why: string) => `${host} rejected it: ${why}`,
     astray: (host: string) =>
-      `The response is not the answer of ${host} to this. Either it runs an older version of Afield, or the server changed something in transit.`,
+      `The response from ${host} belongs to something else. Either it runs an older version of Afield, or the server changed something in transit.`,
     unreadable: (host: string) => `This app cannot read the response from ${host}.`,
     stopped: (agent: string) => `${agent} stopped before it could read this. It did not run.`
   }

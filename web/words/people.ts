@@ -88,7 +88,7 @@ const english = {
   used: (when: string, from: string) => (from === '' ? `Used ${when}` : `Used ${when}, from ${from}`),
   endsOn: (on: string) => `expires on ${on}`,
   revokeTitle: (name: string) => `Revoke the key of ${name}?`,
-  revokeText: 'It is disconnected now and can no longer use your account.',
+  revokeText: 'It is disconnected at once and can no longer use your account.',
   revoking: 'Revoking'
 } as const
 

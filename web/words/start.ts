@@ -84,7 +84,7 @@ const english = {
     away: (host: string) => `${host} is offline. Nothing was started.`,
     'no-answer': (host: string) => `${host} did not respond in time. It may still start: check Home before you try again.`,
     astray: (host: string) =>
-      `The response is not the answer of ${host} to this. Either it runs an older version of Afield, or the server changed something in transit.`,
+      `The response from ${host} belongs to something else. Either it runs an older version of Afield, or the server changed something in transit.`,
     unreadable: (host: string) => `This app cannot read the response from ${host}.`
   },
   showLines: (host: string) => `Show output from ${host}`,

@@ -34,7 +34,7 @@ const english = {
     'no-answer': (host: string) => `${host} did not respond in time. It may still happen.`,
     failed: (host: string, says: string) => `${host} reports: ${says}`,
     astray: (host: string) =>
-      `The response is not the answer of ${host} to this. Either it runs an older version of Afield, or the server changed something in transit.`,
+      `The response from ${host} belongs to something else. Either it runs an older version of Afield, or the server changed something in transit.`,
     unreadable: (host: string) => `This app cannot read the response from ${host}.`
   },
   oldHelper: 'This session runs an older Afield that supports only changes.',
@@ -49,7 +49,7 @@ const english = {
   ahead: (count: number) => `${count} ahead`,
   behind: (count: number) => `${count} behind`,
   notCommitted: (ways: readonly string[]) => (ways.length === 0 ? 'Not committed:' : `${ways.join(', ')}, not committed:`),
-  isCut: 'More files exist than are shown.',
+  isCut: 'There are more files than shown here.',
   letter: {
     M: 'Modified',
     A: 'Added',
@@ -75,9 +75,9 @@ const english = {
   binary: 'Not a text file, so its lines are not shown.',
   sizes: (before: string, after: string) => `${before} before, ${after} now.`,
   noSize: 'nothing',
-  noDifference: 'No line differs.',
+  noDifference: 'No differences.',
   tooDifferent: 'The versions differ too much to compare line by line.',
-  submodule: 'Another repository.',
+  submodule: 'Submodule.',
   submoduleMoved: (before: string, after: string) => `From commit ${before} to ${after}.`,
   before: 'Before',
   now: 'Now',

@@ -50,7 +50,7 @@ export const compose: ComposeWords = {
 
   actions: '消息操作',
   copy: '复制文字',
-  again: '再写一次',
+  again: '用作草稿',
   stages: { stored: '已存储', machine: host => `已到 ${host}`, read: agent => `${agent} 已读` },
   notYet: '尚未',
   unknownTime: '在你打开之前',

@@ -72,7 +72,7 @@ export const decide: DecideWords = {
   noHelper: host => `现在无法连接 ${host}`,
   noHelperText: '它的守护进程和会话都没有运行。已有规则仍有效。',
   noMachines: '尚未关联电脑',
-  noneThere: '现在没有电脑能接收规则：守护进程和会话都没有运行。',
+  noneThere: '现在没有电脑能保存规则：守护进程和会话都没有运行。',
   asking: '正在询问各台电脑',
 
   asks: (agent, index, all) => (all === 1 ? `${agent} 提问` : `${agent} 提问，第 ${index} 个问题，共 ${all} 个`),

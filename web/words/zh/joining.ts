@@ -166,7 +166,7 @@ export const joining: JoiningWords = {
     cut: '此链接不完整。请复制全部内容：终端可能把它折成了几行。',
     forAccount: login => `此链接用于创建账户。要关联电脑，请在电脑上运行 ${login}，并粘贴它显示的链接。`,
     foreign: host => `${host} 的这个地址不含请求。电脑的链接中含有 /terminal/connect#。`,
-    notACode: '这个二维码是别的内容。'
+    notACode: '这不是 Afield 的二维码。'
   },
 
   pair: {

@@ -5,7 +5,7 @@ export const outcomes: OutcomeWords = {
     sent: '已发送',
     on: host => `已到 ${host}`,
     applied: '已生效',
-    where: '你的答复到了哪里',
+    where: '你的答复的进度',
     hasIt: (host, agent) => `${host} 已收到，接下来由 ${agent} 处理。`
   },
   answeredElsewhere: '已在别处答复',
@@ -24,7 +24,7 @@ export const outcomes: OutcomeWords = {
     away: host => `${host} 不在线。没有做出任何决定。`,
     'no-answer': host => `${host} 没有响应。是否生效尚不可知。`,
     failed: (host, why) => `${host} 拒绝了：${why}`,
-    astray: host => `收到的不是 ${host} 对此的答复。要么它运行的是旧版 Afield，要么服务器在传输中改动了什么。`,
+    astray: host => `${host} 的答复对应的是另一件事。要么它运行的是旧版 Afield，要么服务器在传输中改动了什么。`,
     unreadable: host => `此应用无法读取 ${host} 的响应。`,
     stopped: agent => `${agent} 在读到之前就停止了。它没有运行。`
   }

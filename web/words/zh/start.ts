@@ -75,7 +75,7 @@ export const start: StartWords = {
     'not-connected': '没有连接，什么都没有发送。',
     away: host => `${host} 不在线。什么都没有启动。`,
     'no-answer': host => `${host} 没有及时响应。它可能仍会启动：再试之前请先查看主页。`,
-    astray: host => `收到的不是 ${host} 对此的答复。要么它运行的是旧版 Afield，要么服务器在传输中改动了什么。`,
+    astray: host => `${host} 的答复对应的是另一件事。要么它运行的是旧版 Afield，要么服务器在传输中改动了什么。`,
     unreadable: host => `此应用无法读取 ${host} 的响应。`
   },
   showLines: host => `显示 ${host} 的输出`,
