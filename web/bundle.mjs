@@ -19,7 +19,7 @@ import { brotliCompressSync } from 'node:zlib'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 
-// ES2022 and module splitting reach back to Safari 16.4, the first with web push on a phone.
+// ES2022 and code splitting work back to Safari 16.4, the first with web push on a phone.
 const forBrowsers = {
   absWorkingDir: root,
   bundle: true,
@@ -32,12 +32,12 @@ const forBrowsers = {
   jsxImportSource: 'preact',
   legalComments: 'none',
   logLevel: 'warning',
-  // What the small validator of the app lacks would be found by the first phone that opens it.
+  // Otherwise a function missing from the app's small validator would only be noticed at run time.
   logOverride: { 'import-is-undefined': 'error' },
   metafile: true
 }
 
-/** The app into build/web. */
+/** Bundles the app into build/web. */
 export async function bundleApp() {
   mkdirSync(at('build'), { recursive: true })
   const out = mkdtempSync(at('build/web-'))
@@ -47,18 +47,18 @@ export async function bundleApp() {
   } catch (error) {
     rmSync(out, { recursive: true })
     if (!error.errors) throw error
-    // esbuild has said what is wrong and where.
+    // esbuild has printed the errors and their places.
     console.error('The app could not be bundled.')
     process.exit(1)
   }
 }
 
-/** The app: scripts and styles under names that change with their content, then the page and the service worker that know these names. */
+/** The app: scripts and styles named by content hash, then the page and the service worker that refer to them. */
 async function bundleAppInto(out) {
   const { build, stop } = await import('esbuild')
   const { bundling, sourceOf } = await import('./bundling.mjs')
   const began = performance.now()
-  // A thread of its own loads by itself, so it shares nothing with the page.
+  // A worker loads its own script, so it shares no chunks with the page.
   const reader = await build({
     ...forBrowsers,
     entryPoints: { reader: 'web/app/text-worker.ts' },
@@ -87,7 +87,7 @@ async function bundleAppInto(out) {
   const outputOf = entry => Object.keys(metafile.outputs).find(output => metafile.outputs[output].entryPoint === entry)
   if (existsSync(at('web/public'))) cpSync(at('web/public'), out, { recursive: true })
   const first = scriptsOfFirstLoad(metafile, outputOf('web/app/first.ts'))
-  // The first script asks for the main one only once it knows the language; the browser need not wait for that.
+  // The first script imports the main one only once it knows the language; the browser can preload it meanwhile.
   const main = scriptsOfFirstLoad(metafile, outputOf('web/app/main.tsx')).filter(output => !first.includes(output))
   const preload = main.map(output => `<link rel="modulepreload" href="${urlOf(output)}">\n`).join('')
   const page = readFileSync(at('web/index.html'), 'utf8')
@@ -98,11 +98,11 @@ async function bundleAppInto(out) {
   writeFileSync(join(out, 'licences.txt'), licencesOf(metafile))
 
   const urls = filesUnder(out).map(file => `/${relative(out, file).split(sep).join('/')}`)
-  // A service worker can load nothing later.
+  // A service worker cannot load anything later.
   await build({
     ...forBrowsers,
     plugins: [bundling(root, { isWhole: true })],
-    // What draws stays with the pages.
+    // Rendering is left to the pages.
     alias: { '@preact/signals': '@preact/signals-core' },
     entryPoints: { worker: 'web/app/worker/worker.ts' },
     outdir: out,
@@ -110,7 +110,7 @@ async function bundleAppInto(out) {
   })
   await stop()
   replaceDirectory(at('build/web'), out)
-  // What is in which script, for the test that weighs them.
+  // The content of each script, for the test of the size budgets.
   writeFileSync(at('build/app.json'), JSON.stringify(metafile.outputs))
   const files = [...first, ...main].map(output => readFileSync(at('build/web/assets', output.slice(output.lastIndexOf('/') + 1))))
   const packed = files.reduce((sum, file) => sum + brotliCompressSync(file).length, 0)
@@ -124,7 +124,7 @@ function scriptsOfFirstLoad({ outputs }, first, seen = new Set()) {
   return [...seen]
 }
 
-/** The licence of every package that has some of its code in the app. */
+/** The licence of every package with code in the app. */
 function licencesOf({ inputs }) {
   const packages = new Set(Object.keys(inputs).flatMap(path => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []))
   const parts = [...packages].sort().map(name => {
@@ -153,7 +153,7 @@ export function isAppStale() {
   return [...appSources, 'package-lock.json'].some(source => newestChange(at(source)) > built.mtimeMs)
 }
 
-// A directory's own time counts too: it moves when a file in it is removed.
+// A directory's own time counts too: it changes when a file in it is removed.
 function newestChange(path) {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) return 0

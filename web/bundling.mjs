@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 
-/** What esbuild has to be told about the app so that no phone loads more than it uses, or in more pieces than it needs. */
+/** The esbuild plugin that splits the app so that no phone loads more than it uses, or more files than necessary. */
 export function bundling(root, { isWhole = false } = {}) {
   const sourceAt = path => relative(root, path).split(sep).join('/')
   const load = source => JSON.stringify(join(root, source))
   return {
     name: 'afield',
     setup(build) {
-      // Files are cut along who may need them. What is loaded later needs all that is there by then, so that this is one file and not fifty.
+      // esbuild splits chunks by which entry points share them. A chunk that is loaded later imports everything that is loaded by then, so that it
+      // becomes one file, not fifty.
       build.onResolve({ filter: /^[./]/ }, ({ kind, path, resolveDir, importer }) => {
         if (path === laterRoutes && sourceAt(importer) === table) return { path, namespace: noRoutes, sideEffects: false }
         const source = sourceAt(resolve(resolveDir, path))
@@ -20,7 +21,7 @@ export function bundling(root, { isWhole = false } = {}) {
         resolveDir: root
       }))
       build.onLoad({ filter: /./, namespace: noRoutes }, () => ({ contents: 'export const pushRoutes = {}' }))
-      // Who imports one name of a folder needs that file of it, and not every file that somebody else needs.
+      // An import of one name from an index file becomes an import of the file that defines it, so that the others are not loaded.
       const places = Object.fromEntries(doors.map(door => [join(root, door), placesIn(join(root, door))]))
       build.onLoad({ filter: /[\\/](web|lib)[\\/].*\.tsx?$/, namespace: 'file' }, ({ path }) => {
         const text = readFileSync(path, 'utf8')
@@ -32,7 +33,7 @@ export function bundling(root, { isWhole = false } = {}) {
         if (neverAsked.test(source)) return { contents: text.replace(/^(export const \w+Routes) = \{.*?^\}/ms, '$1 = {}'), loader: 'ts' }
         return { contents: direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
-      // Opening boxes takes a small part of the curves, and signing nearly all. Boxes have a copy of their own, of which only that part stays.
+      // Opening boxes needs a small part of the curves package, and signing nearly all. Boxes get their own copy, tree-shaken to that part.
       build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
         importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined
       )
@@ -49,7 +50,7 @@ export function bundling(root, { isWhole = false } = {}) {
   }
 }
 
-/** The source behind the name that esbuild gives to what is loaded later. */
+/** The source file behind the name that esbuild gives to a chunk loaded later. */
 export function sourceOf(entryPoint) {
   return entryPoint.startsWith(`${later}:`) ? entryPoint.slice(later.length + 1) : entryPoint
 }
@@ -57,7 +58,7 @@ export function sourceOf(entryPoint) {
 const later = 'later'
 const noRoutes = 'no-routes'
 
-// The language comes before everything that is drawn in it, and the shell is what the first script waits for.
+// The language is loaded before anything is drawn, and the first script waits for the shell.
 function isBeforeShell(source) {
   return source === 'web/app/main.tsx' || source.startsWith('web/words/')
 }
@@ -69,11 +70,11 @@ const link = 'web/model/account/live.ts'
 const session = 'web/session/session.tsx'
 const overSession =
   /^web\/session\/((?!session\.)[\w-]+|(log|menu|presence|decide)\/[\w-]+|starting\/starting|work\/(work|side)|mode\/sheet)\.tsx?$/
-/** Asked for before there is a link, or for it. */
+/** Loaded before there is a link, or to open one. */
 const beforeLink =
   /^web\/((app|core|ui|session\/(composer|row|text|transcript))\/.*|home\/pull|join\/(link|asking-account)|model\/account\/(live|key|sign-in-problem))\.tsx?$/
 
-/** What is there whenever this is asked for. */
+/** What is always loaded before this entry point. */
 function foundations(source) {
   if (overSession.test(source)) return [shell, link, session]
   return beforeLink.test(source) ? [shell] : [shell, link]
@@ -82,7 +83,7 @@ function foundations(source) {
 const doors = ['lib/client/index.ts', 'lib/crypto/index.ts']
 const namedImport = /^import \{([^}]*)\} from '(\.[^']*\/index\.ts)'$/gm
 
-/** Which file each name of a folder comes from. */
+/** Which file each export of an index file comes from. */
 function placesIn(door) {
   const places = new Map()
   for (const [, names, from] of readFileSync(door, 'utf8').matchAll(/^export \{([^}]*)\} from '([^']+)'$/gm))
@@ -108,8 +109,8 @@ function listed(names) {
     .filter(name => name !== '' && !name.startsWith('type '))
 }
 
-/** Routes for other clients. A test sees to it that nothing here asks for them. */
+/** Routes for other clients. A test checks that the app calls none of them. */
 export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
 const table = 'lib/protocol/wire/routes.ts'
-/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/core/notification-routes.ts`. */
+/** Called by few screens, which import them: the link's route table omits them. See `web/core/notification-routes.ts`. */
 const laterRoutes = './routes/push.ts'

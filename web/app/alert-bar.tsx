@@ -4,7 +4,7 @@ import { hideAlert, shownAlert } from '../model/notifications/alerts.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 import { alerts as words } from '../words/alerts.ts'
 
-/** Says in the app what a notification would have said, for a moment. */
+/** Shows in the app, for a moment, what a notification would have shown. */
 export function AlertBar() {
   const alert = shownAlert.value
   if (!alert) return null

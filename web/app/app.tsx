@@ -58,7 +58,7 @@ function Frame() {
   )
 }
 
-/** A screen that stands alone: first run, linking. */
+/** A full screen without navigation: first run, linking. */
 function Full({ screen }: { screen: ComponentChildren }) {
   return (
     <div class="app is-full">
@@ -104,7 +104,7 @@ function Panes() {
 
 const settleMs = 10_000
 
-/** What was said is made findable once the app has come to rest, unless its owner wants little fetched. */
+/** Indexes messages for search once the app is idle, except in low-data mode. */
 function useIndexing(): void {
   const link = live.value
   const isOff = isOn('lowData')
@@ -115,7 +115,7 @@ function useIndexing(): void {
   }, [link, isOff])
 }
 
-// The heading of a new screen takes the focus, so that who listens hears where they are; not at the first one, where the browser speaks.
+// The heading of a new screen receives focus, so that screen readers announce it; not on the first screen, which the browser announces.
 function Main({ children }: { children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null)
   const path = pathOf(route.value)
@@ -220,11 +220,11 @@ function flowWithoutAccount(at: Route): ComponentChildren {
       return create()
     case 'restore':
     case 'link':
-      // The key that is here is not written over.
+      // The existing key must not be overwritten.
       if (account.peek().type === 'unlinked') return <WelcomeScreen />
       return at.name === 'link' ? link() : restore()
     default:
-      // The links that the server prints and that its owner sends lead straight to the account it is for.
+      // Setup links printed by the server and invitations from its owner lead straight to creating an account.
       return arrival.value?.fragment.has('setup') || arrival.value?.fragment.has('invite') ? create() : <WelcomeScreen />
   }
 }
@@ -246,7 +246,7 @@ function Elsewhere({ go }: { go(): void }) {
   return null
 }
 
-/** Once the screen has its heading; its code may have to come first. Not when the focus has gone into the screen meanwhile. */
+/** Calls back once the screen has its heading, whose code may have to load first. Not if the focus has moved into the screen meanwhile. */
 function whenHeaded(main: HTMLElement | null, then: (heading: HTMLElement) => void): () => void {
   const before = document.activeElement
   const look = () => {

@@ -8,7 +8,7 @@ import { Field } from '../ui/field.tsx'
 import { Logo } from '../ui/icons/logo.tsx'
 import { words } from '../words/index.ts'
 
-/** In place of everything, until the owner of the device has shown to be there. */
+/** Replaces the whole app until the owner of the device has been verified. */
 export function LockedScreen() {
   const [typed, setTyped] = useState<string>()
   const [problem, setProblem] = useState<'lock' | 'key'>()

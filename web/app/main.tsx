@@ -18,7 +18,7 @@ if (isSecureContext) {
   showNotifications()
 }
 
-/** Notifications, as long as there is a link; once the server ended the sign-in none may come any more. */
+/** Shows notifications while there is a link. Once the server has ended the sign-in, none may arrive any more. */
 function showNotifications(): void {
   const load = () => import('../model/notifications/device-notifications.ts')
   effect(() => {
@@ -38,7 +38,7 @@ function showNotifications(): void {
   })
 }
 
-/** What a session is opened with comes while the device still looks up whose it is. */
+/** Loads the code of a session while the stored account is being read. */
 function fetchSession(): void {
   for (const part of [
     import('../model/account/live.ts'),

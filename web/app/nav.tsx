@@ -7,7 +7,7 @@ import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { Logo } from '../ui/icons/logo.tsx'
 import { words } from '../words/index.ts'
 
-/** The bar below on a phone, the rail beside elsewhere. */
+/** The navigation: a bar at the bottom on phones, a rail at the side elsewhere. */
 export function Nav() {
   const waiting = decisions.value.length
   return (

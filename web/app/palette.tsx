@@ -24,7 +24,7 @@ interface Offer {
   pick(): void
 }
 
-/** Sessions, places and actions by what they are called; arrows choose, Enter takes. */
+/** Sessions, pages and actions by name; the arrow keys select, Enter runs. */
 export function Palette({ onClose }: { onClose(): void }) {
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
@@ -42,7 +42,7 @@ export function Palette({ onClose }: { onClose(): void }) {
     const element = dialog.current
     const giveBack = focusBack()
     element?.showModal()
-    // What was picked is done once the layer is gone from history, so that Back leads to before it.
+    // Runs the choice once the layer is gone from history, so that Back does not return to the palette.
     const layer = pushLayer(() => {
       onClose()
       chosen.current?.pick()
@@ -161,7 +161,7 @@ function offers(): Offer[] {
   ]
 }
 
-/** What can be done with the session that is open. */
+/** Actions on the open session. */
 function here(): Offer[] {
   const at = route.peek()
   const link = live.peek()

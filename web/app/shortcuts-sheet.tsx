@@ -35,7 +35,7 @@ const all: Record<keyof typeof words.keyGroups, readonly [keys: readonly string[
   ]
 }
 
-/** Every key and what it does. */
+/** All keyboard shortcuts and what they do. */
 export function KeySheet({ onClose }: { onClose(): void }) {
   return (
     <Sheet title={words.keys} onClose={onClose}>

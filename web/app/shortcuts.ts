@@ -6,13 +6,13 @@ import { live } from '../model/account/account.ts'
 import { groups } from '../model/groups.ts'
 import { isCovered } from '../ui/behavior/layers.ts'
 
-/** What opens over everything by a key. */
+/** A layer that a shortcut opens over the screen. */
 export type KeyLayer = 'palette' | 'keys'
 
-/** How long the second key of two may take. */
+/** How long to wait for the second key of a sequence. */
 const secondWithinMs = 1_500
 
-/** The keys of the app. Nothing happens while somebody writes, chooses in a sheet, or another key is held; returned is what ends it. */
+/** Keyboard shortcuts of the app. Ignored while someone types, a sheet is open, or a modifier is held. Returns a function that removes them. */
 export function startKeys(open: (layer: KeyLayer) => void): () => void {
   let wentAt = 0
   const follow = (event: KeyboardEvent) => {
@@ -46,7 +46,7 @@ export function startKeys(open: (layer: KeyLayer) => void): () => void {
 
 const seconds: Record<string, Route> = { h: { name: 'home' }, m: { name: 'machines' }, s: { name: 'settings' } }
 
-// Each tells whether it did something; undefined leaves the key to others.
+// Each returns true if it did something; undefined leaves the key to other handlers.
 const singles: Record<string, () => true | undefined> = {
   j: () => click('.needs-next:enabled') ?? move(1),
   k: () => click('.needs-before:enabled') ?? move(-1),
@@ -54,7 +54,7 @@ const singles: Record<string, () => true | undefined> = {
   '/': () => done(() => go({ name: 'search' })),
   c: () => click('.foot-line .line-w') ?? focusOn('.composer textarea'),
   '.': () => click('.foot-line .stop') ?? click('.strip .stop'),
-  // To what allows, or sends an answer; pressing it is another key.
+  // Focuses the button that allows, or sends an answer; pressing it takes another key.
   a: () => focusOn('.dock .dock-f:not(.deny) .acts > :last-child:enabled'),
   r: () => click('.dock .deny-b:enabled'),
   d: () => {
@@ -74,7 +74,7 @@ const singles: Record<string, () => true | undefined> = {
     if (!link || ids.length === 0) return undefined
     return done(() => {
       stopSelecting()
-      // Loaded when it is wanted: Home would wait for it.
+      // Loaded on demand, so that Home does not wait for it.
       void import('../model/session/actions.ts').then(({ archive }) => archive(link, ids))
     })
   },
@@ -90,7 +90,7 @@ function done(act: () => void): true {
   return true
 }
 
-/** To the next row of a list of sessions, from the one that has the focus. */
+/** Moves the focus to the next row of a list of sessions. */
 function move(by: 1 | -1): true | undefined {
   const rows = [...document.querySelectorAll<HTMLElement>('.ask h3 a, a.row, a.hit')].filter(row => row.checkVisibility())
   if (rows.length === 0) return undefined
@@ -103,7 +103,7 @@ function move(by: 1 | -1): true | undefined {
   })
 }
 
-/** The session of the row that has the focus, else the open one. */
+/** The session of the focused row, otherwise the open one. */
 function sessionHere(): string | undefined {
   const row = document.activeElement?.closest<HTMLElement>('[data-session]')
   const at = route.peek()

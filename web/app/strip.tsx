@@ -11,7 +11,7 @@ import { Banner } from '../ui/banner.tsx'
 import { words } from '../words/index.ts'
 import { clockTime, date, lasting } from '../words/time.ts'
 
-/** One strip above everything: what is true of the link, and only when it lasts. */
+/** The strip above every screen: problems of the connection, once they have lasted a while. */
 export function Strip() {
   const here = account.value
   if (here.type === 'unlinked') {

@@ -23,7 +23,7 @@ interface Found {
   isComplete: boolean
 }
 
-/** The conversations that agents of a machine keep by themselves, and a search through them; one of them goes on as a session. */
+/** The conversations stored by the agents of a machine, with a search; any of them can be continued as a session. */
 export function HistoriesSheet(props: {
   link: Live
   machine: string

@@ -1,7 +1,7 @@
 import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 
-/** A conversation that an agent keeps by itself. `facts` stands below its title; one that is open in its terminal cannot be gone on with. */
+/** A conversation stored by an agent. `facts` is shown below its title; one that is open in a terminal cannot be continued. */
 export function HistoryRow(props: {
   history: Pick<AgentHistory, 'title' | 'openIn'>
   sentence?: string | undefined

@@ -4,15 +4,15 @@ import { adoptAccount, guessDeviceName } from '../model/account/sign-in.ts'
 
 type Asker = Parameters<typeof startDeviceLinking>[0]
 
-/** What a person carries to the device that has the account. Without a check code: in the way of existing apps. */
+/** A request to receive an account, shown as a code to a device that has it. Without a check code: in the format of existing apps. */
 export interface AccountRequest {
   readonly link: string
   readonly checkCode: string | undefined
-  /** Until it was answered; then the account is on this device. */
+  /** Resolves once it is answered; if linked, the account is stored on this device. */
   wait(signal: AbortSignal): Promise<'linked' | 'expired' | 'unreadable' | 'has-account'>
 }
 
-/** Asks to be given the account of a person. `forHappy`: by an app that knows only the first way. A server that knows no other is asked in it, too. */
+/** Requests an account. `forHappy`: from an app that knows only the older protocol, which is also used if the server knows no other. */
 export async function askForAccount(given: { forHappy: boolean; onTrouble(hasTrouble: boolean): void }): Promise<AccountRequest> {
   await cryptoReady()
   const deviceName = guessDeviceName()
@@ -31,7 +31,7 @@ export async function askForAccount(given: { forHappy: boolean; onTrouble(hasTro
       const end = await linking.wait(signal)
       if (end.type !== 'paired') return end.type
       const { answer, signedIn } = end
-      // A key to write sessions with makes no app.
+      // A device needs the account key, not a key to write sessions with.
       if (answer.version !== 1) return 'unreadable'
       return (await adoptAccount({ secret: base64Of(answer.accountSecret), ...signedIn, deviceName })) ? 'linked' : 'has-account'
     }

@@ -1,9 +1,9 @@
-/** What the camera is doing. */
+/** The state of the camera. */
 export type Eye = 'starting' | 'open' | 'denied' | 'none'
 
 /**
- * Shows the camera behind this device in `video` and looks for QR codes in it, a few times a second, each text told once. With the reader
- * of the browser where there is one, else with one that is loaded now. The returned function closes the camera.
+ * Shows the rear camera in `video` and scans for QR codes a few times a second, reporting each text once. Uses the
+ * browser's detector if there is one, otherwise loads our own. Returns a function that closes the camera.
  */
 export function lookForCodes(video: HTMLVideoElement, on: { onEye(eye: Eye): void; onText(text: string): void }): () => void {
   const closed = new AbortController()
@@ -33,7 +33,7 @@ export function lookForCodes(video: HTMLVideoElement, on: { onEye(eye: Eye): voi
 const pauseMs = 150
 
 async function openCamera(): Promise<MediaStream | 'denied' | 'none'> {
-  // Without a secure context there is no such object at all.
+  // Without a secure context this object does not exist.
   const devices: MediaDevices | undefined = navigator.mediaDevices
   if (!devices) return 'none'
   try {
@@ -70,7 +70,7 @@ async function ownReader(): Promise<Read> {
   const context = canvas.getContext('2d', { willReadFrequently: true })
   return async video => {
     if (!context || video.videoWidth === 0) return undefined
-    // Small enough to be quick, large enough for a code that fills a third of the picture.
+    // Small enough to be fast, large enough for a code that fills a third of the picture.
     const scale = Math.min(1, 720 / Math.max(video.videoWidth, video.videoHeight))
     canvas.width = Math.round(video.videoWidth * scale)
     canvas.height = Math.round(video.videoHeight * scale)

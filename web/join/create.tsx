@@ -16,8 +16,8 @@ import { DeviceNameField } from './device-name-field.tsx'
 import { TooManyTries } from './too-many-tries.tsx'
 
 /**
- * A new account: a key made here, and a name for this device. Where the server ended the sign-in, the same with the key that is here. A setup code or an invitation comes with the link, or is asked for when the
- * server wants one; where the owner has to say yes, this waits for it.
+ * Creates an account: a new key, and a name for this device. If the server ended the sign-in of this device, signs in again with the existing key.
+ * A setup code or an invitation comes with the link, or is asked for if the server requires one; if the owner must approve, this waits for it.
  */
 export function CreateScreen() {
   const [deviceName, setDeviceName] = useState(guessDeviceName)
@@ -27,7 +27,7 @@ export function CreateScreen() {
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
   useEffect(() => {
-    // Asked again with the reason when the server does want it.
+    // If the server does require one, it is asked for again with the reason.
     void askServer()
       .then(({ needsSetupCode }) => needsSetupCode && setAsked(asked => ({ ...asked, setupCode: true })))
       .catch(() => {})

@@ -16,7 +16,7 @@ type Waiting =
   | { type: 'has-account' }
   | { type: 'starting' }
 
-/** A new device shows a code to one that has the account, and waits until that one hands the account over. */
+/** A new device shows a code to one that has the account, and waits until it hands the account over. */
 export function LinkScreen() {
   const [attempt, setAttempt] = useState(0)
   const [forHappy, setForHappy] = useState(false)

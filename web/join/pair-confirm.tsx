@@ -17,7 +17,7 @@ import { joining } from '../words/joining.ts'
 import { duration } from '../words/time.ts'
 import type { Asker, PairingView, ReadyToLink } from './pairing.ts'
 
-/** Everything that linking would mean, next to the button that does it. Whoever hands out the account key has to be the owner of this device. */
+/** Everything that linking would permit, next to the button for it. Handing over the account key requires the owner of this device. */
 export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(view: PairingView): void }) {
   const owner = useOwner()
   const { asker, getsAll, endsAt } = view
@@ -77,7 +77,7 @@ export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(vie
   )
 }
 
-/** What lets it in: the code it shows, and a button that no stray tap presses. */
+/** Confirms with the check code, and a button that a stray tap cannot press. */
 function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView): void }) {
   const { isBusy, run } = useBusy()
   const [refusal, setRefusal] = useState<string>()
@@ -87,7 +87,7 @@ function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView)
   const confirm = () =>
     run(async () => {
       setRefusal(undefined)
-      // A slip of the finger is none of the three tries.
+      // An incomplete code does not use up one of the three tries.
       if (asker && checkCode.length !== 4) return setCodeError(joining.pair.codeShort)
       const answered = await view.answer(checkCode)
       if (answered.type === 'wrong-code') {

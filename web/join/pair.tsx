@@ -15,7 +15,7 @@ import { start } from '../words/start.ts'
 import { ConfirmPairing } from './pair-confirm.tsx'
 import { lookAtLink, type PairingView } from './pairing.ts'
 
-/** Says in full what linking would mean, and links only for somebody who means it. */
+/** Shows in full what linking would mean, and links only after a confirmation. */
 export function PairScreen() {
   const link = live.value
   const [view, setView] = useState<PairingView>({ type: 'checking' })
@@ -68,7 +68,7 @@ function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { ty
 }
 
 function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
-  // It tells of itself once its helper or an agent runs there.
+  // The machine is known once its daemon or an agent runs there.
   const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasHelper(each) && nameOfMachine(each) === name)
   return (
     <div class="screen flow">
@@ -146,7 +146,7 @@ function Told(props: { title: string; text: ComponentChildren; canScan?: boolean
   )
 }
 
-// The link stays on this screen after it was used up, until another one arrives.
+// A used link stays on this screen until another one arrives.
 function useArrivedLink(): string | undefined {
   const kept = useRef<string | undefined>(undefined)
   kept.current = arrival.value?.href ?? kept.current

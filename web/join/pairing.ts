@@ -11,17 +11,17 @@ import {
 import { trueNow } from '../core/clock.ts'
 import type { Live } from '../model/account/live.ts'
 
-/** What a person has to know about a link that was scanned, pasted or opened. */
+/** The state of a scanned, pasted or opened link, as shown to a person. */
 export type PairingView =
   | { type: 'checking' }
   | ReadyToLink
   | { type: 'linked'; isDevice: boolean; name: string | undefined }
-  /** Expired, withdrawn or never there. */
+  /** Expired, withdrawn, or never existed. */
   | { type: 'gone' }
   | { type: 'answered'; name?: string | undefined; isYours?: boolean | undefined }
   /** Ended by wrong check codes. */
   | { type: 'refused' }
-  /** The server tells of another asker than the link does. */
+  /** The server describes another requester than the link does. */
   | { type: 'altered' }
   | { type: 'no-link' }
   | { type: 'bad-link' }
@@ -31,22 +31,22 @@ export type PairingView =
 export interface ReadyToLink {
   type: 'ready'
   isDevice: boolean
-  /** The account key itself, not only one to write sessions with. */
+  /** It gets the account key itself, not only a key to write sessions with. */
   getsAll: boolean
-  /** Who asks, as the server knows it. Undefined for requests of the first kind, which have no check code. */
+  /** The requester, as the server knows it. Undefined for requests in the older protocol, which have no check code. */
   asker: Asker | undefined
-  /** By the clock of the server, ms since 1970; undefined when it does not tell. */
+  /** By the server's clock, ms since 1970; undefined if the server does not say. */
   endsAt: number | undefined
   answer(checkCode: string): Promise<PairingView | AnswerProblem>
-  /** Turns the asker away, where it can be told. */
+  /** Rejects the request, if its protocol can. */
   refuse(): Promise<void>
 }
 
 export interface Asker {
   name: string
-  /** The network that the server sees it in. */
+  /** The network from which the server sees it. */
   from: string
-  /** What it says of itself, sealed with its link: the server had no hand in it, and nobody has vouched for it. */
+  /** Its description of itself, sealed for its link: the server could not change it, but nobody has verified it either. */
   about: { os?: string | undefined; user?: string | undefined; isRoot?: boolean | undefined } | undefined
 }
 
@@ -54,14 +54,14 @@ type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: s
 
 type Linking = Pick<Live, 'rest' | 'vault'>
 
-/** Asks the server about the request behind a link, so that nobody confirms what is no longer there. */
+/** Asks the server about the request behind a link, so that nobody confirms one that is over. */
 export async function lookAtLink(live: Linking, href: string): Promise<PairingView> {
   const request = readRequestLink(href)
   const link = request ?? readLink(href)
   if (!link) return { type: 'bad-link' }
   try {
     const seen = request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
-    // A server has more than one address, such as http:// at home and https:// outside: that it knows the request says that it is the one.
+    // A server may have several addresses, such as http:// at home and https:// outside: if it knows the request, it is the right one.
     const isForeign = link.server !== undefined && link.server !== live.rest.server && seen.type === 'gone'
     return isForeign ? { type: 'other-server', host: new URL(link.server ?? '').host, href } : seen
   } catch {
@@ -95,7 +95,7 @@ async function lookAtFirstKind({ rest, vault }: Linking, href: string): Promise<
   if (!link) return { type: 'bad-link' }
   const { publicKey } = link
   const isDevice = link.type === 'device'
-  // A new device asks in another list, which the server shows to nobody.
+  // Requests of new devices are in another list, which the server shows to nobody.
   const request = isDevice ? ({ status: 'waiting', supportsV2: false } as const) : await readPairingStatus(rest, publicKey)
   if (request.status === 'gone') return { type: 'gone' }
   if (request.status === 'answered') return { type: 'answered' }

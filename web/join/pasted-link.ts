@@ -1,17 +1,17 @@
-/** What somebody pasted or scanned, looked at for the link of a computer or a device that asks to be let in. */
+/** A pasted or scanned text, searched for the link of a computer or device that wants to be linked. */
 export type PastedLink =
   | { type: 'link'; href: string }
-  /** It begins as one and ends too early. */
+  /** It begins like a link but is cut off. */
   | { type: 'cut' }
-  /** A link to make an account with. */
+  /** A link to create an account with. */
   | { type: 'for-account' }
-  /** An address of something else. */
+  /** Some other address. */
   | { type: 'foreign'; host: string }
   | { type: 'nothing' }
 
 /**
- * Terminals break long lines, and a whole screen may have been copied: blanks and what stands around do not matter. Where such a link ends is
- * known by its length.
+ * Terminals wrap long lines, and a whole screen may have been copied, so white space and surrounding text are ignored. The end of a link follows
+ * from its length.
  */
 export function findLink(text: string): PastedLink {
   const glued = text.replace(/[\s\u200B-\u200F\u2060\uFEFF]+/g, '')

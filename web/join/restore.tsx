@@ -16,7 +16,7 @@ import { TooManyTries } from './too-many-tries.tsx'
 
 type Client = typeof import('../model/account/key.ts')
 
-/** An account that is there already, by what its owner wrote down. */
+/** Restores an existing account with its key. */
 export function RestoreScreen() {
   const client = useClient()
   const [text, setText] = useState('')
@@ -109,7 +109,7 @@ function KeyField({ text, onText, reading }: { text: string; onText(text: string
   )
 }
 
-// While somebody types, a key that is not whole yet is no mistake.
+// While it is being typed, an incomplete key is not an error.
 function noteOf(text: string, reading: Reading | undefined): { text: string; isBad: boolean } {
   const letters = countLetters(text)
   if (!reading || letters === 0) return { text: '', isBad: false }

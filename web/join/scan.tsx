@@ -13,7 +13,7 @@ import { joining } from '../words/joining.ts'
 import { type Eye, lookForCodes } from './camera.ts'
 import { findLink, type PastedLink } from './pasted-link.ts'
 
-/** Points the camera at the code a computer shows; pasting its link always works too. */
+/** Scans the code that a computer shows; its link can be pasted instead. */
 export function ScanScreen() {
   const video = useRef<HTMLVideoElement>(null)
   const [eye, setEye] = useState<Eye>('starting')
@@ -114,7 +114,7 @@ function NoCamera() {
   )
 }
 
-// Only what it looks like; whether it is a link that leads somewhere is said on the next screen.
+// Checks only the form; the next screen says whether the link is valid.
 function problemOf(found: Exclude<PastedLink, { type: 'link' }>, program: string): string {
   switch (found.type) {
     case 'cut':

@@ -3,7 +3,7 @@ import { Problem } from '../ui/banner.tsx'
 import { joining } from '../words/joining.ts'
 import { duration } from '../words/time.ts'
 
-/** The server takes no more tries for a while; `nextAt` is when it does, where it said so. */
+/** The server accepts no attempts for a while; `nextAt` is when it will, if known. */
 export function TooManyTries({ nextAt }: { nextAt: number | undefined }) {
   const left = (nextAt ?? 0) - useTicking(nextAt !== undefined)
   const text =

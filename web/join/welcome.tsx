@@ -9,7 +9,7 @@ import { Lazy } from '../ui/lazy.tsx'
 import { Scene } from '../ui/sky.tsx'
 import { words } from '../words/index.ts'
 
-/** The first thing a new device shows, and what one shows whose sign-in the server ended. */
+/** The first screen of a new device, and of one whose sign-in the server ended. */
 export function WelcomeScreen() {
   return (
     <Welcome>
@@ -46,7 +46,7 @@ function WaysIn() {
   )
 }
 
-/** Another account can come to this device once the key that is here was removed. */
+/** Before another account can be used here, the existing key has to be removed. */
 function WaysBack() {
   const [isRemoving, setRemoving] = useState(false)
   return (
@@ -73,7 +73,7 @@ function PrivateNote() {
   return <Banner icon="circle-alert" title={words.welcome.forgetful} text={words.welcome.forgetfulText} />
 }
 
-/** Over plain http from another computer the browser has no keys to give. */
+/** Over plain HTTP from another computer, browsers offer no cryptography. */
 export function InsecureScreen() {
   return (
     <Welcome>
@@ -112,7 +112,7 @@ function Welcome({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** What is not needed before the first paint; without it the screen stands as it is. */
+/** A value that is not needed for the first paint; if it cannot be loaded, the screen stays as it is. */
 function useLater<Told>(ask: () => Promise<Told>): Told | undefined {
   const [told, setTold] = useState<Told>()
   useEffect(() => {

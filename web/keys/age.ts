@@ -1,2 +1,2 @@
-// The part of age that key files need: it comes when one is saved or opened.
+// The parts of age that key files need, loaded when one is saved or opened.
 export { armor, Decrypter, Encrypter } from 'age-encryption'

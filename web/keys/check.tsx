@@ -14,7 +14,7 @@ import { AfterKey } from './lock-offer.tsx'
 import { useKeyText } from './own-key.ts'
 import { groupsOf, isSameGroup, pickGroups } from './text.ts'
 
-/** Asks for the key in the way it was kept: who saved it as a file has never read its letters. */
+/** Asks for the key in the way it was kept: someone who saved it as a file has never read its letters. */
 export function CheckScreen() {
   const here = account.value
   const [chosen, setWay] = useState<'groups' | 'file'>()
@@ -34,11 +34,11 @@ export function CheckScreen() {
 
 interface Check {
   onRight(): Promise<void>
-  /** To the other way of checking. */
+  /** Switches to the other way of checking. */
   onOther(): void
 }
 
-/** Three groups, picked anew each time: whoever has the key on paper has them at once. */
+/** Three groups, chosen anew each time: anyone who has the key on paper finds them at once. */
 function GroupsCheck({ onRight, onOther }: Check) {
   const key = useKeyText()
   const [asked] = useState(() => pickGroups(Math.random))
@@ -84,7 +84,7 @@ function GroupsCheck({ onRight, onOther }: Check) {
   )
 }
 
-/** Opens the file as a new device would, and sees whether it opens this account. */
+/** Opens the file as a new device would, and checks whether it contains the key of this account. */
 function FileCheck({ onRight, onOther }: Check) {
   const own = useKeyText()
   const [isOther, setOther] = useState(false)

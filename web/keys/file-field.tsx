@@ -8,12 +8,12 @@ import { afterPaint } from './file-sheet.tsx'
 
 const words = joining.keyFile
 
-/** A key file that somebody chose to restore with. */
+/** A key file chosen to restore from. */
 interface ChosenKeyFile {
-  /** It waits for its passphrase. */
+  /** The file needs its passphrase. */
   readonly isSealed: boolean
   choose(file: File): Promise<void>
-  /** The key, once the passphrase is right. */
+  /** Called with the key, once the passphrase is right. */
   open(): Promise<void>
   readonly passphrase: string
   setPassphrase(text: string): void
@@ -38,7 +38,7 @@ export function useKeyFile(onKey: (key: string) => void): ChosenKeyFile {
       setPassphrase(text)
     },
     async choose(file) {
-      // Nobody's key file is larger; what was moved meanwhile cannot be read.
+      // No key file is larger; a file that has been moved meanwhile cannot be read.
       const bytes = file.size > 100_000 ? undefined : await file.arrayBuffer().catch(() => undefined)
       const seen = bytes && (await lookAtKeyFile(new Uint8Array(bytes)))
       setProblem(!seen || seen.type === 'other' ? 'other' : undefined)
@@ -57,7 +57,7 @@ export function useKeyFile(onKey: (key: string) => void): ChosenKeyFile {
   }
 }
 
-/** `isMain`: nothing else is to be done on the screen. */
+/** `isMain`: it is the only action on the screen. */
 export function KeyFileField({ file, isMain = false }: { file: ChosenKeyFile; isMain?: boolean }) {
   const input = useRef<HTMLInputElement>(null)
   return (

@@ -12,7 +12,7 @@ import { sealKeyFile } from './file.ts'
 const shortest = 10
 const words = joining.keyFile
 
-/** The key with how to use it, as a file: sealed with a passphrase, or plain for who leaves that empty and says so once more. */
+/** Saves the key with instructions as a file: encrypted with a passphrase, or in clear if that is left empty and confirmed. */
 export function KeyFileSheet({ value, onClose }: { value: string; onClose(): void }) {
   const [passphrase, setPassphrase] = useState('')
   const [again, setAgain] = useState('')
@@ -75,7 +75,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
   )
 }
 
-/** Sealing holds the page for a moment: until then what it does is on the screen. */
+/** Encrypting blocks the page for a moment: this lets the progress text appear first. */
 export function afterPaint(): Promise<void> {
   return new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
 }

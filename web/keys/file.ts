@@ -1,4 +1,4 @@
-/** The text of a key file, sealed with a passphrase in the format of age, which other programs open too. */
+/** The text of a key file, encrypted with a passphrase in the age format, which other programs open too. */
 export async function sealKeyFile(text: string, passphrase: string): Promise<string> {
   const { Encrypter, armor } = await import('./age.ts')
   const encrypter = new Encrypter()
@@ -7,10 +7,10 @@ export async function sealKeyFile(text: string, passphrase: string): Promise<str
   return armor.encode(await encrypter.encrypt(text))
 }
 
-/** scrypt with 64 MiB, about a second on a phone. What age itself takes, four times as much, a phone may not have to give. */
+/** scrypt with 64 MiB, about a second on a phone. The default of age is four times as much, which a phone may not have. */
 const workFactor = 16
 
-/** How a file can be read: at once, with a passphrase, or not at all. */
+/** How a file can be read: immediately, with a passphrase, or not at all. */
 type KeyFileSeen = { type: 'key'; key: string } | { type: 'sealed'; sealed: Uint8Array } | { type: 'other' }
 
 export async function lookAtKeyFile(bytes: Uint8Array): Promise<KeyFileSeen> {
@@ -28,7 +28,7 @@ export async function lookAtKeyFile(bytes: Uint8Array): Promise<KeyFileSeen> {
   return key === undefined ? { type: 'other' } : { type: 'key', key }
 }
 
-/** The key in a sealed file; `wrong` passphrase, or a file in which something else is sealed. */
+/** The key in an encrypted file; `wrong`: another passphrase; `other`: the file contains something else. */
 export async function openKeyFile(sealed: Uint8Array, passphrase: string): Promise<{ key: string } | 'wrong' | 'other'> {
   const { Decrypter } = await import('./age.ts')
   const decrypter = new Decrypter()

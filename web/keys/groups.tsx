@@ -1,7 +1,7 @@
 import { joining } from '../words/joining.ts'
 import { groupsOf } from './text.ts'
 
-/** The key in its eleven groups, numbered as one reads them aloud. Covered while nobody looks, so that no picture of the app shows it. */
+/** The key in its eleven numbered groups. Hidden while the app is in the background, so that no screenshot of the app shows it. */
 export function KeyGroups({ value, isShown }: { value: string | undefined; isShown: boolean }) {
   if (value === undefined) return <div class="key-groups" aria-busy="true" />
   return (

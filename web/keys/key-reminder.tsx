@@ -4,7 +4,7 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
 
-/** Asks whether the account key is at hand. In no warm colour: on Home that one is for agents that wait. */
+/** Asks whether the person still has the account key. Not in a warm colour: on Home that is reserved for waiting agents. */
 export function KeyAsking() {
   return (
     <section class="card key-ask" aria-labelledby="key-ask-h">

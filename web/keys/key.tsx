@@ -14,7 +14,7 @@ import { AfterKey } from './lock-offer.tsx'
 import { useIsShown, useKeyText } from './own-key.ts'
 import { AskOwner, useOwner } from './owner-check.tsx'
 
-/** The one time the key is put before everything else: write it down, or say that you will. */
+/** The one time that the key comes before everything else: write it down, or be reminded later. */
 export function KeyScreen() {
   const owner = useOwner()
   const [isPutOff, setPutOff] = useState(false)

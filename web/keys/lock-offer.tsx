@@ -12,7 +12,7 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
 
-/** Behind the key: who has just made an account is offered the screen lock, where there is one, and then led to `to`. */
+/** The step after the key: offers a new account the screen lock, if the device has one, and then leads to `to`. */
 export function AfterKey({ to }: { to: Route }) {
   const [isOffered, setOffered] = useState(false)
   const leave = () => {

@@ -6,14 +6,14 @@ import { Button } from '../ui/button.tsx'
 import { settings } from '../words/settings.ts'
 
 interface Owner {
-  /** Whoever holds the device has shown to be its owner, or nothing here asks for that. */
+  /** The person has been verified as the owner of this device, or there is no screen lock to ask for. */
   isSure: boolean
   isRefused: boolean
   isBusy: boolean
   ask(): Promise<void>
 }
 
-/** For what only the owner of this device may see or hand out: where a screen lock is set, it is asked for once on this screen. */
+/** For what only the owner of this device may see or hand over: if a screen lock is set up, it is asked for once per screen. */
 export function useOwner(): Owner {
   const [isSure, setSure] = useState(() => lockChoice.peek() === 'off')
   const [isRefused, setRefused] = useState(false)
@@ -27,7 +27,7 @@ export function useOwner(): Owner {
   return { isSure, isRefused, isBusy, ask }
 }
 
-/** Stands in place of it until then. */
+/** The button shown until then. */
 export function AskOwner({ owner, label, isMain = false }: { owner: Owner; label: string; isMain?: boolean }) {
   return (
     <>

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { joining } from '../words/joining.ts'
 
-/** For a device whose sign-in the server ended: the key that stayed goes only by this. */
+/** For a device whose sign-in the server ended: the only way to remove the key that is still on it. */
 export function KeyRemovalSheet({ onClose }: { onClose(): void }) {
   const [isRefused, setRefused] = useState(false)
   const { isBusy, run } = useBusy()

@@ -1,15 +1,15 @@
-/** The account key as a person writes it down: ten groups of five letters and one of two. */
+/** The account key in written form: ten groups of five letters and one of two. */
 export const keyLetters = 52
 const groupLetters = 5
 
-/** The groups of a key that is known to be whole, such as "ABCDE-…". */
+/** The groups of a complete key, such as "ABCDE-…". */
 export function groupsOf(key: string): string[] {
   return key.split('-')
 }
 
 /**
- * Groups a key while it is typed or pasted: upper case, a blank after every fifth letter, everything that is no letter and no digit dropped.
- * Strange letters of other scripts stay, so that they can be pointed out. The 43 letters of the base64url form are left as they are.
+ * Groups a key while it is typed or pasted: upper case, a space after every fifth letter, everything but letters and digits dropped.
+ * Letters of other scripts stay, so that they can be pointed out. The base64url form of 43 letters is left unchanged.
  */
 export function groupTyped(text: string): string {
   const trimmed = text.trim()
@@ -20,12 +20,12 @@ export function groupTyped(text: string): string {
   return groups.join(' ')
 }
 
-/** Where the caret stands after grouping, when it stood behind `before` of the ungrouped text. */
+/** The position of the caret after grouping, if it was behind `before` in the ungrouped text. */
 export function caretAfterGrouping(before: string): number {
   return groupTyped(before).length
 }
 
-/** How many letters a text has, blanks and dashes not counted. */
+/** The number of letters in a text, without spaces and dashes. */
 export function countLetters(text: string): number {
   return [...text].filter(letter => /[\p{L}\p{N}]/u.test(letter)).length
 }
@@ -36,7 +36,7 @@ export function isSameGroup(typed: string, group: string): boolean {
   return letters.join('') === group
 }
 
-/** Three different groups to ask for, in their order; never the short last one, which says too little. `random` gives 0 up to 1. */
+/** Three different groups to ask for, in ascending order; never the short last one, which proves too little. `random` returns 0 up to 1. */
 export function pickGroups(random: () => number): number[] {
   const left = Array.from({ length: 10 }, (_, group) => group)
   const picked = Array.from({ length: 3 }, () => left.splice(Math.floor(random() * left.length), 1)[0] ?? 0)
@@ -45,7 +45,7 @@ export function pickGroups(random: () => number): number[] {
 
 const lookalikes: Record<string, string> = { '0': 'O', '1': 'I', '8': 'B', '9': 'G' }
 
-// Both cases together, or a dash or underline within: base32 written in groups has neither.
+// Mixed case, or a dash or underscore inside: a base32 key in groups has neither.
 function isBase64Form(text: string): boolean {
   return /^[\w-]{43}$/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text)
 }

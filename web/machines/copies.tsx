@@ -17,7 +17,7 @@ import { start } from '../words/start.ts'
 
 type Copy = ResultOfMachineCall<'worktrees'>['worktrees'][number]
 
-/** The copies of repositories that were made for sessions, and the way to be rid of them. */
+/** The worktrees created for sessions, and a way to remove them. */
 export function Copies({ machine, running }: { machine: MachineView; running: number }) {
   const { told, again } = useAsked(machine.id, 'worktrees', {}, [running])
   const [asked, ask] = useState<Copy>()

@@ -17,11 +17,11 @@ import { Copies } from './copies.tsx'
 import { Restarting, TypedCommand, Upkeep } from './upkeep.tsx'
 import { WithCommand } from './with-command.tsx'
 
-/** What the helper of a machine has to offer, and how it is looked after; where there is none, how to start one. */
+/** The daemon of a machine: what it offers and how to maintain it; if there is none, how to start it. */
 export function Helper({ machine, running }: { machine: MachineView; running: number }) {
   const startedAt = machine.daemonState?.startedAt
   const [restartedFrom, setRestartedFrom] = useState<number>()
-  // Without a link nobody knows.
+  // Unknown without a link.
   if (isStale.value) return null
   const isThere = hasHelper(machine)
   if (restartedFrom !== undefined && (restartedFrom === startedAt || !isThere)) return <Restarting />

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { homeWords } from '../words/home.ts'
 
-/** What to type on a computer to link it to this account, in the form of the installation that serves this page. */
+/** The command that links a computer to this account, depending on how the server was installed. */
 export function LinkCommand() {
   const program = useProgram()
   const line = `${program} login --server ${location.origin}`
@@ -27,12 +27,12 @@ export function LinkCommand() {
   )
 }
 
-/** No other machine finds the server by the address of this page. */
+/** True if no other machine can reach the server at the address of this page. */
 function isOnlyHere(): boolean {
   return /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 }
 
-/** What is typed before a command of Afield; the usual until the server has said. */
+/** The prefix of Afield commands; the default until the server has reported it. */
 export function useProgram(): string {
   const [program, setProgram] = useState('afield')
   useEffect(() => {

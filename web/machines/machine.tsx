@@ -16,7 +16,7 @@ import { SessionCard } from './sessions.tsx'
 import { Unlink } from './unlink.tsx'
 import { WithCommand } from './with-command.tsx'
 
-/** What is known of one computer, and what runs there. */
+/** The details of one computer, and what runs there. */
 export function MachineScreen({ id }: { id: string }) {
   const machine = home.value.machines.get(id)
   if (!machine) return <Gone />

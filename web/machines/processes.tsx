@@ -25,7 +25,7 @@ import { SessionCard } from './sessions.tsx'
 
 const lookEveryMs = 15_000
 
-/** What runs on a machine as its helper sees it: sessions with what they take, and what was left over. */
+/** The processes on a machine, as its daemon reports them: sessions with their memory, and leftover agents. */
 export function Processes({ machine, active }: { machine: MachineView; active: readonly SessionView[] }) {
   const { told, again } = useAsked(machine.id, 'processes', {}, [active.length])
   const [asked, ask] = useState<MachineProcess>()
@@ -82,7 +82,7 @@ function ProcessList({ processes, onAsk }: { processes: readonly MachineProcess[
   )
 }
 
-/** The state of its session; else what it is. */
+/** The state of its session; otherwise an icon for its kind. */
 function Shape({ process: { session, isLeftOver } }: { process: MachineProcess }) {
   const known = session === undefined ? undefined : home.value.sessions.get(session)
   if (known === undefined) return <Icon name={isLeftOver ? 'triangle-alert' : 'square-terminal'} />
@@ -119,7 +119,7 @@ function Name({ process }: { process: MachineProcess }) {
   )
 }
 
-/** What its session is about; else what runs. */
+/** The title of its session; otherwise the name of the process. */
 function nameOf({ session, title }: MachineProcess): string {
   const known = session === undefined ? undefined : home.value.sessions.get(session)
   return (known && titleOf(known)) ?? title

@@ -3,7 +3,7 @@ import { isStale } from '../core/connection.ts'
 import type { SessionView } from '../model/store.ts'
 import { SessionRow } from '../session/row/row.tsx'
 
-/** Sessions as they stand on Home, in a card. */
+/** Sessions in a card, as on Home. */
 export function SessionCard({ sessions }: { sessions: readonly SessionView[] }) {
   return (
     <ul class="card tight inset">

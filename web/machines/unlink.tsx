@@ -18,7 +18,7 @@ import { machine as words } from '../words/machine.ts'
 import { agoInWords } from '../words/time.ts'
 import { signInsOf, unlinkMachine } from './unlinking-machine.ts'
 
-/** The way to end what a machine may do. */
+/** Revokes the access of a machine. */
 export function Unlink({ machine }: { machine: MachineView }) {
   const [isAsked, ask] = useState(false)
   return (

@@ -21,7 +21,7 @@ import { start } from '../words/start.ts'
 import { clockTime } from '../words/time.ts'
 import { WithCommand } from './with-command.tsx'
 
-/** How the helper of a machine is looked after from here: what it can do of this it says in its metadata. */
+/** Maintenance of a machine's daemon, as far as its metadata lists the methods. */
 export function Upkeep({ machine, onRestart }: { machine: MachineView; onRestart(): void }) {
   const host = nameOfMachine(machine)
   const startedAt = machine.daemonState?.startedAt
@@ -114,7 +114,7 @@ function Awake({ machine }: { machine: MachineView }) {
   return <Switch title={words.awake} text={words.awakeText} isOn={isOn} onFlip={() => void flip()} />
 }
 
-/** While the helper makes place for a new one; says so when none comes. */
+/** Shown while the daemon restarts; says so if it does not come back. */
 export function Restarting() {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
@@ -214,7 +214,7 @@ function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRes
   )
 }
 
-/** What to type on the machine. */
+/** A command to type on the machine. */
 export function TypedCommand({ text }: { text: string }) {
   return (
     <div class="irow command">

@@ -1,6 +1,6 @@
 import { useProgram } from './link-command.tsx'
 
-/** A sentence with what to type on the computer in its middle; commands of Afield in the form of the installation. */
+/** A sentence with a command in it; commands of Afield get the prefix of the installation. */
 export function WithCommand({ told: [before, command, after] }: { told: readonly [before: string, command: string, after: string] }) {
   const program = useProgram()
   return (

@@ -6,12 +6,12 @@ import { start as words } from '../words/start.ts'
 
 type Agent = Choices['agents'][number]
 
-/** One that can be begun with, as far as the machine can tell. */
+/** An agent that can start now, as far as the machine knows. */
 export function isReady({ isSignedIn }: Agent): boolean {
   return isSignedIn !== false
 }
 
-/** The agents of a machine; those that cannot be begun with say what to run there first. */
+/** The agents of a machine; for those that cannot start, what to run there first. */
 export function AgentPicker(props: { choices: Choices; host: string; chosen: string | undefined; onChoose(agent: string): void }) {
   const { agents, missingAgents = [] } = props.choices
   const ready = agents.filter(isReady)

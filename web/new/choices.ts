@@ -12,10 +12,10 @@ interface Unknown {
   readonly type: 'unknown'
 }
 
-/** What a session on the machine can be made of: as it says now, or as it said last; `unknown` when it never said. */
+/** The options for a session on a machine: current if it can be asked, otherwise as last reported; `unknown` if it never reported any. */
 export function useChoices(link: Live, machine: MachineView, attempt: number): KnownChoices | Unknown | undefined {
   const [choices, setChoices] = useState<KnownChoices | Unknown>()
-  // Before the link is whole the key of the machine may not be here yet.
+  // Until the link is live the key of the machine may be missing.
   const canAsk = canAskNow(machine)
   const { id } = machine
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useChoices(link: Live, machine: MachineView, attempt: number): K
   return choices
 }
 
-/** The folder with what is known of it; the machine is asked about one that is not among the recent ones. */
+/** A folder with its details; for one that is not among the recent folders, the machine is asked. */
 export function useFolder(link: Live, machine: MachineView, choices: Choices | undefined, path: string | undefined) {
   const [described, setDescribed] = useState<{ of: string; folder: KnownFolder }>()
   const recent = recentOf(choices).find(folder => folder.path === path)
@@ -56,7 +56,7 @@ export function useFolder(link: Live, machine: MachineView, choices: Choices | u
   return described?.of === `${id} ${path}` ? described.folder : { path }
 }
 
-/** Where the last session began, unless the machine would refuse it now; else where the latest one there is. */
+/** The folder of the last session, unless the machine would refuse it now; otherwise the most recent folder there. */
 export function folderToBegin(last: string | undefined, choices: Choices | undefined): string | undefined {
   const isGood = (folder: string) => choices === undefined || isAllowed(folder, choices)
   return [last, ...recentOf(choices).map(({ path }) => path)].find(folder => folder !== undefined && isGood(folder))

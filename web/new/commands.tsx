@@ -4,7 +4,7 @@ import { copy } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 import { words } from '../words/index.ts'
 
-/** How a session begins on the computer where the code is. Each command can be copied and says what it does. */
+/** Commands that start a session on the computer where the code is. Each can be copied and says what it does. */
 export function CommandCards() {
   const program = useProgram()
   return (

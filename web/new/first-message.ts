@@ -5,8 +5,8 @@ import { leavesName } from '../model/session/draft.ts'
 import type { Picked } from '../model/session/picked-file.ts'
 
 /**
- * Puts the first message of a new session and its files where they are written: from there they go as soon as the files are up, also after
- * the app was closed in between. False when the session is not known here yet; then only the words wait there.
+ * Stores the first message of a new session, with its files, as the draft of that session: it is sent once the files are uploaded, even
+ * if the app was closed in between. False if the session is not known here yet; then only the text is stored.
  */
 export async function keepFirst(live: Pick<Live, 'files'>, session: string, text: string, files: readonly Picked[]): Promise<boolean> {
   const db = await deviceDb()

@@ -12,12 +12,12 @@ import { start as words } from '../words/start.ts'
 
 export type KnownFolder = NonNullable<Choices['folders']>[number]
 
-/** The recent folders of a machine, with what is known of each. */
+/** The recent folders of a machine, with their details. */
 export function recentOf(choices: Choices | undefined): KnownFolder[] {
   return (choices?.recentFolders ?? []).map(path => choices?.folders?.find(folder => folder.path === path) ?? { path })
 }
 
-/** Branch and changes of a folder that is in a repository. */
+/** Branch and changes of a folder in a repository. */
 export function FolderState({ folder: { branch, dirty = 0 } }: { folder: KnownFolder }) {
   const parts = [branch !== undefined && words.branch(branch), dirty > 0 && words.changes(dirty)].filter(part => part !== false)
   if (parts.length === 0) return null
@@ -31,7 +31,7 @@ export function FolderState({ folder: { branch, dirty = 0 } }: { folder: KnownFo
 const mostShown = 6
 const settleMs = 150
 
-/** Folders whose path begins as what is typed. */
+/** Folders whose path starts with the typed text. */
 export function Completions(props: { link: Live; machine: string; typed: string; home: string | undefined; onChoose(path: string): void }) {
   const { link, machine, typed, home } = props
   const [folders, setFolders] = useState<readonly string[]>([])
@@ -40,7 +40,7 @@ export function Completions(props: { link: Live; machine: string; typed: string;
     let isGone = false
     const timer = setTimeout(async () => {
       const told = await askMachine(link, machine, 'complete-path', { path: typed })
-      // A helper that does not complete paths lets people type them.
+      // A daemon that does not complete paths: people type them in full.
       if (!isGone) setFolders(told.type === 'told' ? told.result.folders : [])
     }, settleMs)
     return () => {
@@ -66,7 +66,7 @@ export function Completions(props: { link: Live; machine: string; typed: string;
   )
 }
 
-/** Makes a folder where somebody is looking, and goes there. */
+/** Creates a folder inside the one being browsed, and goes there. */
 export function NewFolder(props: { link: Live; machine: string; parent: string; onMade(path: string): void }) {
   const { link, machine, parent } = props
   const [name, setName] = useState<string>()

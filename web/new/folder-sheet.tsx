@@ -14,14 +14,14 @@ import { Completions, FolderState, type KnownFolder, NewFolder } from './folder-
 
 type Listing = { path: string; folders: string[] } | Trouble | undefined
 
-/** Recent folders of a machine, a way through all of them, and a path for those who know it. */
+/** Recent folders of a machine, a browser for all others, and a field for a path. */
 export function FolderSheet(props: {
   link: Live
   machine: string
   recent: readonly KnownFolder[]
   home: string | undefined
   from: string | undefined
-  /** The helper makes folders. */
+  /** The daemon can create folders. */
   canMake: boolean
   onChoose(folder: string): void
   onClose(): void
@@ -106,7 +106,7 @@ function Browser(props: {
   }, [link, machine, path])
   const here = listing && 'folders' in listing ? listing.path : path
   const above = parentFolder(here)
-  // Whoever is on the way stays there, also when recent folders become known.
+  // Someone who is browsing stays there, even if recent folders become known.
   const moveTo = (next: string) => {
     props.onMove()
     setPath(next)

@@ -10,7 +10,7 @@ import { Sheet } from '../ui/sheet.tsx'
 import { start as words } from '../words/start.ts'
 import { FolderState, type KnownFolder } from './folder-making.tsx'
 
-/** Where the session shall work. */
+/** The folder of the session. */
 export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | undefined; home: string | undefined; onOpen(): void }) {
   return (
     <section class="grp">
@@ -36,7 +36,7 @@ export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | unde
   )
 }
 
-/** A folder that the machine will refuse, as far as can be told from its path. */
+/** Shown for a folder that the machine will refuse, judging by its path. */
 export function NotAllowed({ folder }: { folder: string }) {
   const program = useProgram()
   return (

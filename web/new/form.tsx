@@ -36,11 +36,11 @@ import { folderStart, type LastStart, noteStart } from './last-start.ts'
 import { efforts, type FirstFiles, MoreChoices, type MoreOptions, WorktreeSwitch } from './more-options.tsx'
 
 type Mode = keyof typeof modeCodes
-/** The names that helpers take for the modes of any agent. */
+/** Daemons accept these codes for the modes of any agent. */
 const modeCodes = { ask: 'default', edit: 'acceptEdits', plan: 'plan', auto: 'bypassPermissions' } as const
 const modes = Object.keys(modeCodes) as Mode[]
 
-/** Folder, agent and mode of a session that is about to begin, and how that went. */
+/** Folder, agent and mode of the session to start, and the result. */
 export function StartForm(props: {
   link: Live
   machine: MachineView
@@ -75,14 +75,14 @@ export function StartForm(props: {
   const { isBusy, run } = useBusy()
   const { isRefused, surely } = useStepUp()
 
-  // What was chosen here stands above what was chosen last for the folder, and that above what was chosen last anywhere.
+  // A choice made here comes first, then the last one for this folder, then the last one anywhere.
   const ready = choices?.agents.filter(isReady) ?? []
   const agent = [agentChosen, before?.agent, last.agent].map(name => ready.find(each => each.agent === name)).find(Boolean) ?? ready[0]
   const offered =
     isOurs(machine) || agent === undefined ? modes : modes.filter(each => happyModeOf(agent.agent, modeCodes[each]) !== undefined)
   const kept = before?.mode ?? last.mode
   const mode = offered.find(each => each === modeChosen) ?? offered.find(each => each === kept && each !== 'auto') ?? 'ask'
-  // Nobody would look on when it begins.
+  // A session that starts later, unwatched, must not start in Full auto.
   const isAutoLater = waitsFor !== undefined && mode === 'auto'
   const dirty = known?.dirty ?? 0
   const canCopy = known?.dirty !== undefined

@@ -1,7 +1,7 @@
 import { deviceDb } from '../core/device-db.ts'
 import { type Choices, guessChoices } from '../model/machine-choices.ts'
 
-/** What a machine said last that it has, for while it cannot be asked; a guess, or nothing, when it never said. */
+/** The options that a machine last reported, for while it cannot be asked; undefined if it never reported any. */
 export async function lastChoices(machine: string): Promise<Choices | undefined> {
   const kept = await deviceDb()
     .then(db => db.read(nameOf(machine)))

@@ -1,21 +1,21 @@
 import { useEffect, useState } from 'preact/hooks'
 import { deviceDb } from '../core/device-db.ts'
 
-/** What was begun last on this device, and the text that waits to be the first of a session. */
+/** The choices of the last start on this device, and the draft of the next first message. */
 export interface LastStart {
   text?: string
   machine?: string | undefined
   folder?: string | undefined
   agent?: string | undefined
   mode?: string | undefined
-  /** What was chosen last for a folder, by machine and folder; the latest last. */
+  /** The last choices for each folder, by machine and folder; the latest last. */
   folders?: Readonly<Record<string, FolderStart>> | undefined
 }
 
 interface FolderStart {
   agent: string
   mode: string
-  /** Undefined as long as nobody said so: then it depends on whether the folder has changes. */
+  /** Undefined until it was chosen: then it depends on whether the folder has changes. */
   worktree?: boolean | undefined
   model: string
   effort: string
@@ -27,7 +27,7 @@ export function folderStart(last: LastStart, machine: string, folder: string | u
   return folder === undefined ? undefined : last.folders?.[`${machine} ${folder}`]
 }
 
-/** What was begun on the machine in the folder, and so. */
+/** Remembers the choices of a start, for the machine and folder. */
 export function noteStart(machine: string, folder: string, chosen: FolderStart): void {
   const name = `${machine} ${folder}`
   const others = Object.entries(lastKept.folders ?? {}).filter(([known]) => known !== name)
@@ -43,7 +43,7 @@ export function noteStart(machine: string, folder: string, chosen: FolderStart):
 const lastName = 'start'
 let lastKept: LastStart = {}
 
-/** What was begun last on this device, and what is being written. Undefined while it is read. */
+/** The choices of the last start, and the draft. Undefined while they are being read. */
 export function useLastStart(): LastStart | undefined {
   const [last, setLast] = useState<LastStart>()
   useEffect(() => {

@@ -5,7 +5,7 @@ import { Pick } from '../ui/select.tsx'
 import { visible } from '../ui/visible-text.ts'
 import { start as words } from '../words/start.ts'
 
-/** The model to begin with; empty is the agent's own choice. One to pick where the agent named its models, and any other by its name. */
+/** The model to start with; empty for the agent's default. A select if the agent reported its models; any other can be typed. */
 export function ModelChoice({ models, value, onInput }: { models: readonly Choice[]; value: string; onInput(model: string): void }) {
   const [isOther, setOther] = useState(false)
   const named = <Field label={words.model} hint={words.modelHint} value={value} onInput={onInput} isCode maxLength={200} />
@@ -32,5 +32,5 @@ export function ModelChoice({ models, value, onInput }: { models: readonly Choic
   )
 }
 
-// No name of a model has it.
+// No model name contains a line break.
 const other = '\n'

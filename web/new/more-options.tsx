@@ -11,18 +11,18 @@ import { bytes } from '../words/size.ts'
 import { start as words } from '../words/start.ts'
 import { ModelChoice } from './model.tsx'
 
-/** Empty: the agent's own choice. */
+/** Empty: the agent's default. */
 export const efforts = ['', 'low', 'medium', 'high'] as const
 type Effort = (typeof efforts)[number]
 
 export interface MoreOptions {
   model: string
   effort: Effort
-  /** Of the copy. */
+  /** The branch that the copy is based on. */
   base: string
 }
 
-/** Whether the session works on a copy, so that what is not committed stays as it is. */
+/** Whether the session works on a copy, so that uncommitted changes stay untouched. */
 export function WorktreeSwitch({ dirty, isOn, onFlip }: { dirty: number; isOn: boolean; onFlip(): void }) {
   return (
     <div class="card tight">
@@ -31,7 +31,7 @@ export function WorktreeSwitch({ dirty, isOn, onFlip }: { dirty: number; isOn: b
   )
 }
 
-/** What few people change. */
+/** Rarely changed options. */
 export function MoreChoices(props: {
   more: MoreOptions
   models: readonly Choice[]
@@ -70,7 +70,7 @@ export function MoreChoices(props: {
   )
 }
 
-/** What goes with the first message. */
+/** Files sent with the first message. */
 export interface FirstFiles {
   readonly chosen: readonly Picked[]
   onChange(change: (before: readonly Picked[]) => readonly Picked[]): void
@@ -115,7 +115,7 @@ function Files({ files: { chosen, onChange } }: { files: FirstFiles }) {
         hidden
         onChange={({ currentTarget }) => {
           void take([...(currentTarget.files ?? [])])
-          // The same file may be chosen again.
+          // So that the same file can be chosen again.
           currentTarget.value = ''
         }}
       />

@@ -18,7 +18,7 @@ import { CommandCards, FirstTime } from './commands.tsx'
 import { StartForm } from './form.tsx'
 import { keepLastStart, type LastStart, useLastStart } from './last-start.ts'
 
-/** Begins a session on a machine whose helper is there; for the others, and for none, it says what to do on the computer. */
+/** Starts a session on a machine with a running daemon; otherwise shows what to do on the computer. */
 export function NewScreen({ at }: { at: NewAt }) {
   const last = useLastStart()
   if (last === undefined) return <div class="screen" aria-busy="true" />
@@ -45,7 +45,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
   }
   const picker = machines.length > 1 && <MachinePicker machines={machines} chosen={machine.id} onChoose={choose} />
   const link = live.value
-  // One that never had a helper has nobody to begin it.
+  // A machine that never had a daemon has nothing that could start it.
   if (!canBegin(machine) || link === undefined) {
     return (
       <Page>
@@ -106,7 +106,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
   )
 }
 
-/** What is missing for a session to begin there, and what to do about it on the computer. */
+/** What is missing to start a session there, and what to do about it on the computer. */
 function NoHelper({ machine, keepsText }: { machine: MachineView; keepsText: boolean }) {
   const isAway = canBegin(machine) && !isThere(machine)
   return (
@@ -128,17 +128,17 @@ function readiness(machine: MachineView): string {
   return isThere(machine) ? app.session.helperGone : words.whenBack
 }
 
-/** Now, or once it is back. */
+/** Now, or once the machine is back. */
 function canBegin(machine: MachineView): boolean {
   return hasHelper(machine) || machine.daemonState?.status === 'running'
 }
 
-/** Something of it is heard, and if it is not its helper. */
+/** The machine is online, even if its daemon is not. */
 function isThere(machine: MachineView): boolean {
   return stateOfMachine(machine, home.value) === 'online'
 }
 
-/** Those that can begin something first, then by name. */
+/** Machines that can start a session first, then by name. */
 function machinesToChoose(all: ReadonlyMap<string, MachineView>): MachineView[] {
   return [...all.values()]
     .filter(({ metadata }) => metadata !== undefined)

@@ -13,10 +13,10 @@ import type { QrDrawing } from '../ui/qr.ts'
 import { notifications as words } from '../words/notifications.ts'
 import { type Added, addNtfy, addWebhook, newTopic, newWebhookSecret, ntfyLink, readAddress } from './new-channel.ts'
 
-/** What came of adding; `unknown`: it is there, and nobody said what came of the test. */
+/** The result of adding a channel; `unknown`: it was added, but the result of its test is unknown. */
 type Adding = { type: 'added'; added: Added | undefined } | { type: 'refused'; status: number } | { type: 'unreached' }
 
-/** A topic of ntfy that nobody guesses, how to follow it, and a test. */
+/** Adds an unguessable ntfy topic: how to subscribe to it, and a test. */
 export function AddNtfy({ link }: NotificationContext) {
   const [isOwn, setOwn] = useState(false)
   const [topic, setTopic] = useState(newTopic)
@@ -65,7 +65,7 @@ export function AddNtfy({ link }: NotificationContext) {
   )
 }
 
-/** How the ntfy app is told of a topic. */
+/** How to subscribe to a topic in the ntfy app. */
 function Follow({ url, onAnother }: { url: string; onAnother(): void }) {
   const qr = useQr(url)
   const opens = ntfyLink(url)
@@ -122,7 +122,7 @@ function useQr(text: string): QrDrawing | undefined {
   return qr
 }
 
-/** An address that signed requests are sent to, and the secret they are signed with. */
+/** Adds a webhook: an address for signed requests, and the secret that signs them. */
 export function AddWebhook({ link }: NotificationContext) {
   const [address, setAddress] = useState('')
   const [secret] = useState(newWebhookSecret)

@@ -4,16 +4,16 @@ import { changeWorkerSettings, readWorkerSettings } from '../model/notifications
 
 const mayAllowNow = signal(false)
 
-/** Whether a plain request may be allowed in its notification, on this device. Off until its owner said otherwise. */
+/** Whether a plain request may be allowed from its notification on this device. Off until its owner turns it on. */
 export const mayAllowInNotification: ReadonlySignal<boolean> = mayAllowNow
 
-/** Kept where the worker finds it, and nowhere else: no server decides it. */
+/** Stored only where the worker reads it, so that no server can change it. */
 export async function chooseMayAllow(mayAllow: boolean): Promise<void> {
   await changeWorkerSettings(await deviceDb(), { mayAllow })
   mayAllowNow.value = mayAllow
 }
 
-/** What is kept, before it is shown. */
+/** Reads the stored choice. Call before showing it. */
 export async function readMayAllow(): Promise<void> {
   mayAllowNow.value = (await readWorkerSettings(await deviceDb())).mayAllow
 }

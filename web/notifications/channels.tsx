@@ -16,7 +16,7 @@ import { notifications as words } from '../words/notifications.ts'
 import { HealthCard } from './health.tsx'
 import { takeChannelAway } from './new-channel.ts'
 
-/** Everything else that rings for this account, how well it is reached, and how to add to it. */
+/** All other channels of this account, their delivery rates, and ways to add one. */
 export function Channels({ channels }: Pick<NotificationContext, 'channels'>) {
   const others = othersOf(channels)
   return (
@@ -44,7 +44,7 @@ function hrefOf({ id }: Channel): string {
   return pathOf({ name: 'settings', page: 'notifications', item: id })
 }
 
-/** One of the other places: how well it is reached, a test, and how to be rid of it. */
+/** One other channel: its delivery rate, a test, and a way to remove it. */
 export function OneChannel({ id, ...told }: NotificationContext & { id: string }) {
   const [isRemoving, setRemoving] = useState(false)
   const channel = told.channels.find(each => each.id === id)
@@ -70,7 +70,7 @@ export function OneChannel({ id, ...told }: NotificationContext & { id: string }
   )
 }
 
-/** Other places at which two in a row did not come. */
+/** Other channels whose last two notifications did not arrive. */
 export function MissingElsewhere({ channels }: Pick<NotificationContext, 'channels'>) {
   return (
     <>
@@ -89,7 +89,7 @@ function missingWords(channel: Channel): string {
     : words.elsewhereFails(nameOfChannel(channel))
 }
 
-/** All but this browser, which has a card of its own. */
+/** All channels except this browser, which has its own card. */
 export function othersOf(channels: readonly Channel[]): Channel[] {
   return channels.filter(({ isOwn, kind }) => !(isOwn && kind === 'web-push'))
 }

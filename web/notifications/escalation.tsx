@@ -14,7 +14,7 @@ type Escalation = NonNullable<NotificationSettings['escalation']>
 
 const waits = [2, 5, 15] as const
 
-/** Who else hears of a decision that stays open, and when. */
+/** Who else is notified of a decision that stays open, and when. */
 export function Unanswered({ settings: { escalation }, channels, book }: NotificationContext) {
   const others = othersOf(channels)
   const [minutes, setMinutes] = useState(escalation?.afterMinutes)
@@ -57,7 +57,7 @@ export function Unanswered({ settings: { escalation }, channels, book }: Notific
   )
 }
 
-/** Those who are told, in their order, and below them those who are not. */
+/** The channels that are notified, in order, followed by those that are not. */
 function Order(props: { others: Channel[]; chosen: Channel[]; minutes: Escalation['afterMinutes']; onChange(to: string[]): void }) {
   const { others, chosen, minutes } = props
   const to = chosen.map(({ id }) => id)
@@ -97,24 +97,24 @@ function Order(props: { others: Channel[]; chosen: Channel[]; minutes: Escalatio
   )
 }
 
-/** With the one at this place told before the one that was told before it. */
+/** Moves the channel at `at` one place forward. */
 function sooner(to: readonly string[], at: number): string[] {
   const moved = to.slice(at, at + 1)
   const rest = to.toSpliced(at, 1)
   return rest.toSpliced(at - 1, 0, ...moved)
 }
 
-/** Whom the settings name, in their order. */
+/** The channels named in the settings, in order. */
 function chosenOf(others: readonly Channel[], escalation: NotificationSettings['escalation']): Channel[] {
   return (escalation?.to ?? []).flatMap(id => others.filter(each => each.id === id))
 }
 
-/** The other way not to be waited for is chosen where the agent works. */
+/** Points to the other way to keep agents from waiting: a setting of the session. */
 function DenyInSession() {
   return <p class="hint">{words.unansweredDeny(decide.unanswered.name, session.modeAndModel)}</p>
 }
 
-/** What the row says that leads here. */
+/** The value of the row that leads here. */
 export function unansweredSummary({ settings: { escalation }, channels }: Pick<NotificationContext, 'settings' | 'channels'>): string {
   const to = chosenOf(othersOf(channels), escalation)
   if (!escalation || to.length === 0) return words.unansweredOff

@@ -9,7 +9,7 @@ const looks = {
   missed: { fill: 'none', stroke: 'var(--line-strong)', 'stroke-width': 1.5 }
 } as const
 
-/** One bar for each of the last, as high as it was late; hollow where it did not come. */
+/** One bar per recent notification, its height showing the delay; hollow if it did not arrive. */
 export function HealthBars({ arrivals }: { arrivals: readonly TrackedNotification[] }) {
   const last = arrivals.slice(-shown)
   const slowest = Math.max(1, ...last.map(delayOf))

@@ -9,7 +9,7 @@ import { agoInWords } from '../words/time.ts'
 import { HealthBars } from './health-bars.tsx'
 import { TestButton } from './test.tsx'
 
-/** How well one channel is reached, and a test of it. */
+/** The delivery rate of one channel, and a test. */
 export function HealthCard({ link, channel, title }: { link: Live; channel: Channel; title: string }) {
   const { state, arrivals, last } = healthOf(channel, now.value)
   const { sent, arrived, typicalMs, slowestMs } = channel.health
@@ -30,7 +30,7 @@ export function HealthCard({ link, channel, title }: { link: Live; channel: Chan
   )
 }
 
-/** What stands on top of the page: how it is here, and what can be done about it. */
+/** The card at the top of the page: the state on this device, and what can be done about it. */
 export function State(props: { icon: IconName; needs?: boolean; title: string; text: string; children?: ComponentChildren }) {
   const look = props.needs ? 'gl-needs' : props.icon === 'check' ? 'gl-done' : 'gl-away'
   return (

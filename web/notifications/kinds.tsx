@@ -11,7 +11,7 @@ import { chooseMayAllow, mayAllowInNotification, readMayAllow } from './allow-in
 const kinds = ['decision', 'finished', 'failed', 'machine'] as const
 const hows = ['sound', 'silent', 'off'] as const
 
-/** Which kinds ring, and how. */
+/** Which kinds of events notify, and with sound or without. */
 export function TellWhen({ settings, book }: NotificationContext) {
   return (
     <section class="grp">
@@ -52,14 +52,14 @@ function changeOf(kind: (typeof kinds)[number], how: (typeof hows)[number]): Par
   return how === 'off' ? {} : { decision: how }
 }
 
-/** What is seen of a request before the app is open, and done with it. */
+/** What a notification shows of a request, and what can be done from it. */
 export function InTheNotification({ settings, book }: NotificationContext) {
   const [isAsking, setAsking] = useState(false)
   const isLocked = lockChoice.value !== 'off'
   const hasPreviews = settings.previews && !isLocked
   const mayAllow = mayAllowInNotification.value && hasPreviews
   useEffect(() => {
-    // What cannot be read is off.
+    // A choice that cannot be read counts as off.
     readMayAllow().catch(() => {})
   }, [])
   const flipAllow = () => (mayAllow ? void chooseMayAllow(false) : setAsking(true))
@@ -102,7 +102,7 @@ export function InTheNotification({ settings, book }: NotificationContext) {
   )
 }
 
-/** A switch that may have to wait for something else. */
+/** A switch that is disabled while something else is missing. */
 function OffSwitch(props: { title: string; text: string; isOn: boolean; isOff: boolean; onFlip(): void }) {
   return (
     <label class="irow">
@@ -125,7 +125,7 @@ function OffSwitch(props: { title: string; text: string; isOn: boolean; isOff: b
 
 const minutes = [0, 1, 2, 3, 4, 5]
 
-/** How long somebody counts as there after their last touch. */
+/** How long the app counts as in use after the last touch. */
 export function WhileLooking({ settings, book }: NotificationContext) {
   return (
     <fieldset class="picks">

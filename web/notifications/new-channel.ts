@@ -5,25 +5,25 @@ import { type Channel, notificationsOf, removeChannel, sendTest, type Tried } fr
 
 type Link = Pick<Live, 'rest'>
 
-/** A channel that was added just now, and what came of a test; undefined when nobody said. */
+/** A channel that was just added, and the result of its test; undefined if there is none. */
 export interface Added {
   readonly channel: Channel
   readonly tried: Tried | undefined
 }
 
-/** A topic that nobody guesses: whoever knows its name can read it. */
+/** An unguessable topic: anyone who knows its name can read it. */
 export function newTopic(): string {
   return `afield-${toBase64Url(crypto.getRandomValues(new Uint8Array(15)))}`
 }
 
-/** Where the ntfy app finds a topic. */
+/** The address that opens a topic in the ntfy app. */
 export function ntfyLink(url: string): string | undefined {
   const { protocol, host, pathname } = URL.parse(url) ?? {}
   if (protocol !== 'https:' && protocol !== 'http:') return undefined
   return `ntfy://${host}${pathname}${protocol === 'http:' ? '?secure=false' : ''}`
 }
 
-/** An address as typed, with a topic where it names none; undefined for what is no web address. Without a topic it stays as it is. */
+/** A typed address, with `topic` added if it has none and one is given; undefined if it is not a web address. */
 export function readAddress(typed: string, topic?: string): string | undefined {
   const url = URL.parse(typed.trim())
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
@@ -36,7 +36,7 @@ export async function addNtfy(link: Link, topic: { url: string; token: string })
   return add(link, 'ntfy', { url, ...(token !== '' && { token }) })
 }
 
-/** A webhook and the secret that its requests are signed with, which is told only now. */
+/** A webhook and the secret that signs its requests, which is shown only now. */
 export function newWebhookSecret(): string {
   return `whsec_${base64Of(crypto.getRandomValues(new Uint8Array(32)))}`
 }
@@ -45,7 +45,7 @@ export async function addWebhook(link: Link, hook: { url: string; secret: string
   return add(link, 'webhook', { ...hook })
 }
 
-/** Adds it and sends it a test: only that tells whether the address can be reached. */
+/** Adds a channel and sends a test: only that shows whether the address can be reached. */
 async function add(link: Link, kind: 'ntfy' | 'webhook', fields: Record<string, string>): Promise<Added | undefined> {
   const prefix = kind === 'ntfy' ? 'Ntfy' : 'Webhook'
   const token = `${prefix}[${toBase64Url(new TextEncoder().encode(JSON.stringify({ ...fields, app: location.origin })))}]`
@@ -61,7 +61,7 @@ async function add(link: Link, kind: 'ntfy' | 'webhook', fields: Record<string, 
   return { channel, tried }
 }
 
-/** Removes it. Resolves to what puts it back, where that can be done from here. */
+/** Removes a channel. Resolves to a function that restores it, if that is possible from here. */
 export async function takeChannelAway(link: Link, channel: Channel): Promise<(() => Promise<void>) | undefined> {
   const token = await tokenOf(link, channel)
   await removeChannel(link, channel)
@@ -72,7 +72,7 @@ export async function takeChannelAway(link: Link, channel: Channel): Promise<(()
       }
 }
 
-// Where channels of other devices lead is not told.
+// The server does not reveal the addresses of other devices' channels.
 async function tokenOf({ rest }: Link, { id, isOwn }: Channel): Promise<string | undefined> {
   if (!isOwn) return undefined
   return (await rest.call('listPushTokens', {})).tokens.find(each => each.id === id)?.token

@@ -4,8 +4,8 @@ import { causeOf, type MissCause } from '../model/notifications/channel-health.t
 import { type Channel, notificationsOf, sendTest } from '../model/notifications/notifications.ts'
 
 /**
- * How far a test has come, each stage with its time since it was asked for. `handed-over`: to a service that tells no more; `sent`: on its
- * way to a device that will say so; `late`: it has not, for long.
+ * The stage of a test, with the time since it was requested. `handed-over`: to a service that reports nothing further; `sent`: on its way to a
+ * device that reports arrival; `isLate`: it has not done so for long.
  */
 export type TestRun =
   | { type: 'sending' }
@@ -24,7 +24,7 @@ const lookEveryMs = 1_000
 const lateAfterMs = 30_000
 const lookForMs = 120_000
 
-/** Sends a test to a channel and follows it: the server is asked until the device has acknowledged it. */
+/** Sends a test to a channel and polls the server until the device has acknowledged it. */
 export function testOf(link: Pick<Live, 'rest'>, { id, acknowledges }: Channel, after = pause): TestOf {
   const run = signal<TestRun | undefined>(undefined)
   const book = notificationsOf(link)
@@ -44,7 +44,7 @@ export function testOf(link: Pick<Live, 'rest'>, { id, acknowledges }: Channel, 
     }
   }
 
-  /** Of the newest test, by the clock of the server. */
+  /** For the newest test, by the server's clock. */
   function shownAfter(): number | undefined {
     const now = book.reading.peek()
     const channel = now.type === 'told' ? now.channels.find(each => each.id === id) : undefined

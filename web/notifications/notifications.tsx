@@ -18,7 +18,7 @@ import { SavingWord, Unread, Unsaved } from './save-state.tsx'
 import { Snooze } from './snooze.tsx'
 import { ThisDevice } from './this-device.tsx'
 
-/** When this device rings, and whether it does. `part` is a page of its own below it. */
+/** When this device gets notifications, and whether they arrive. `part` is one of its subpages. */
 export function NotificationsScreen({ part }: { part: string | undefined }) {
   switch (part) {
     case 'quiet':
@@ -70,7 +70,7 @@ function Whole(told: NotificationContext) {
   )
 }
 
-/** `always` is there too while the server has not told the settings, or does not; `named` is a better title once it has. */
+/** `always` is shown even without settings from the server; `named` is a better title once they are loaded. */
 function Page(props: {
   title: string
   named?(told: NotificationContext): string | undefined

@@ -3,7 +3,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { alerts as words } from '../words/alerts.ts'
 
-/** Asks before the browser does, which asks but once. In no warm colour: on Home that one is for agents that wait. */
+/** Asks before the browser does, which asks only once. Not in a warm colour: on Home that is reserved for waiting agents. */
 export function PermissionPrompt() {
   if (!shouldAsk.value) return null
   const { title, text } = sayings()

@@ -11,7 +11,7 @@ const usual: Quiet = { from: '22:30', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], 
 /** Monday is 1. */
 const days = [1, 2, 3, 4, 5, 6, 7]
 
-/** From when to when this device is left in peace, on which days, and what gets through. */
+/** When this device gets no notifications, on which days, and which still get through. */
 export function QuietHours({ settings: { quiet }, book }: NotificationContext) {
   const [last, setLast] = useState(usual)
   const flip = () => {
@@ -89,7 +89,7 @@ function Days({ chosen, onChoose }: { chosen: readonly number[]; onChoose(days: 
   )
 }
 
-/** What the row says that leads here. */
+/** The value of the row that leads here. */
 export function quietSummary({ quiet }: NotificationSettings): { title: string; text?: string } {
   if (quiet === null) return { title: words.quietOff }
   const when = quiet.from === quiet.to ? words.quietAllDay : words.quietFromTo(quiet.from, quiet.to)
@@ -108,7 +108,7 @@ function daysInWords(chosen: readonly number[]): string {
   return new Intl.ListFormat(locale(), { type: 'unit' }).format([...sorted].map(day => dayName(Number(day), 'short')))
 }
 
-// The first of January 2024 was a Monday.
+// 1 January 2024 was a Monday.
 function dayName(day: number, weekday: 'short' | 'long'): string {
   return new Intl.DateTimeFormat(locale(), { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, day))
 }

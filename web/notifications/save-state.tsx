@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { words as app } from '../words/index.ts'
 import { notifications as words } from '../words/notifications.ts'
 
-/** How far what was chosen has come, in a word. */
+/** Whether the choice is being saved or was saved, in a word. */
 export function SavingWord({ book }: { book: NotificationBook | undefined }) {
   const word = savingWord(book?.saving.value)
   return (
@@ -14,7 +14,7 @@ export function SavingWord({ book }: { book: NotificationBook | undefined }) {
   )
 }
 
-/** Why what was chosen is not in force. */
+/** Why the choice is not in effect. */
 export function Unsaved({ book }: { book: NotificationBook }) {
   switch (book.saving.value) {
     case 'unreached':
@@ -38,7 +38,7 @@ export function Unsaved({ book }: { book: NotificationBook }) {
   }
 }
 
-/** Why there is nothing to choose. */
+/** Why the settings cannot be shown. */
 export function Unread({ type, again }: { type: Reading['type'] | undefined; again(): void }) {
   switch (type) {
     case 'unreached':

@@ -9,7 +9,7 @@ import { SavingWord, Unread, Unsaved } from './save-state.tsx'
 
 const choices = ['all', 'decisions', 'off'] as const
 
-/** Which notices of one session come to this device. */
+/** Which notifications of one session this device gets. */
 export function SessionNotifications({ facts: { id }, onClose }: { facts: SessionFacts; onClose(): void }) {
   const link = live.value
   const book = link && notificationsOf(link)

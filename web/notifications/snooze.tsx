@@ -7,7 +7,7 @@ import { clockTime } from '../words/time.ts'
 
 const hourMs = 3600_000
 
-/** Peace for a while, from now on. */
+/** Turns off notifications for a while, starting now. */
 export function Snooze({ settings: { snoozedUntil }, book }: NotificationContext) {
   const snooze = (until: number | null) => void book.change(() => ({ snoozedUntil: until }))
   if (snoozedUntil !== null && snoozedUntil > now.value) {

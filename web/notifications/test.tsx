@@ -9,7 +9,7 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { delayInWords, notifications as words } from '../words/notifications.ts'
 import { type TestRun, testOf } from './notification-test.ts'
 
-/** Sends a test to a channel, and says how far it has come. */
+/** Sends a test to a channel and shows its progress. */
 export function TestButton({ link, channel }: { link: Live; channel: Channel }) {
   const test = useMemo(() => testOf(link, channel), [link, channel.id])
   useEffect(() => () => test.stop(), [test])

@@ -17,7 +17,7 @@ import { alerts } from '../words/alerts.ts'
 import { notifications as words } from '../words/notifications.ts'
 import { HealthCard, State } from './health.tsx'
 
-/** Whether this device rings, and the way out where it does not. */
+/** Whether notifications are on for this device, and what to do if they cannot be. */
 export function ThisDevice({ told }: { told: NotificationContext | undefined }) {
   const device = isMobile() ? 'phone' : 'computer'
   if (areNotificationsOn.value) return <WhenOn told={told} device={device} />
@@ -52,7 +52,7 @@ function WhenOn({ told, device }: { told: NotificationContext | undefined; devic
   const own = told?.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push')
   const problem = notificationProblem.value
   const isBusy = areNotificationsChanging.value
-  // Once it is registered the server knows one channel more.
+  // Once this device is registered, the server lists one more channel.
   useEffect(() => {
     if (!isBusy) void told?.book.read()
   }, [isBusy, told?.book])
@@ -92,7 +92,7 @@ function ToNtfy() {
   )
 }
 
-/** What probably holds them back here, and what to do about it. */
+/** The likely reason why notifications do not arrive here, and what to do about it. */
 function causeHere(cause: MissCause): readonly [string, string] {
   if (cause === 'gone') return words.causesHere.gone
   if (cause !== 'held-back') return words.causesHere.others

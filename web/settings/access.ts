@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../lib/protocol/wire/routes.ts'
 import { everyScope, type Scope } from '../../lib/protocol/wire/scopes.ts'
 import type { Live } from '../model/account/live.ts'
 
-/** A key of a program that works for this account. */
+/** A key for a program that acts for this account. */
 export type AccessKey = ReplyOf<'listTokens'>['tokens'][number]
 export type { Scope }
 export const scopes: readonly Scope[] = everyScope
@@ -13,7 +13,7 @@ export async function listAccessKeys({ rest }: Link): Promise<AccessKey[]> {
   return (await rest.call('listTokens', {})).tokens
 }
 
-/** The key itself, told this once. */
+/** Returns the key itself, which is shown only now. */
 export async function createAccessKey(
   { rest }: Link,
   draft: { name: string; scopes: readonly Scope[]; expiresAt: number | undefined }

@@ -21,7 +21,7 @@ const dayMs = 24 * 3600_000
 const lastsMs: Record<Ending, number | undefined> = { month: 30 * dayMs, year: 365 * dayMs, never: undefined }
 const endings = Object.keys(lastsMs) as Ending[]
 
-/** The keys of programs that work for this account. */
+/** Access keys of programs that act for the account. */
 export function AccessPage() {
   return (
     <>

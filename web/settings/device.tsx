@@ -12,7 +12,7 @@ import { agoInWords, fullTime } from '../words/time.ts'
 import { nameOfDevice } from './devices.tsx'
 import { Loaded } from './loaded.tsx'
 
-/** What was decided on one device, as the machines it was decided for have kept it. */
+/** The decisions made on one device, as recorded by the machines they were for. */
 export function DevicePage({ id }: { id: string }) {
   return <Loaded read={link => read(link, id)} show={({ device, decided }) => <Decided device={device} decided={decided} />} />
 }
@@ -31,7 +31,7 @@ function Decided({ device, decided }: Known) {
   const made = decided
     .flatMap(({ machine, entries }) => (typeof entries === 'string' ? [] : entries.map(entry => ({ machine, entry }))))
     .toSorted((one, other) => other.entry.at - one.entry.at)
-  // One whose daemon never ran here, or that is not ours, tells nothing: that is not the same as nothing decided.
+  // A machine without our daemon reports nothing, which does not mean that nothing was decided.
   const silent = decided.filter(({ entries }) => typeof entries === 'string')
   return (
     <>

@@ -19,7 +19,7 @@ import { settings } from '../words/settings.ts'
 import { agoInWords, fullTime, moment } from '../words/time.ts'
 import { Loaded } from './loaded.tsx'
 
-/** Every sign-in of the account, this one first. */
+/** All sign-ins of the account, this one first. */
 export function DevicesPage() {
   return <Loaded read={listDevices} show={(devices, again) => <Devices devices={devices} again={again} />} />
 }

@@ -9,10 +9,10 @@ import { settings } from '../words/settings.ts'
 
 type Reading<Value> = { type: 'loading' } | { type: 'failed' } | { type: 'here'; value: Value }
 
-/** Something that only the server knows, read when the screen opens and whenever `again` is called; what is shown stays meanwhile. */
+/** Data from the server, read when the screen opens and whenever `again` is called; the old data stays on screen meanwhile. */
 export function Loaded<Value>(props: {
   read(link: Live): Promise<Value>
-  /** Also by itself, that often, while somebody looks. */
+  /** Also reads at this interval while the page is visible. */
   everyMs?: number
   show(value: Value, again: () => void): ComponentChildren
 }) {

@@ -18,7 +18,7 @@ export function LockPage() {
       <p class="lead">{settings.lockLead}</p>
       <ChoiceGroup id="lock-h" title={settings.lockWhen}>
         {(['off', 'open', 'after5', 'risky'] as const satisfies LockChoice[]).map(each => (
-          // A radio keeps what was tapped, also when the lock was not confirmed: drawn anew it shows what holds.
+          // A radio button stays selected even if the lock was not confirmed; a new key renders the actual choice again.
           <Choice
             key={`${each} ${lockChoice.value} ${isBusy}`}
             name="lock"

@@ -81,7 +81,7 @@ export function KeyPage() {
   )
 }
 
-/** Whether the person has shown to have the key, and when they are asked next. */
+/** Whether the person has confirmed that they have the key, and when they are asked next. */
 function KeyReminder() {
   const here = account.value
   if (here.type !== 'here') return null
@@ -146,7 +146,7 @@ export function AppearancePage() {
   )
 }
 
-/** How large everything is, which is chosen where the person chooses it for everything. */
+/** Text size has no setting of its own: it follows that of the system or browser. */
 function TextSize() {
   return (
     <section class="grp">

@@ -3,7 +3,7 @@ import { Refused } from '../../lib/client/index.ts'
 import type { ReplyOf } from '../../lib/protocol/wire/routes.ts'
 import type { Live } from '../model/account/live.ts'
 
-/** Somebody who waits to be let in, and an invitation that was made. */
+/** A person waiting for approval, and an existing invitation. */
 export type Applicant = ReplyOf<'listSignups'>['signups'][number]
 export type Invite = ReplyOf<'listInvites'>['invites'][number]
 
@@ -14,10 +14,10 @@ export interface People {
 
 type Link = Pick<Live, 'rest'>
 
-/** Whether this account is the owner of the server; undefined until the server was asked. */
+/** Whether this account owns the server; undefined until the server has answered. */
 export const isOwner = signal<boolean | undefined>(undefined)
 
-/** Undefined for an account that does not own the server. */
+/** Undefined if the account does not own the server. */
 export async function readPeople({ rest }: Link): Promise<People | undefined> {
   try {
     const [{ signups }, { invites }] = await Promise.all([rest.call('listSignups', {}), rest.call('listInvites', {})])
@@ -25,7 +25,7 @@ export async function readPeople({ rest }: Link): Promise<People | undefined> {
     return { waiting: signups, invites }
   } catch (error) {
     if (!(error instanceof Refused) || (error.status !== 403 && error.status !== 404)) throw error
-    // A server of the Happy system knows no owner.
+    // Happy's server has no owner.
     isOwner.value = false
     return undefined
   }
@@ -39,7 +39,7 @@ export async function turnAway({ rest }: Link, { fingerprint }: Applicant): Prom
   await rest.call('rejectSignup', { params: { fingerprint } })
 }
 
-/** The link of a new invitation. It is told this once and kept nowhere. */
+/** The link of a new invitation. It is returned only now, and stored nowhere. */
 export async function invite({ rest }: Link, label: string): Promise<string> {
   const { code } = await rest.call('createInvite', { body: label === '' ? {} : { label } })
   return `${location.origin}/#invite=${code}`

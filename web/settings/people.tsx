@@ -19,7 +19,7 @@ import { type Applicant, type Invite, invite, letIn, type People, readPeople, re
 
 const lookEveryMs = 10_000
 
-/** For the owner of the server: who asks to come in, and whom they invited. */
+/** For the owner of the server: people waiting for approval, and invitations. */
 export function PeoplePage() {
   return (
     <Loaded

@@ -16,7 +16,7 @@ import { decide as words } from '../words/decide.ts'
 import { lists } from '../words/lists.ts'
 import { clockTime } from '../words/time.ts'
 
-/** One rule to read, change or remove, or a new one. */
+/** One rule, to read, change or remove, or a new one. */
 export function RulePage({ item, known }: { item: string; known: KnownRules }) {
   const found = [...known].flatMap(([machine, rules]) =>
     rules === 'unknown' ? [] : rules.rules.filter(rule => rule.id === item).map(rule => ({ machine, rule }))

@@ -4,7 +4,7 @@ import type { Live } from '../model/account/live.ts'
 
 export type StorageThere = ReplyOf<'readStorage'>
 
-/** How many bytes each session keeps on the server; none where it has no word for that. */
+/** The bytes that each session uses on the server; empty if the server does not report them. */
 export async function readSessionSizes({ rest }: Pick<Live, 'rest'>): Promise<ReadonlyMap<string, number>> {
   try {
     const { sessions } = await rest.call('readSessionSizes', {})
@@ -14,7 +14,7 @@ export async function readSessionSizes({ rest }: Pick<Live, 'rest'>): Promise<Re
   }
 }
 
-/** How much the account keeps on its server; `untold` by a server that has no word for it. */
+/** The storage that the account uses on its server; `untold` if the server does not report it. */
 export async function readStorage({ rest }: Pick<Live, 'rest'>): Promise<StorageThere | 'untold'> {
   try {
     return await rest.call('readStorage', {})

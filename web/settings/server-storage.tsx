@@ -4,7 +4,7 @@ import { bytes } from '../words/size.ts'
 import { Loaded } from './loaded.tsx'
 import { readStorage, type StorageThere } from './server-storage.ts'
 
-/** What the server keeps of this account, how much it may be, and for how long. */
+/** The account's storage on the server: how much it uses and may use, and for how long data is kept. */
 export function StorageThereSection() {
   return (
     <section class="grp">

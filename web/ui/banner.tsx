@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icons/icon.tsx'
 
-/** A strip that says a state of the whole app. Read out politely when it appears. */
+/** A strip with a state of the whole app. Screen readers announce it politely when it appears. */
 export function Banner(props: {
   icon: IconName
   title: string
   text: string
   spins?: boolean
   isAway?: boolean
-  /** Somebody has to do something: the one warm colour. */
+  /** A person has to act: the only warm colour. */
   needs?: boolean
   children?: ComponentChildren
 }) {
@@ -24,7 +24,7 @@ export function Banner(props: {
   )
 }
 
-/** Something that did not work, next to the thing, with what to do. */
+/** An error next to its cause, with what to do about it. */
 export function Problem({ title, text }: { title: string; text?: string | undefined }) {
   return (
     <div class="problem" role="alert">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { words } from '../words/index.ts'
 import { Icon, type IconName } from './icons/icon.tsx'
 
-/** The bar above a screen. `back` is the address of the screen above this one; on wide screens it shows only when `keepBack`. */
+/** The bar at the top of a screen. `back` is the address of the parent screen; on wide screens it is shown only with `keepBack`. */
 export function Bar(props: {
   title: ComponentChildren
   sub?: ComponentChildren
@@ -24,7 +24,7 @@ export function Bar(props: {
   )
 }
 
-/** The bar of a flow: its heading is in the page, so this says only where one is in it. */
+/** The bar of a flow: the heading is in the page, so this only shows the progress. */
 export function FlowBar({ note, back, icon }: { note?: ComponentChildren; back: string; icon?: IconName }) {
   return (
     <header class="bar plain">

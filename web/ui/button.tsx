@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icons/icon.tsx'
 
 type Look = 'primary' | 'quiet' | 'text' | 'danger' | 'beacon'
 
-/** While it works the button keeps its place and says what happens. */
+/** While busy, the button keeps its place and says what is happening. */
 export function Button(props: {
   look: Look
   onClick?: () => void

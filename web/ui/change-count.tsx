@@ -1,6 +1,6 @@
 import { session as words } from '../words/session.ts'
 
-/** +2 −1, spoken as words. */
+/** +2 −1, read out as words. */
 export function ChangeCount({ added, removed }: { added: number; removed: number }) {
   return (
     <span class="pm">

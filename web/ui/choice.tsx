@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** One of several, of which exactly one holds. */
+/** A radio button: one of several options. */
 export function Choice(props: {
   name: string
   title: string
@@ -20,7 +20,7 @@ export function Choice(props: {
   )
 }
 
-/** Something that is on or off. */
+/** A switch that is on or off. */
 export function Switch(props: { title: string; text: string; isOn: boolean; onFlip(): void }) {
   return (
     <label class="irow">
@@ -33,7 +33,7 @@ export function Switch(props: { title: string; text: string; isOn: boolean; onFl
   )
 }
 
-/** A headed group of choices. */
+/** A group of radio buttons with a heading. */
 export function ChoiceGroup({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
   return (
     <section class="grp">
@@ -45,7 +45,7 @@ export function ChoiceGroup({ id, title, children }: { id: string; title: string
   )
 }
 
-/** A headed group of switches. */
+/** A group of switches with a heading. */
 export function Switches({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="grp">

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { words } from '../words/app.ts'
 import { Icon } from './icons/icon.tsx'
 
-/** Copies, and says so in its own place for two seconds. */
+/** Copies, and confirms it on the button for two seconds. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [isDone, setDone] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

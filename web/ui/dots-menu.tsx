@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Icon } from './icons/icon.tsx'
 import { Menu, type MenuItem } from './menu.tsx'
 
-/** The button of three dots, and what it opens. */
+/** A button with three dots, and its menu. */
 export function DotsMenu(props: { label: string; class?: string; items: readonly MenuItem[] }) {
   const [isOpen, setOpen] = useState(false)
   return (

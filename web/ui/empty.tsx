@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { SkyArt } from './sky.tsx'
 
-/** What a place looks like before there is anything in it, and what to do about that. */
+/** Shown in place of an empty list: what will be here, and how to get it. */
 export function Empty({ title, text, children }: { title: string; text: ComponentChildren; children?: ComponentChildren }) {
   return (
     <section class="empty">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { makeVisible } from './visible-text.ts'
 
-/** Text with what could hide in it written out and marked. */
+/** Text with everything that could hide in it escaped and marked. */
 export function escaped(text: string): ComponentChildren {
   return makeVisible(text).map((span, index) =>
     span.isEscape ? (

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 
-/** A labelled line to write in. `isCode` is for keys and codes: fixed width, and the keyboard does not "correct" them. */
+/** A labelled text field. `isCode` is for keys and codes: monospaced, and without autocorrection. */
 export function Field(props: {
   label: string
   hint?: string
@@ -9,7 +9,7 @@ export function Field(props: {
   onInput(value: string): void
   isCode?: boolean
   isDigits?: boolean
-  /** Nobody looking on reads it, and the browser does not keep it. */
+  /** Masked, and not stored by the browser. */
   isSecret?: boolean
   hasFocus?: boolean
   maxLength?: number
@@ -44,7 +44,7 @@ export function Field(props: {
   )
 }
 
-/** The same for more than a line. */
+/** The same with several lines. */
 export function TextArea(props: { label: string; hint?: string; value: string; onInput(value: string): void; rows: number }) {
   const id = useId()
   return (

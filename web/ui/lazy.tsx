@@ -6,8 +6,8 @@ import { Problem } from './banner.tsx'
 import { Button } from './button.tsx'
 
 /**
- * A screen whose code comes when it is first opened. Nothing shows while that takes a moment; when it fails, why and how to go on. Needs a
- * `key` of its own: two in the same place would share what was loaded.
+ * A screen whose code is loaded when it is first opened. Blank while loading; if loading fails, it says so and offers to retry. Needs its
+ * own `key`: two in the same place would share the loaded code.
  */
 export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(module: Module): ComponentChildren }) {
   const [module, setModule] = useState<Module>()

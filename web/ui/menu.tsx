@@ -8,12 +8,12 @@ export interface MenuItem {
   onPress(): void
 }
 
-/** What a button opens: a few things to do. Escape and a tap elsewhere close it; the arrows go through it. */
+/** A short menu of actions. Escape and a tap elsewhere close it; the arrow keys move through it. */
 export function Menu({ label, items, onClose }: { label: string; items: readonly MenuItem[]; onClose(): void }) {
   const menu = useRef<HTMLDivElement>(null)
   const latest = useRef(onClose)
   latest.current = onClose
-  // At once: a key that is pressed before the next picture is meant for it already.
+  // In the layout effect: a key pressed before the next frame is already meant for the menu.
   useLayoutEffect(() => {
     const from = document.activeElement
     const leave = (event: Event) => {

@@ -5,7 +5,7 @@ export interface QrDrawing {
   path: string
 }
 
-/** A QR code as one path, a module to a unit, with the quiet border that readers need. */
+/** A QR code as one path, one unit per module, with the quiet zone that readers need. */
 export function drawQr(text: string): QrDrawing {
   const { data, size } = encode(text, { border: 3 })
   const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 
-/** A labelled choice of one, where there may be many. */
+/** A labelled list to choose one of many options from. */
 export function Pick(props: {
   label: string
   value: string

@@ -6,7 +6,7 @@ import { pushLayer } from './behavior/layers.ts'
 import { dragDown } from './behavior/swipe-across.ts'
 import { Icon } from './icons/icon.tsx'
 
-/** From below on a phone, in the middle elsewhere. Back, Escape and a tap beside it close it; the focus returns to where it was. */
+/** Slides up from below on a phone, centred elsewhere. Back, Escape and a tap outside close it; focus returns to where it was. */
 export function Sheet({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()

@@ -1,4 +1,4 @@
-/** The line of the hills. The sun is up only while somebody waits for a decision. */
+/** The line of the hills. The sun is up only while a decision is waiting. */
 export function SkyArt({ hasSun }: { hasSun: boolean }) {
   return (
     <svg class="sky-art" viewBox="0 0 390 72" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
@@ -9,7 +9,7 @@ export function SkyArt({ hasSun }: { hasSun: boolean }) {
   )
 }
 
-/** The field at dawn: the first thing anybody sees of Afield. */
+/** The field at dawn: the first picture of Afield that people see. */
 export function Scene() {
   return (
     <svg class="scene" viewBox="0 0 390 380" preserveAspectRatio="xMidYMax slice" aria-hidden="true">

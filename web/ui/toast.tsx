@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 const shown = signal<string | undefined>(undefined)
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-/** For results that have no place of their own, such as "Copied". */
+/** For results without a place of their own, such as "Copied". */
 export function toast(text: string): void {
   clearTimeout(hiding)
   shown.value = text

@@ -4,17 +4,17 @@ import { lists as words } from '../words/lists.ts'
 interface Offer {
   readonly text: string
   undo(): void
-  /** Once it can no longer be taken back. */
+  /** Called once it can no longer be undone. */
   later?(): void
 }
 
 const offered = signal<Offer | undefined>(undefined)
 let ending: ReturnType<typeof setTimeout> | undefined
 
-/** How long something can be taken back. */
+/** How long an action can be undone. */
 const offeredForMs = 8_000
 
-/** Says what was done and lets it be taken back for a moment; another one, or leaving the app, ends the one before. */
+/** Says what was done and offers to undo it for a moment. The next offer, or leaving the app, ends the previous one. */
 export function offerUndo(text: string, { undo, later }: Omit<Offer, 'text'>): void {
   settle()
   offered.value = { text, undo, ...(later && { later }) }

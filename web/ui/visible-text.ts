@@ -2,13 +2,13 @@ import { hidden } from '../../lib/protocol/sealed/decisions/hidden.ts'
 
 interface VisibleSpan {
   readonly text: string
-  /** True when `text` stands for a character that would not be seen, or would change how others are read. */
+  /** True if `text` stands for a character that would be invisible, or would change how others are read. */
   readonly isEscape: boolean
 }
 
 /**
- * A text that a person decides on, with every character that could hide or reorder something written out: controls, bidirectional
- * marks, zero-width and other invisible characters, spaces that are not spaces. Line ends and tabs stay.
+ * A text that a person decides on, with every character escaped that could hide or reorder something: control characters, bidirectional
+ * marks, zero-width and other invisible characters, unusual spaces. Line breaks and tabs stay.
  */
 export function makeVisible(text: string): VisibleSpan[] {
   const spans: VisibleSpan[] = []
@@ -23,7 +23,7 @@ export function makeVisible(text: string): VisibleSpan[] {
   return spans
 }
 
-/** The same as one text, where nothing can be marked. */
+/** The same as a plain string, where nothing can be marked. */
 export function visible(text: string): string {
   return makeVisible(text)
     .map(span => span.text)
@@ -31,7 +31,7 @@ export function visible(text: string): string {
 }
 
 /**
- * For prose, where an invisible character may belong to a script or a picture: written out is only what changes the order in which the
+ * For prose, where an invisible character may belong to a script or an emoji: escapes only what changes the order in which the
  * rest is read.
  */
 export function withVisibleBidi(text: string): string {

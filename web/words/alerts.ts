@@ -1,6 +1,6 @@
 import { inLanguage, type Translated } from './language.ts'
 
-/** What the app says of notifications where it asks for them, and in place of them, in English. */
+/** Words of the prompt for notifications, and of in-app alerts, in English. */
 const english = {
   alert: {
     permission: 'An agent needs your decision',

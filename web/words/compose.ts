@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** What is said where a person writes, and of what was written, in English. */
+/** Words of the composer and of sent messages, in English. */
 const english = {
   add: 'Add to the message',
   photo: 'Photo',

@@ -1,6 +1,6 @@
 import { inLanguage, type Translated } from './language.ts'
 
-/** What is said about decisions that last, questions and plans, in English. */
+/** Words about permanent decisions, questions and plans, in English. */
 const english = {
   always: 'Always…',
   allowUntil: { hours: 'Allow for 2 hours', today: 'Allow until midnight', removed: 'Allow from now on' },

@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** What is said where a person, a device or a computer comes to an account, in English. */
+/** Words about linking people, devices and computers to an account, in English. */
 const english = {
   create: {
     title: 'Create an account',

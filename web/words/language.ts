@@ -1,10 +1,10 @@
 /** A language of the app. */
 interface Language {
-  /** In itself: who looks for it cannot read the others. */
+  /** In the language itself, so that its readers recognise it. */
   readonly name: string
-  /** For `lang`, fonts and what listens to the page. */
+  /** For the `lang` attribute, which selects fonts and screen reader voices. */
   readonly tag: string
-  /** How it writes dates and numbers. */
+  /** For dates and numbers. */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
 }
@@ -15,15 +15,15 @@ const languages = {
 } as const satisfies Record<string, Language>
 
 export type LanguageName = keyof typeof languages
-/** `system`: the first language of the browser that the app speaks. */
+/** `system`: the first supported language of the browser. */
 export type LanguageChoice = 'system' | LanguageName
 
 export const languageNames = Object.keys(languages) as LanguageName[]
 
-/** The language the app is shown in. English until `setWords` was told otherwise. */
+/** The current language; English until `setWords` changes it. */
 export let language: LanguageName = 'en'
 
-/** What the language is called in itself. */
+/** The name of a language, in itself. */
 export function languageName(name: LanguageName): string {
   return languages[name].name
 }
@@ -36,7 +36,7 @@ export function tagOf(name: LanguageName): string {
   return languages[name].tag
 }
 
-/** The language for somebody who chose this, in a browser set to these languages, the most wanted first. */
+/** The language for a choice (null: none) and the languages of the browser, most preferred first. */
 export function languageFor(chosen: string | null, wanted: readonly string[]): LanguageName {
   const own = languageNames.find(name => name === chosen)
   if (own) return own
@@ -52,14 +52,14 @@ export function locale(): string {
   return languages[language].locale
 }
 
-/** The shape of words, whatever they say: the same names, and functions that take the same. */
+/** The shape of a word file in any language: the same names, and functions with the same parameters. */
 export type Translated<English> = English extends string
   ? string
   : English extends (...about: infer About) => infer Sentence
     ? (...about: About) => Translated<Sentence>
     : { readonly [Name in keyof English]: Translated<English[Name]> }
 
-/** A file of words, as `AllWords` lists them. */
+/** The name of a word file, as listed in `AllWords`. */
 export type WordFile =
   | 'alerts'
   | 'app'
@@ -80,14 +80,14 @@ export type WordFile =
 
 let loaded: { readonly [File in WordFile]?: object } = {}
 
-/** What a language says, before any of these files of words is loaded: each looks once. */
+/** Sets the words of a language. Call before these word files are loaded: each reads its words once. */
 export function setWords(name: LanguageName, words: { readonly [File in WordFile]?: object }): void {
   language = name
   loaded = { ...loaded, ...words }
 }
 
-/** The words of the reader; English, which is always there, when theirs are not. */
+/** The words in the current language, otherwise in English, which is always loaded. */
 export function inLanguage<English>(file: WordFile, english: English): Translated<English> {
-  // What `setWords` is given has for each file the words that `AllWords` declares for it.
+  // `setWords` gets for each file the words that `AllWords` declares for it.
   return (loaded[file] ?? english) as Translated<English>
 }

@@ -4,7 +4,7 @@ import { pluralIn } from './plural.ts'
 const plural = pluralIn('en')
 const sessions = (n: number) => plural(n, { one: '1 session', other: `${n} sessions` })
 
-/** What is said where sessions are put in order, found again and put away, in English. */
+/** Words about listing, finding and archiving sessions, in English. */
 const english = {
   byState: 'Group by state',
   byFolder: 'Group by folder',

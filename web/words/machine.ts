@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** The page of one computer: its processes, worktrees and agents, and the care of its daemon. In English. */
+/** Words of the page of one computer: its processes, worktrees, agents and daemon. In English. */
 const english = {
   pid: (pid: number) => `process ${pid}`,
   age: (long: string) => `up ${long}`,

@@ -4,7 +4,7 @@ import { duration } from './time.ts'
 
 const plural = pluralIn('en')
 
-/** What is said about notifications, in English. */
+/** Words about notifications, in English. */
 const english = {
   title: 'Notifications',
   seconds: (n: string) => `${n} s`,
@@ -36,7 +36,7 @@ const english = {
   registering: { phone: 'Turning on for this phone', computer: 'Turning on for this computer' },
   registeringText: 'Registering with the server.',
 
-  // How well they arrive.
+  // Delivery.
   reaching: { phone: 'Reaching this phone', computer: 'Reaching this computer' },
   missing: { phone: 'Not reaching this phone', computer: 'Not reaching this computer' },
   untried: 'Not tried yet',
@@ -246,7 +246,7 @@ const english = {
   sessionHint: 'On this device only.',
   sessionChoices: { all: 'All', decisions: 'Decisions only', off: 'Nothing' },
 
-  // Keeping them.
+  // Saving the settings.
   readable:
     'Your server can read these settings: kinds, hours, time zone and who else is notified. It needs them to decide when to notify. What agents do stays encrypted.',
   saving: 'Saving',
@@ -271,7 +271,7 @@ export const notifications = inLanguage('notifications', english)
 
 const tenths = new Intl.NumberFormat(locale(), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
-/** A delay as exact as it matters: "1.2 s", "14 s", "3 min". */
+/** A delay in reasonable precision: "1.2 s", "14 s", "3 min". */
 export function delayInWords(ms: number): string {
   return ms < 9_950 ? notifications.seconds(tenths.format(ms / 1000)) : duration(ms)
 }

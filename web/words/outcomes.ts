@@ -1,6 +1,6 @@
 import { inLanguage, type Translated } from './language.ts'
 
-/** What became of a request and of its answer, in English. */
+/** Words about the outcome of a request and the state of its answer, in English. */
 const english = {
   life: {
     sent: 'Sent',

@@ -1,6 +1,6 @@
 import { inLanguage, type Translated } from './language.ts'
 
-/** What is said where people, devices and programs are let in, in English. */
+/** Words about admitting people, devices and programs, in English. */
 const english = {
   title: 'People',
   value: 'Who can have an account here',

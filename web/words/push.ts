@@ -1,6 +1,6 @@
 import type { Translated } from './language.ts'
 
-/** What notifications say, in English. The service worker shows them: it has both languages with it, and looks which is wanted each time. */
+/** Words of push notifications, in English. The service worker shows them; it contains both languages and chooses one each time. */
 export const push = {
   asks: {
     execute: 'Run a command?',

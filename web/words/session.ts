@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** What the session screen says, in English. Functions take what a sentence is about; counts are numbers. */
+/** Words of the session screen, in English. Functions take the parameters of a sentence; counts are numbers. */
 const english = {
   notifications: 'Notifications',
   back: 'Back to all sessions',
@@ -132,7 +132,7 @@ const english = {
     agent: { running: 'Subagent', done: 'Subagent', wants: 'Subagent' },
     other: { running: 'Using', done: 'Used', wants: 'Wants to use' }
   },
-  /** Before the object of a step that did not come to its end. */
+  /** Before the object of a step that did not finish. */
   stoppedStep: 'Stopped',
   deniedStep: 'Denied',
   files: (count: number) => `${count} files`,
@@ -368,7 +368,7 @@ const english = {
     plan: ['Plan only', 'Reads and thinks. Changes nothing.'],
     auto: ['Full auto', 'Never asks.']
   },
-  /** Of agents behind Happy's wrapper, beside those. */
+  /** Additional modes of agents behind Happy's wrapper. */
   happyModes: {
     auto: ['Agent decides', 'Works in the folder, and asks when it thinks it should.'],
     inside: ['Folder only', 'Never asks. Cannot leave the folder.'],
@@ -400,7 +400,7 @@ export type SessionWords = Translated<typeof english>
 
 export const session = inLanguage('session', english)
 
-// The wrapper's own words for who sat at the computer, and for time that ran out; all others are devices.
+// The wrapper's own names for a person at the terminal, and for a timeout; all others are device names.
 function place(by: string): string {
   if (by === 'nobody') return 'because nobody answered'
   return by === 'the terminal' ? 'in the terminal' : `on ${by}`

@@ -4,7 +4,7 @@ import { pluralIn } from './plural.ts'
 const plural = pluralIn('en')
 const whole = new Intl.NumberFormat('en')
 
-/** What the pages of the settings say, in English. */
+/** Words of the settings pages, in English. */
 const english = {
   on: 'On',
   off: 'Off',

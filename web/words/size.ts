@@ -1,6 +1,6 @@
 import { locale } from './language.ts'
 
-/** An amount of data as people say it: "12 kB", "3.4 MB". */
+/** A data size in words: "12 kB", "3.4 MB". */
 export function bytes(count: number): string {
   if (count < 1000) return sizes.byte.format(count)
   if (count < 1_000_000) return sizes.kilobyte.format(Math.round(count / 1000))

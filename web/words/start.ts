@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** Starting sessions, and the daemon of a computer. In English. */
+/** Words about starting sessions, and about the daemon of a computer. In English. */
 const english = {
   title: 'New session',
   what: 'What should it do?',

@@ -18,32 +18,32 @@ export type TimeWords = Translated<typeof english>
 
 const words = inLanguage('time', english)
 
-/** How long ago, as short as a row wants it: "now", "4 min", "3 h", then the weekday, then the date. Times are ms since 1970. */
+/** The age of something, short enough for a row: "now", "4 min", "3 h", then the weekday, then the date. Times are ms since 1970. */
 export function ago(then: number, now: number): string {
   const { unit, count } = age(then, now)
   return unit === 'now' ? words.now : unit === 'day' ? day(then, now) : words[unit](count)
 }
 
-/** As `ago`, as a part of a sentence: "4 min ago", "on Tue". */
+/** Like `ago`, as part of a sentence: "4 min ago", "on Tue". */
 export function agoInWords(then: number, now: number): string {
   const { unit, count } = age(then, now)
   return unit === 'now' ? words.justNow : unit === 'day' ? words.on(day(then, now)) : words[`${unit}Ago`](count)
 }
 
-/** The time of day, with the day when it was not today: for what may be stale. */
+/** The time of day, with the day if it was not today: for data that may be stale. */
 export function clockTime(then: number, now: number): string {
   if (isSameDay(then, now)) return time.format(then)
   return now - then < weekMs ? `${weekday.format(then)} ${time.format(then)}` : shortDate.format(then)
 }
 
-/** A length of time in words: "6 min", "2 h". Under a minute it is "under a minute". */
+/** A duration in words: "6 min", "2 h". Less than a minute is "under a minute". */
 export function lasting(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 1) return words.underAMinute
   return minutes < 60 ? words.minutes(minutes) : words.hours(Math.floor(minutes / 60))
 }
 
-/** A length of time as short as a row wants it: "6 s", "2 min", "1 h 5 min". */
+/** A duration, short enough for a row: "6 s", "2 min", "1 h 5 min". */
 export function duration(ms: number): string {
   const whole = Math.round(ms / 1000)
   if (whole < 60) return words.seconds(whole)
@@ -58,7 +58,7 @@ export function date(then: number): string {
   return fullDate.format(then)
 }
 
-/** A day and its time: what tells two alike apart. */
+/** Day and time, to distinguish similar entries. */
 export function moment(then: number): string {
   return medium.format(then)
 }
@@ -73,7 +73,7 @@ export function dayName(then: number): string {
   return longDay.format(then)
 }
 
-/** For `title`, and for who listens. */
+/** For `title` attributes and screen readers. */
 export function fullTime(then: number): string {
   return full.format(then)
 }

@@ -36,17 +36,17 @@ interface AllWords extends Record<WordFile, object> {
   readonly work: WorkWords
 }
 
-/** What the screens say that are there from the beginning; the others bring their own. */
+/** The words needed from the start; other screens load theirs. */
 type FirstWords = Pick<AllWords, 'app' | 'decide' | 'home' | 'lists' | 'start' | 'time'>
 type LaterWords = Omit<AllWords, keyof FirstWords>
 
-/** Its files are loaded only for who reads it. */
+/** Its files are loaded only for readers of this language. */
 interface Translation {
   load(): Promise<FirstWords>
   loadLater(): Promise<LaterWords>
 }
 
-/** None for English, which every other language falls back to. */
+/** English has no entry: it is the fallback of every other language. */
 const translations: { readonly [Name in LanguageName]?: Translation } = {
   zh: {
     load: async () => (await import('./zh/index.ts')).chinese,
@@ -62,7 +62,7 @@ const translations: { readonly [Name in LanguageName]?: Translation } = {
   }
 }
 
-/** Before anything is drawn, and before any other file of words is loaded. Without its file the app speaks English. */
+/** Call before anything is drawn and before other word files are loaded. If its files cannot be loaded, the app stays in English. */
 export async function loadLanguage(name: LanguageName, { documentElement }: Document): Promise<void> {
   documentElement.lang = tagOf(name)
   documentElement.dir = directionOf(name)
@@ -71,14 +71,14 @@ export async function loadLanguage(name: LanguageName, { documentElement }: Docu
   try {
     setWords(name, await translation.load())
   } catch (error) {
-    // A first visit that lost its network half way: all is said, in a language that is here.
+    // The network was lost during a first visit: everything is shown in English, which is already loaded.
     console.error(error)
     documentElement.lang = tagOf('en')
     documentElement.dir = directionOf('en')
   }
 }
 
-/** Before a screen is loaded that was not there from the beginning. Rejects when its words cannot be fetched; the next one tries again. */
+/** Call before a screen that is loaded later. Rejects if the words cannot be fetched; the next call tries again. */
 export async function loadLaterWords(): Promise<void> {
   const name = language
   const translation = translations[name]

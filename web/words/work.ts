@@ -3,7 +3,7 @@ import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
 
-/** What the screens for changes, files and commits of a session say, in English. */
+/** Words of a session's changes, files and commits, in English. */
 const english = {
   changes: 'Changes',
   files: 'Files',

@@ -21,7 +21,7 @@ interface Tapped {
 
 const hourMs = 3600_000
 
-/** Does what a button says, and lets the notification tell what became of it. False when the app has to be opened for it. */
+/** Performs the action of a button, and shows the outcome in the notification. False if the app has to be opened for it. */
 export async function act({ worker, known, words }: Around, { notification, about, action, reply }: Tapped): Promise<boolean> {
   const { title, tag } = notification
   const say = (text: string) => {
@@ -30,7 +30,7 @@ export async function act({ worker, known, words }: Around, { notification, abou
   }
   const { device, choices } = known
   const given = givenBy(action, reply)
-  // Whoever holds a locked device may look at it, and no more.
+  // On a locked device, notifications can be read but not answered.
   if (!device || choices.isLocked || (given?.action === 'allow' && !choices.mayAllow)) {
     notification.close()
     return false
@@ -52,7 +52,7 @@ function wordsFor(outcome: AnswerOutcome, { action }: Given, words: PushWords): 
   return outcome === 'applied' ? words.applied[action] : words[outcome]
 }
 
-/** What else this device chose stays as it is. */
+/** The other settings of this device stay as they are. */
 async function snooze({ rest }: WorkerDevice): Promise<boolean> {
   try {
     const { settings } = await rest.call('readNotifications', {})

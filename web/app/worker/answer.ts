@@ -9,13 +9,13 @@ import { openAskOf } from './open-request.ts'
 export type Given = { readonly action: Extract<ActionName, 'allow' | 'deny'> } | { readonly action: 'reply'; readonly text: string }
 
 /**
- * `applied`: the machine has done it. `sent`: the server had it, and whether the machine took it is not known. `unanswered`: nor whether the server
- * had it. `changed`: it is over, or not what was shown any more. `offline`, `undelivered`: nothing was done. `several`: nor was anything, as more
- * than one request is open and none was shown.
+ * `applied`: the machine applied it. `sent`: the server has it, but it is unknown whether the machine received it. `unanswered`: it is unknown whether
+ * even the server has it. `changed`: the request is over, or differs from what was shown. `offline`, `undelivered`: nothing was sent. `several`:
+ * nothing was sent, because several requests are open and none of them was shown.
  */
 export type AnswerOutcome = 'applied' | 'sent' | 'unanswered' | 'changed' | 'offline' | 'undelivered' | 'several'
 
-/** Answers what the preview of this notification asks, bound to what was shown there. Without one it denies what is open in its session. */
+/** Answers the request in the notification's preview, bound to what was shown. Without a preview, only the session's open request can be denied. */
 export async function giveAnswer(device: WorkerDevice, about: About, given: Given): Promise<AnswerOutcome> {
   const { session, preview } = about
   if (session === undefined) return 'undelivered'
@@ -42,7 +42,7 @@ function answerTo(device: WorkerDevice, { session, notice, preview }: About, giv
   return opened && params ? { cipher: opened.cipher, params } : 'undelivered'
 }
 
-/** What nobody showed may be denied, and nothing else. */
+/** A request that was not shown can only be denied. */
 async function unseen(device: WorkerDevice, session: string, { action }: Given): Promise<Answer | 'undelivered' | 'changed' | 'several'> {
   if (action !== 'deny') return 'undelivered'
   const open = await openAskOf(device, session)
@@ -51,7 +51,7 @@ async function unseen(device: WorkerDevice, session: string, { action }: Given):
   return { cipher: open.cipher, params: { id: open.id, approved: false, decision: 'denied', answeredBy: device.name } }
 }
 
-/** As the app answers, see `answerParams` and `questionParams`. Undefined for what may not be answered so. */
+/** In the same format as the app, see `answerParams` and `questionParams`. Undefined if it may not be answered from a notification. */
 function paramsOf(asks: PreviewedAsk, given: Given, me: string): ParamsOfCall<'permission'> | undefined {
   const about = { id: asks.id, ...(asks.shown !== undefined && { shown: asks.shown }), answeredBy: me }
   if (asks.type === 'question') {
@@ -59,7 +59,7 @@ function paramsOf(asks: PreviewedAsk, given: Given, me: string): ParamsOfCall<'p
     return { ...about, approved: true, decision: 'approved', answers: { [asks.reply]: { values: [], other: given.text } } }
   }
   if (given.action === 'deny') return { ...about, approved: false, decision: 'denied' }
-  // What was turned on lets only this much pass, whatever the notification offered.
+  // The setting permits no more than this, whatever buttons the notification had.
   return given.action === 'allow' && asks.mayAllow ? { ...about, approved: true, decision: 'approved' } : undefined
 }
 

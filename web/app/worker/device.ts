@@ -5,17 +5,17 @@ import { tellTabs } from '../../core/tabs.ts'
 import { entry, isSignedIn, keptTokens, type SignIn } from '../../model/account/stored-account.ts'
 import { readWorkerSettings, untold, type WorkerSettings } from '../../model/notifications/worker-settings.ts'
 
-/** What the worker has of the account, without any page. */
+/** The account as the worker can use it, without any page. */
 export interface WorkerDevice {
   readonly db: DeviceDb
   readonly rest: Rest
-  /** As the device names itself. */
+  /** The name of this device. */
   readonly name: string
-  /** The account key. Nothing asks for it while the app lock is on. */
+  /** The account key. It is not read while app lock is on. */
   secret(): Uint8Array
 }
 
-/** What is known of this device, when it could be read. */
+/** The device data, if it could be read. */
 export interface Known {
   readonly device: WorkerDevice | undefined
   readonly choices: WorkerSettings
@@ -28,7 +28,7 @@ export async function readDevice(): Promise<Known> {
   return device ? { device, choices: await readWorkerSettings(device.db) } : nothingKnown
 }
 
-/** Undefined where nobody is signed in. */
+/** Undefined if no one is signed in. */
 export async function openDevice(): Promise<WorkerDevice | undefined> {
   const db = await deviceDb()
   const kept = await db.read(entry)

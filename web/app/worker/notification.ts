@@ -5,15 +5,15 @@ import type { Payload } from './payload.ts'
 
 export type ActionName = 'open' | 'deny' | 'allow' | 'reply' | 'snooze'
 
-/** What stays with a notification, for when somebody taps it. The browser keeps it as it is, so nothing in it is open. */
+/** Stored with a notification, for when it is tapped. The browser stores it in clear, so everything secret in it stays sealed. */
 export interface About {
   readonly path: string
   readonly notice?: string | undefined
   readonly kind?: string | undefined
   readonly session?: string | undefined
-  /** Sealed, as it came. */
+  /** Sealed, as received. */
   readonly preview?: string | undefined
-  /** The notice that an action here has answered: told once more, it does not come back. */
+  /** The notice that was answered here: if it is sent again, it is not shown again. */
   readonly answered?: string | undefined
 }
 
@@ -31,16 +31,16 @@ interface Action {
 
 export interface Ways {
   readonly words: PushWords
-  /** The person lets a plain request be allowed where only its text is seen. */
+  /** The person permits allowing a plain request from its notification, where only its text is shown. */
   readonly mayAllow: boolean
-  /** The account is here and not behind the app lock, so that buttons can answer by themselves. */
+  /** There is an account and it is not behind the app lock, so buttons can answer without the app. */
   readonly mayAnswer: boolean
-  /** How many buttons this browser shows, and whether one may take a text. */
+  /** How many buttons this browser shows, and whether one can take text. */
   readonly maxActions: number
   readonly takesText: boolean
 }
 
-/** One notification a session, in the place of the one before. What could not be opened says fixed words, and leads into the app. */
+/** One notification per session; a new one replaces the old. Without a readable preview it shows a fixed text and opens the app. */
 export function notificationOf(payload: Payload | undefined, preview: NoticePreview | undefined, ways: Ways): Shown {
   if (payload === undefined) {
     return { title: 'Afield', options: { body: ways.words.unreadable, tag: 'afield', ...pictures, data: { path: '/' } } }
@@ -60,19 +60,19 @@ export function notificationOf(payload: Payload | undefined, preview: NoticePrev
   }
 }
 
-/** What became of an action, in the place of what it was about. It is nobody's notice any more, so nothing but its person closes it. */
+/** The outcome of an action, in place of its notification. It belongs to no notice any more, so only the person closes it. */
 export function outcomeOf(title: string, tag: string, about: About, body: string): Shown {
   const { path, session, notice } = about
   return { title, options: { body, tag, silent: true, ...pictures, data: { path, session, answered: notice ?? about.answered } } }
 }
 
-/** What stays with a notification of ours. */
+/** The data of one of our notifications. */
 export function aboutOf(notification: Pick<Notification, 'data'> | undefined): About | undefined {
   const data: unknown = notification?.data
   return typeof data === 'object' && data !== null && 'path' in data ? (data as About) : undefined
 }
 
-/** In the bar of the system there is room for a shape only. */
+/** The status bar shows only a monochrome shape. */
 export const badge = '/badge-96.png'
 const pictures = { icon: '/icon-192.png', badge }
 
@@ -91,7 +91,7 @@ function sayingOf({ title, body }: Payload, preview: NoticePreview | undefined, 
   }
 }
 
-/** The most wanted first: a browser may have room for one or two. */
+/** Most useful first: a browser may have room for only one or two. */
 function actionsFor(kind: string, preview: NoticePreview | undefined, { words, mayAllow, mayAnswer, takesText }: Ways): Action[] {
   const open: Action = { action: 'open', title: words.open }
   const snooze: Action = { action: 'snooze', title: words.snooze }

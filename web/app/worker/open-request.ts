@@ -2,8 +2,8 @@ import { accountVault, type Cipher } from '../../../lib/client/index.ts'
 import type { WorkerDevice } from './device.ts'
 
 /**
- * What is open in a session, for a notification that came without a preview. `several`: which of them it was about nobody can say; `none`: it is
- * over, or its session was not heard of for a while. Rejects as `rest` does.
+ * The open request of a session, for a notification without a preview. `several`: it is unknown which of them it was about; `none`: it is
+ * over, or the session has not been heard from for a while. Rejects as `rest` does.
  */
 export async function openAskOf(
   { rest, secret }: Pick<WorkerDevice, 'rest' | 'secret'>,
@@ -19,7 +19,7 @@ export async function openAskOf(
   return more.length === 0 ? { id, cipher } : 'several'
 }
 
-// What is asked stays unread: only whether it is one alone counts.
+// The content is not decrypted: only whether it is the only one matters.
 function requestsIn(state: unknown): object {
   const requests: unknown = typeof state === 'object' && state !== null && 'requests' in state ? state.requests : undefined
   return typeof requests === 'object' && requests !== null ? requests : {}

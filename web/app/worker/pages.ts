@@ -3,25 +3,25 @@ import type { WorkerMessage } from '../../core/worker-messages.ts'
 
 type Pages = Pick<Clients, 'matchAll' | 'openWindow'>
 
-/** A page that has just been opened may not listen yet. */
+/** A page that has just opened may not be listening yet. */
 const answersWithinMs = 1_500
 
-/** Says it in a page that somebody can see. False when none took it. */
+/** Shows the alert in a visible page. False if no page accepted it. */
 export async function alertInPage(clients: Pages, alert: Extract<WorkerMessage, { type: 'alert' }>): Promise<boolean> {
   for (const page of await windowsOf(clients)) if (page.visibilityState === 'visible' && (await isTaken(page, alert))) return true
   return false
 }
 
-/** Shows this address in a page that is open, without loading it anew where it listens, else in a new one. */
+/** Opens this address in an existing page, without a reload if the page is listening; otherwise in a new one. */
 export async function openInPage(clients: Pages, path: string): Promise<void> {
   const [page] = await windowsOf(clients)
   if (page === undefined) return void (await clients.openWindow(path))
-  // Only as long as the tap counts: the browser lets nobody else come to the front.
+  // Browsers permit focusing only while the tap counts as user activation.
   await page.focus().catch(() => {})
   if (!(await isTaken(page, { type: 'open', path }))) await page.navigate(path).catch(() => clients.openWindow(path))
 }
 
-/** Those that are seen come first. */
+/** Visible pages first. */
 async function windowsOf(clients: Pages): Promise<readonly WindowClient[]> {
   const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true })
   return pages.toSorted((a, b) => Number(b.visibilityState === 'visible') - Number(a.visibilityState === 'visible'))

@@ -3,13 +3,13 @@ import * as v from '../../../lib/schema.ts'
 
 export type { Payload }
 
-/** As much of a push event as is used here. Where the browser reads the declaration itself, it hands on what it read of it. */
+/** The parts of a push event that are used here. Browsers that parse a declarative push themselves pass on what they parsed. */
 export interface Pushed {
   readonly data?: { json(): unknown } | null
   readonly notification?: unknown
 }
 
-/** Undefined for what our server did not write. */
+/** Undefined if our server did not send it. */
 export function readPayload({ data, notification }: Pushed): Payload | undefined {
   return v.safeParse(pushed, notification ?? declaredIn(data)).data
 }

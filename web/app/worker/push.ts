@@ -12,7 +12,7 @@ import { aboutOf, badge, notificationOf, type Shown, type Ways } from './notific
 import { alertInPage, openInPage } from './pages.ts'
 import { type Payload, type Pushed, readPayload } from './payload.ts'
 
-/** Notifications: shown, answered and closed, with or without the app. Each push shows something, whatever else fails. */
+/** Notifications: shown, answered and closed, with or without an open page. Every push shows something, even if all else fails. */
 export function listenForPush(worker: ServiceWorkerGlobalScope): void {
   worker.addEventListener('push', event => {
     event.waitUntil(show(worker, event))
@@ -23,13 +23,13 @@ export function listenForPush(worker: ServiceWorkerGlobalScope): void {
   worker.addEventListener('pushsubscriptionchange', event => {
     ;(event as ExtendableEvent).waitUntil(subscribeAgain(worker))
   })
-  // Where the browser has it: once it is online again, also without any page.
+  // In browsers with background sync: once the device is online again, even without a page.
   worker.addEventListener('sync' as 'push', event => {
     event.waitUntil(acknowledge(worker, []))
   })
 }
 
-/** A device that does not open in time is shown the fixed words. */
+/** If the device data cannot be decrypted in time, a fixed text is shown. */
 const opensWithinMs = 3_000
 const syncTag = 'afield-receipts'
 
@@ -47,10 +47,10 @@ async function tell({ registration, clients }: ServiceWorkerGlobalScope, shown: 
   const before = await registration.getNotifications(tag === undefined ? {} : { tag })
   const last = before.at(-1)
   const isSame = data.notice !== undefined && aboutOf(last)?.notice === data.notice
-  // Told once more although it was answered here: what came of that stays, and is all that there is to show.
+  // Sent again although it was answered here: the outcome stays on screen.
   if (last && data.notice !== undefined && aboutOf(last)?.answered === data.notice)
     return registration.showNotification(last.title, { ...plainOf(last), silent: true })
-  // A test is there to see whether notifications come, also by who looks at the app.
+  // A test shows whether notifications arrive, so it is shown even while the app is visible.
   const isAlerted =
     data.kind !== 'test' && (await alertInPage(clients, { type: 'alert', title, body, path: data.path, isSilent: silent === true }))
   if (isAlerted && !mustShow()) return
@@ -60,12 +60,12 @@ async function tell({ registration, clients }: ServiceWorkerGlobalScope, shown: 
   for (const each of await registration.getNotifications(tag === undefined ? {} : { tag })) each.close()
 }
 
-/** Of what is shown already. */
+/** The options of a notification that is already shown. */
 function plainOf({ body, tag, data, icon }: Notification): NotificationOptions {
   return { body, tag, data, icon, badge }
 }
 
-// WebKit takes back the right to push from who shows nothing, also while the app is looked at.
+// WebKit revokes the push permission of apps that show nothing for a push, even while the app is visible.
 function mustShow(): boolean {
   return /AppleWebKit/.test(navigator.userAgent) && !/Chrom(e|ium)\//.test(navigator.userAgent)
 }
@@ -87,7 +87,7 @@ interface TapEvent {
   readonly reply?: string | null
 }
 
-/** With the app lock on nothing is opened: who holds a locked device is nobody. */
+/** With app lock on nothing is decrypted: the person holding the device may not be its owner. */
 function previewIn({ data }: Payload, { device, choices }: Known): NoticePreview | undefined {
   const { preview, session, notice } = data
   if (!device || choices.isLocked || preview === undefined || session === undefined) return undefined
@@ -108,7 +108,7 @@ function wordsIn({ language }: WorkerSettings): PushWords {
   return language === 'zh' ? chinese : english
 }
 
-// A browser that knows buttons for text asks each button whether it is one.
+// A browser that supports text buttons reads the `type` of each button.
 function takesText(): boolean {
   let isAsked = false
   const button = {
@@ -122,7 +122,7 @@ function takesText(): boolean {
   try {
     new Notification('', { actions: [button] } as NotificationOptions)
   } catch {
-    // A worker may not make one; it reads first what it is to be like.
+    // Workers may not call the constructor, but it reads the options before it throws.
   }
   return isAsked
 }

@@ -1,14 +1,14 @@
 /// <reference lib="webworker" />
 import { listenForPush } from './push.ts'
 
-/** Written in by the build: every file of the app, and a name for exactly this set of files. */
+/** Inserted by the build: every file of the app, and a hash that identifies exactly this set of files. */
 declare const ASSETS: readonly string[]
 declare const BUILD: string
 
 const worker = self as unknown as ServiceWorkerGlobalScope
 const cacheName = `afield-${BUILD}`
 
-// The app as one set of files: all of them are here before the old ones go, so that it opens offline and never mixes two versions.
+// The app is cached as one set of files. The new set is complete before the old one is deleted, so the app opens offline and never mixes versions.
 worker.addEventListener('install', event => {
   event.waitUntil(fill())
 })
@@ -17,7 +17,7 @@ worker.addEventListener('activate', event => {
   event.waitUntil(dropOlder().then(() => worker.clients.claim()))
 })
 
-// The page says when: a reload never comes while somebody types or decides.
+// The page decides when to reload: never while someone types or decides.
 worker.addEventListener('message', event => {
   if (event.data === 'take-over') void worker.skipWaiting()
 })
@@ -28,7 +28,7 @@ worker.addEventListener('fetch', event => {
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return
   if (request.mode === 'navigate') event.respondWith(page(request))
   else if (ASSETS.includes(url.pathname)) event.respondWith(asset(request))
-  // Everything else is the server's to answer: nothing it says is ever kept here.
+  // Everything else goes to the server; its answers are never cached.
 })
 
 listenForPush(worker)
@@ -43,7 +43,7 @@ async function dropOlder(): Promise<void> {
   await Promise.all(names.filter(name => name.startsWith('afield-') && name !== cacheName).map(name => caches.delete(name)))
 }
 
-// Every address is the same page. What the server itself shows (a download, its health) has no place in the cache and goes through.
+// Every address is the same page. Paths that the server answers itself (downloads, health) are not cached.
 async function page(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (/^\/(v\d+|health|socket\.io)(\/|$)/.test(pathname)) return fetch(request)

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
-/** One thing at a time: while `run` is under way `isBusy` is true and further runs are ignored. Nothing is set once the screen is gone. */
+/** One action at a time: while `run` is in progress, `isBusy` is true and further runs are ignored. No state is set after unmounting. */
 export function useBusy(): { isBusy: boolean; run(work: () => Promise<void>): Promise<void> } {
   const [isBusy, setBusy] = useState(false)
   const isRunning = useRef(false)

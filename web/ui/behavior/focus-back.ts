@@ -1,8 +1,8 @@
-/** Called before something opens over the page; what it returns gives the focus back to where it was then, unless it went elsewhere meanwhile. */
+/** Call before something opens over the page. Returns a function that restores the focus, unless it has moved elsewhere meanwhile. */
 export function focusBack(): () => void {
   const before = document.activeElement
   return () => {
-    // A dialog that is taken out of the page takes its focus along.
+    // Removing a dialog from the page also removes the focus.
     const isLost = document.activeElement === null || document.activeElement === document.body
     if (isLost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
   }

@@ -1,4 +1,4 @@
-/** What the hand feels, in ms of shaking and rest; nothing where less motion is wanted, or nothing can shake. */
+/** Vibration patterns, in ms on and off; unused if reduced motion is preferred or the device cannot vibrate. */
 const patterns = { held: [10], sent: [20], failed: [30, 60, 30] } as const
 
 export function feel(what: keyof typeof patterns): void {

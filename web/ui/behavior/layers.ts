@@ -1,12 +1,12 @@
-/** A place in history for what lies over a screen. */
+/** The history entry of a layer over a screen. */
 interface Layer {
-  /** As Back does, from the inside. */
+  /** Does what Back does. */
   close(): void
-  /** It is gone without that: nothing of it stays in history. */
+  /** The layer was removed in another way: drops its entry from history. */
   end(): void
 }
 
-/** Gives a sheet a place in history, so that Back closes it. */
+/** Gives a sheet its own history entry, so that Back closes it. */
 export function pushLayer(onClosed: () => void): Layer {
   let isOpen = true
   let place = location.href
@@ -21,7 +21,7 @@ export function pushLayer(onClosed: () => void): Layer {
     place = location.href
     addEventListener('popstate', closed)
   }
-  // Opened while another one goes back, it would go with that.
+  // Pushed while another layer goes back, the entry would be removed with that one.
   if (isClosing) addEventListener('popstate', push, { once: true })
   else push()
   return {
@@ -30,13 +30,13 @@ export function pushLayer(onClosed: () => void): Layer {
       if (!isOpen) return
       isOpen = false
       removeEventListener('popstate', closed)
-      // What led to another screen has taken its place.
+      // Navigation to another screen has already replaced it.
       if (location.href === place) closeLayer()
     }
   }
 }
 
-/** Closes what is on top of the screen. Once, and nothing below it: what a sheet waited for may be done after it was left. */
+/** Closes the top layer, once: the action that a sheet waited for may finish after the sheet was closed, and must not close the next. */
 export function closeLayer(): void {
   if (isClosing || stateNow().layer !== true) return
   isClosing = true
@@ -49,12 +49,12 @@ export function closeLayer(): void {
 
 let isClosing = false
 
-/** Whether a sheet or a menu has the keys. */
+/** Whether a sheet or a menu handles the keyboard. */
 export function isCovered(): boolean {
   return document.querySelector('dialog[open], [role=menu]') !== null
 }
 
-/** What the browser keeps with this entry of its history. */
+/** The state that the browser stores with the current history entry. */
 export function stateNow(): { from?: unknown; layer?: unknown } {
   const state: unknown = history.state
   return typeof state === 'object' && state !== null ? state : {}

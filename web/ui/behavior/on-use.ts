@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals'
 import { loadLaterWords } from '../../words/translations.ts'
 
-/** Code that comes when it is first needed. */
+/** Code that is loaded on first use. */
 interface OnUse<Module> {
-  /** Undefined until it is here; a component that asks is drawn anew then. */
+  /** Undefined until it is loaded; then a component that called this is rendered again. */
   get(): Module | undefined
-  /** Resolves once it is here. */
+  /** Resolves once it is loaded. */
   load(): Promise<Module>
 }
 
-/** What could not be fetched is asked for again until it can. */
+/** Retries until the code can be loaded. */
 export function onUse<Module>(fetch: () => Promise<Module>): OnUse<Module> {
   const here = signal<Module | undefined>(undefined)
   let loading: Promise<Module> | undefined

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Far enough that nobody does it while scrolling. */
+/** Far enough that it does not happen while scrolling. */
 const farPx = 72
 const stillPx = 10
 
-/** A finger drawn across: against the reading direction leads on, along it leads back. Whatever scrolls sideways itself keeps its finger. */
+/** A horizontal swipe: against the reading direction goes on, along it goes back. Elements that scroll sideways keep their own swipes. */
 export function useSwipeAcross<Element extends HTMLElement>(of: { onNext(): void; onBefore(): void }) {
   const area = useRef<Element>(null)
   const latest = useRef(of)
@@ -45,7 +45,7 @@ export function useSwipeAcross<Element extends HTMLElement>(of: { onNext(): void
 }
 
 /**
- * A sheet under a finger at its head: drawn down far enough it closes. `isHeld` says when it must not.
+ * Dragging the head of a sheet down far enough closes it. `isHeld` reports when it must stay.
  */
 export function dragDown(sheet: HTMLElement, handle: HTMLElement, of: { isHeld(): boolean; close(): void }): void {
   let from: { y: number; pointer: number } | undefined

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-// A phone on its side is wide, and has no room for two panes. The style sheets ask the same.
+// A phone in landscape is wide, but has no room for two panes. The style sheets use the same query.
 const query = matchMedia('(min-width: 768px) and (min-height: 30em), (min-width: 60em)')
 const wideNow = signal(query.matches)
 query.addEventListener('change', () => {
@@ -13,8 +13,8 @@ spacious.addEventListener('change', () => {
   spaciousNow.value = spacious.matches
 })
 
-/** True when there is room for something beside a session, too. */
+/** True if there is room for a pane beside a session, too. */
 export const isSpacious: ReadonlySignal<boolean> = spaciousNow
 
-/** True when there is room for the list beside the main pane. */
+/** True if there is room for the list beside the main pane. */
 export const isWide: ReadonlySignal<boolean> = wideNow

@@ -4,12 +4,12 @@ import { Icon, type IconName } from './icon.tsx'
 
 type State = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'ended' | 'away'
 
-/** The state of a session as a shape; whoever uses it gives the word. `icon` stands in the disc of what needs a person. */
+/** The state of a session as a shape; callers add its name as text. `icon` is shown inside the disc of a session that needs a person. */
 export function Glyph({ state, icon = 'hand', big = false }: { state: State; icon?: IconName; big?: boolean }) {
   return <span class={`gl gl-${state} ${big ? 'big' : ''}`}>{drawings[state](icon)}</span>
 }
 
-/** The turning arc of work in progress. */
+/** The spinner for work in progress. */
 export function Ring() {
   return (
     <svg viewBox="0 0 28 28" aria-hidden="true">
@@ -19,7 +19,7 @@ export function Ring() {
   )
 }
 
-/** What a decision is about. */
+/** The icon for the kind of a decision. */
 export function decisionIcon(kind: StepKind): IconName {
   return decisionIcons[kind] ?? 'hand'
 }

@@ -2,7 +2,7 @@ import { type IconName, lucide } from './lucide.ts'
 
 export type { IconName } from './lucide.ts'
 
-/** Decoration: whoever uses it gives the words. One that points along the line turns round where lines run the other way. */
+/** Decorative: callers add the text. Icons that point left or right are mirrored in right-to-left languages. */
 export function Icon({ name, class: extra = '' }: { name: IconName; class?: string }) {
   return (
     <svg class={`i ${/-(left|right)$/.test(name) ? 'points ' : ''}${extra}`} viewBox="0 0 24 24" aria-hidden="true">
@@ -11,7 +11,7 @@ export function Icon({ name, class: extra = '' }: { name: IconName; class?: stri
   )
 }
 
-/** All icons once, to be referred to by `Icon`. Drawn by the app, since a page under our policy may not fetch or inject markup. */
+/** All icons once, referred to by `Icon`. Rendered by the app, since the page's policy permits no fetched or injected markup. */
 export function IconSprite() {
   return (
     <svg class="sprite" width="0" height="0" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** The mark: a beacon on the horizon, its light a path to you; together a keyhole. */
+/** The logo: a beacon on the horizon whose light is a path to you; together they form a keyhole. */
 export function Logo({ size }: { size: number }) {
   return (
     <svg class="logo" viewBox="0 0 512 512" width={size} height={size} aria-hidden="true">

@@ -1,5 +1,5 @@
 /**
- * Outline icons of Lucide (ISC and MIT, see LICENSE-lucide.txt beside this file), 24 by 24, each as one path. The sprite draws them once;
+ * Outline icons of Lucide (ISC and MIT, see LICENSE-lucide.txt in this folder), 24 by 24, each as one path. The sprite draws them once;
  * `Icon` refers to them by name.
  */
 export const lucide = {
