@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
+import { machineId } from '../../lib/protocol/wire/ids.ts'
+import * as v from '../../lib/schema.ts'
 import { now } from '../core/clock.ts'
 import { isStale } from '../core/connection.ts'
 import { stepUp } from '../core/lock.ts'
 import { networkName } from '../core/network-name.ts'
 import { goFromLayer } from '../core/router.ts'
 import { live } from '../model/account/account.ts'
-import type { Device } from '../model/account/devices.ts'
+import { type Device, listDevices, unlinkDevice } from '../model/account/devices.ts'
+import type { Live } from '../model/account/live.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { Problem } from '../ui/banner.tsx'
@@ -16,7 +19,6 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { machine as words } from '../words/machine.ts'
 import { agoInWords } from '../words/time.ts'
-import { signInsOf, unlinkMachine } from './unlinking-machine.ts'
 
 /** Revokes the access of a machine. */
 export function Unlink({ machine }: { machine: MachineView }) {
@@ -104,4 +106,19 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
       </Button>
     </Sheet>
   )
+}
+
+/** The sign-ins that may belong to the machine: those of programs with its name, otherwise all of programs. */
+async function signInsOf(link: Pick<Live, 'rest'>, { metadata }: MachineView): Promise<Device[]> {
+  const programs = (await listDevices(link)).filter(({ kind, current }) => kind === 'terminal' && !current)
+  const named = programs.filter(({ name }) => name === metadata?.host)
+  return named.length > 0 ? named : programs
+}
+
+/** Ends its sign-in first: a machine that is still signed in would register again. */
+async function unlinkMachine(link: Pick<Live, 'rest' | 'feed'>, { id }: MachineView, signIn: Device | undefined): Promise<void> {
+  if (signIn) await unlinkDevice(link, signIn)
+  await link.rest.call('removeMachine', { params: { id: v.parse(machineId, id) } })
+  // The server does not notify a device of its own changes.
+  link.feed.refresh()
 }

@@ -163,7 +163,8 @@ const english = {
     unlink: 'Unlink',
     unlinkTitle: (name: string) => `Unlink ${name}?`,
     unlinkDevice: 'It is signed out and disconnected at once. It may still hold the account key: create a new account if it was stolen.',
-    unlinkTerminal: 'It is signed out and disconnected at once, and can no longer read or run anything for you. Sessions stay on your devices.',
+    unlinkTerminal:
+      'It is signed out and disconnected at once, and can no longer read or run anything for you. Sessions stay on your devices.',
     unlinking: 'Unlinking',
     unlinkFailed: 'It could not be unlinked'
   },
