@@ -9,6 +9,7 @@ import { largeBodies } from './large-bodies.ts'
 import { largeFrames } from './large-frames.ts'
 import { largePost } from './large-post.ts'
 import { largeRemoval } from './large-removal.ts'
+import { pairingFlood } from './pairing-flood.ts'
 import { pipelining } from './pipelining.ts'
 import { pollingFlood } from './polling-flood.ts'
 import { ringing } from './ringing.ts'
@@ -101,6 +102,11 @@ export const trials: Record<string, Trial> = {
     about: 'so many strangers that begin by polling keep nobody else from anything [N5, N8]',
     sizes: { whole: 50_000, sample: 800 },
     run: (t, { data, size }) => pollingFlood(t, { data, connections: size })
+  },
+  pairings: {
+    about: 'pairings begun from so many addresses are all answered, and keep nobody else from anything [A7, Q2]',
+    sizes: { whole: 3_000, sample: 1_100 },
+    run: (t, { data, size }) => pairingFlood(t, { data, addresses: size })
   },
   pongs: {
     about: 'so many sockets that send pings and read no pong cannot fill the memory [B1, B2]',
