@@ -9,6 +9,7 @@ import { largeBodies } from './large-bodies.ts'
 import { largeFrames } from './large-frames.ts'
 import { largePost } from './large-post.ts'
 import { largeRemoval } from './large-removal.ts'
+import { longLists } from './long-lists.ts'
 import { pairingFlood } from './pairing-flood.ts'
 import { pipelining } from './pipelining.ts'
 import { pollingFlood } from './polling-flood.ts'
@@ -127,6 +128,11 @@ export const trials: Record<string, Trial> = {
     about: 'so many WebSockets of a page of another site keep the own wrapper from nothing [H2]',
     sizes: { whole: 1_000, sample: 66 },
     run: (t, { data, size }) => foreignPage(t, { data, sockets: size })
+  },
+  lists: {
+    about: 'long lists asked for on so many connections at once, by one account and by many, cannot fill the memory [B2, B3]',
+    sizes: { whole: 300, sample: 30 },
+    run: (t, { data, size }) => longLists(t, { data, connections: size, accounts: Math.ceil(size / 5) })
   },
   bodies: {
     about: 'so many MiB of bodies and events of one account are taken as fast as it may, and others go on [B3, Q1]',
