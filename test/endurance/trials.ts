@@ -2,6 +2,7 @@ import { runCuts } from '../client/cuts.ts'
 import { worldAt } from '../client/world.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { begunFrames } from './begun-frames.ts'
+import { begunUploads } from './begun-uploads.ts'
 import { dawdling } from './dawdling.ts'
 import { endUnderLoad } from './ending.ts'
 import { foreignPage } from './foreign-page.ts'
@@ -78,6 +79,11 @@ export const trials: Record<string, Trial> = {
     about: 'so many sockets of one account that begin large messages and never end them cannot fill the memory [B2, N2]',
     sizes: { whole: 64, sample: 32 },
     run: (t, { data, seed, size }) => begunFrames(t, { data, seed, connections: size })
+  },
+  uploads: {
+    about: 'so many parts of attachments whose rest never comes cannot fill the memory [N2]',
+    sizes: { whole: 900, sample: 240 },
+    run: (t, { data, size }) => begunUploads(t, { data, tries: size })
   },
   calls: {
     about: 'calls that nobody answers, from so many sockets, cannot fill the memory [B5, N2]',
