@@ -86,13 +86,13 @@ async function inspectCopy(directory: string): Promise<Omit<Inspection, 'flaws'>
 }
 
 /** Files that a server recreates, and files that grant access. */
-const leftOut =
+const excluded =
   /^(afield\.lock|control\.sock|setup-code|reserve|ended-tokens|.*-(wal|shm|journal)|copy-.*|restore-.*|control-.*|.*\.restoring(\.part)?)$/
 const mostKeyBytes = 1024 * 1024
 
 function keyFilesIn(data: string, store: string): string[] {
   return readdirSync(data, { withFileTypes: true })
-    .filter(entry => entry.isFile() && !leftOut.test(entry.name) && entry.name !== basename(store.replace(/^sqlite:/, '')))
+    .filter(entry => entry.isFile() && !excluded.test(entry.name) && entry.name !== basename(store.replace(/^sqlite:/, '')))
     .map(({ name }) => name)
     .filter(name => /^[\w-][\w.-]{0,100}$/.test(name) && !/\.(db|backup)/.test(name) && statSync(join(data, name)).size <= mostKeyBytes)
     .toSorted()

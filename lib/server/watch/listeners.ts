@@ -1,5 +1,5 @@
+import type { Listeners } from './events.ts'
 import type { Metrics } from './metrics.ts'
-import type { Listeners } from './told.ts'
 
 /** Listeners whose errors are caught; undefined without listeners, so that nothing is computed in vain. */
 export function listenersOf(

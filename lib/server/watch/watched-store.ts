@@ -1,6 +1,6 @@
 import type { TokenDraft } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
-import type { Listeners } from './told.ts'
+import type { Listeners } from './events.ts'
 
 /** The same store, reporting events once they are durable. */
 export function watchStore(store: Store, { onAudit, onEvent }: Listeners, now: () => number): Store {
