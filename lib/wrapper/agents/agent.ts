@@ -84,7 +84,7 @@ interface Helped {
 }
 
 /** A position in a file that an agent writes: everything before it was sent. */
-export interface ToldUpTo {
+export interface HistoryPosition {
   file: string
   /** In bytes. */
   offset: number
@@ -128,7 +128,7 @@ export type AgentEvent =
    */
   | ({ type: 'prompted'; text: string; isOurs: boolean } & Named)
   /** Everything before it was read from there: once that is stored, so is this position. */
-  | { type: 'told'; upTo: ToldUpTo }
+  | { type: 'history-read'; upTo: HistoryPosition }
   /** The agent is now at its own terminal, or controlled by the phone. */
   | { type: 'controlled'; by: 'terminal' | 'phone' }
   /** It continues under another id. */
@@ -171,9 +171,9 @@ export interface OwnScreen {
 }
 
 /** Content of a conversation that was never sent. */
-export interface Untold {
+export interface UnsentHistory {
   events: readonly AgentEvent[]
-  upTo: ToldUpTo | undefined
+  upTo: HistoryPosition | undefined
 }
 
 /** A running agent. Every method is safe to call after it has stopped. */
@@ -234,15 +234,15 @@ export interface Agent {
   readonly handover?: Handover
   /** Only for an agent that draws on the person's terminal while the phone writes to it too. */
   readonly ownScreen?: OwnScreen
-  /** It confirms recorded input with `prompted`, and with `told` how far everything was sent. */
+  /** It confirms recorded input with `prompted`, and with `history-read` how far everything was sent. */
   readonly writesDown?: boolean
   /**
    * The position in its recording at which a new turn starts, so that the rest of one in which this process
    * dies can be sent.
    */
-  writesAt?(): ToldUpTo | undefined
-  /** What it recorded after the position that `start` was given as `toldUpTo`. */
-  readonly untold?: Untold
+  writesAt?(): HistoryPosition | undefined
+  /** What it recorded after the position that `start` was given as `sentUpTo`. */
+  readonly unsent?: UnsentHistory
   /** Ends the agent and everything it started. Resolves when none of it runs any more. */
   stop(): Promise<void>
 }
@@ -264,10 +264,10 @@ export interface StartAgent {
   env: Readonly<Record<string, string>>
   /** The conversation to resume. */
   resume?: string | undefined
-  /** Nothing of `resume` was sent yet: its last turns come as `untold`, from an agent that can replay them. */
-  isUntold?: boolean | undefined
-  /** How far that was sent; later content comes as `untold`. */
-  toldUpTo?: ToldUpTo | undefined
+  /** Nothing of `resume` was sent yet: its last turns come as `unsent`, from an agent that can replay them. */
+  isUnsent?: boolean | undefined
+  /** How far that was sent; later content comes as `unsent`. */
+  sentUpTo?: HistoryPosition | undefined
   /** The mode to start in, by the agent's own id or a name existing apps use; without it one that asks. */
   mode?: string | undefined
   /** Where it starts, if its kind has its own screen; without it the phone is in control. */

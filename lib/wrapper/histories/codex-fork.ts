@@ -73,7 +73,7 @@ async function turnOf(line: Line, thread: string, item: string): Promise<string>
 }
 
 function allTurns(line: Line, thread: string): Promise<Turn[]> {
-  return turnsAfter(line, { thread, turn: undefined, isTold: false })
+  return turnsAfter(line, { thread, turn: undefined, isSent: false })
 }
 
 function saidIn({ items }: Turn): { id: string; text: string }[] {

@@ -1,4 +1,4 @@
-import type { AgentEvent, Untold } from '../agents/agent.ts'
+import type { AgentEvent, UnsentHistory } from '../agents/agent.ts'
 import { readSince } from '../agents/claude/transcript/history.ts'
 import { lastTurns } from '../agents/history.ts'
 import { claudeHistories } from './claude.ts'
@@ -8,7 +8,11 @@ import { codexHistories, codexLines, codexSayings } from './codex.ts'
  * The last turns of a conversation that a new session continues, to be sent in it once; nothing for an
  * agent whose history is not read here.
  */
-export function readPast(flavor: string, conversation: string | undefined, env: Readonly<Record<string, string>>): Untold | undefined {
+export function readPast(
+  flavor: string,
+  conversation: string | undefined,
+  env: Readonly<Record<string, string>>
+): UnsentHistory | undefined {
   if (conversation === undefined) return undefined
   if (flavor === 'claude') {
     const file = claudeHistories(env).find(({ id }) => id === conversation)?.file

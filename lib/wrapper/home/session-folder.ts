@@ -2,7 +2,6 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Journal } from '../../client/outbox/journal.ts'
 import type { Draft } from '../../client/sealed/messages.ts'
-import * as v from '../../schema.ts'
 import { openJournalFile } from './journal-file.ts'
 import { isWanted, wantNoMore } from './ownership.ts'
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
@@ -16,7 +15,7 @@ import {
   openSeenCalls,
   type SeenCalls
 } from './replay.ts'
-import { forgetEndedByPerson, isEndedByPerson, type SessionNotes, sessionNotes } from './session-notes.ts'
+import { forgetEndedByPerson, formatNotes, isEndedByPerson, parseNotes, type SessionNotes } from './session-notes.ts'
 
 /**
  * The folder of one session. Its name says which process owns it, and whether that one runs the session or
@@ -57,7 +56,7 @@ export interface SessionFolder {
 export function createSessionFolder(home: string, notes: SessionNotes): SessionFolder {
   const path = join(sessionsIn(home), `${notes.tag}@${ownName()}`)
   makePrivateFolder(path)
-  writePrivateFile(join(path, notesFile), JSON.stringify(notes))
+  writePrivateFile(join(path, notesFile), formatNotes(notes))
   return openFolder(path, notes)
 }
 
@@ -197,7 +196,7 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
     note(changes) {
       now = { ...now, ...changes }
       // A late write must not overwrite the next owner's notes.
-      if (isOwn) file.write(JSON.stringify(now))
+      if (isOwn) file.write(formatNotes(now))
     },
     noted: () => file.settled(),
     onWaiting: file.onWaiting,
@@ -261,7 +260,7 @@ function sizeOf(file: string): number {
 /** Without claiming it; undefined if it cannot be read. */
 export function readNotes(path: string): SessionNotes | undefined {
   try {
-    return v.parse(sessionNotes, JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
+    return parseNotes(readPrivateFile(join(path, notesFile)) ?? '')
   } catch {
     return undefined
   }

@@ -17,7 +17,7 @@ const agentProgram = v.variant('kind', [
 
 export type AgentProgram = v.InferOutput<typeof agentProgram>
 
-export const sessionNotes = v.object({
+const notesOnDisk = v.object({
   /** Identifies the session on the server, even before it was opened there. */
   tag: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)),
   /** The server knows it by a forgotten tag: it is found there by its id. */
@@ -36,14 +36,11 @@ export const sessionNotes = v.object({
   settled: v.optional(v.array(v.number())),
   /** Whether a turn started and has not ended. */
   turn: v.nullable(v.string()),
-  /** How far the agent's own recording was sent; null while output is sent in another way. */
+  /** See `sentUpTo`. */
   toldUpTo: v.nullish(v.object({ file: v.string(), offset: v.number() })),
   /** Where the agent's recording of the turn starts, while output is sent live. */
   turnAt: v.nullish(v.object({ file: v.string(), offset: v.number() })),
-  /**
-   * A prompt being handed to the agent, which may have it or not. `seq` is null for one from this terminal;
-   * `isAhead`: others with lower ones wait; `edits`: the seqs of its edits.
-   */
+  /** See `pendingPrompt`. */
   handing: v.nullish(
     v.object({
       seq: v.nullable(v.number()),
@@ -82,8 +79,29 @@ export const sessionNotes = v.object({
   heardUpTo: v.optional(v.number())
 })
 
+type NotesOnDisk = v.InferOutput<typeof notesOnDisk>
+
 /** What another process needs to finish a session. Only its owner can read it: it contains a key. */
-export type SessionNotes = v.InferOutput<typeof sessionNotes>
+export interface SessionNotes extends Omit<NotesOnDisk, 'toldUpTo' | 'handing'> {
+  /** How far the agent's own recording was sent; null while output is sent in another way. */
+  sentUpTo?: NotesOnDisk['toldUpTo']
+  /**
+   * A prompt that the agent may have or not: it was handed over, and the agent has not confirmed it. `seq` is null for one from
+   * this terminal; `isAhead`: others with lower ones wait; `edits`: the seqs of its edits.
+   */
+  pendingPrompt?: NotesOnDisk['handing']
+}
+
+/** Throws if they are damaged. */
+export function parseNotes(text: string): SessionNotes {
+  const { toldUpTo, handing, ...notes } = v.parse(notesOnDisk, JSON.parse(text))
+  return { ...notes, sentUpTo: toldUpTo, pendingPrompt: handing }
+}
+
+// These two keep their first names on disk, so that notes can be read by every version.
+export function formatNotes({ sentUpTo, pendingPrompt, ...notes }: SessionNotes): string {
+  return JSON.stringify({ ...notes, toldUpTo: sentUpTo, handing: pendingPrompt } satisfies NotesOnDisk)
+}
 
 const startNotes = v.object({
   mode: v.optional(v.string()),

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { version } from '../../assets.ts'
 import type { SessionMetadata } from '../../protocol/sealed/session.ts'
-import type { AgentKind, Untold } from '../agents/agent.ts'
+import type { AgentKind, UnsentHistory } from '../agents/agent.ts'
 import { agentEnvironment, type Credentials, chooseServer, type Home } from '../home/credentials.ts'
 import { spareMemory, typed } from '../home/own-process.ts'
 import { claimConversation, endOrphans, keepLeases } from '../home/ownership.ts'
@@ -70,11 +70,11 @@ async function run(options: RunOptions): Promise<number> {
   const screen = openScreen(options, credentials.server, announcement)
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   terminal.write(`Starting ${kind.title} …\n`)
-  const toldUpTo = earlier?.notes.toldUpTo ?? undefined
-  const leftUntold = earlier && (await import('../session/cursor.ts')).readUntold(earlier.notes)
+  const sentUpTo = earlier?.notes.sentUpTo ?? undefined
+  const leftUnsent = earlier && (await import('../session/cursor.ts')).readUnsent(earlier.notes)
   const past = earlier ? undefined : await readPast(options)
-  const isUntold = !earlier && resume !== undefined && !past
-  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUntold, toldUpTo }
+  const isUnsent = !earlier && resume !== undefined && !past
+  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUnsent, sentUpTo }
   const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
     shared?.close()
     screen.close()
@@ -84,16 +84,16 @@ async function run(options: RunOptions): Promise<number> {
   const { startSession, createSessionFolder, fetch, newSessionKey } = await loadSession()
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
-  const untold = agent.untold ?? leftUntold ?? past
+  const unsent = agent.unsent ?? leftUnsent ?? past
   // A process that was killed may not have recorded the last files its agent changed.
-  const isCutOff = folder.notes.turn !== null || (untold?.events.length ?? 0) > 0
+  const isCutOff = folder.notes.turn !== null || (unsent?.events.length ?? 0) > 0
   folder.note({ isStarting: false, ...(isCutOff && { knowsEdits: false }) })
   let followMemory: (() => void) | undefined
   const onChange = () => {
     screen.redraw()
     followMemory?.()
   }
-  const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange })
+  const session = await startSession({ agent, home, credentials, folder, unsent, metadata, env, fetch, onChange })
   // The agent itself reports that it has neither.
   if (options.model !== undefined) await agent.setModel?.(options.model)
   if (options.effort !== undefined) await agent.setEffort?.(options.effort)
@@ -147,7 +147,7 @@ async function refuseOpen({ home, env }: RunOptions, resume: string | undefined)
   refuseOpen(home.path, resume, agentEnvironment(env))
 }
 
-async function readPast({ kind, resume, env }: RunOptions): Promise<Untold | undefined> {
+async function readPast({ kind, resume, env }: RunOptions): Promise<UnsentHistory | undefined> {
   if (resume === undefined) return undefined
   const { readPast } = await import('../histories/past.ts')
   return readPast(kind.flavor, resume, agentEnvironment(env))

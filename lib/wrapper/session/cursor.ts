@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { newUserText } from '../../client/sealed/messages.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
-import type { Agent, AgentEvent, Untold } from '../agents/agent.ts'
+import type { Agent, AgentEvent, UnsentHistory } from '../agents/agent.ts'
 import { readSince, readTurn } from '../agents/claude/transcript/history.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
@@ -25,13 +25,13 @@ export interface Cursor {
   /** A turn that began at the agent's own terminal. Stored with the next output sent. */
   beginLater(turn: string): void
   /** The agent's history was sent up to here. */
-  told(upTo: SessionNotes['toldUpTo']): void
+  noteSent(upTo: SessionNotes['sentUpTo']): void
   /** The phone drives: output is sent as it comes, not from the agent's history. */
   toPhone(): void
   /** The turn is over. `isDropped`: the agent was stopped before its prompt was in the history, and must never get it. */
   end(how: { isDropped: boolean }): void
   /** Sends what an ended agent recorded of the turn but did not report. Resolves to its texts. */
-  retell(): Promise<string[]>
+  resendTurn(): Promise<string[]>
   /** The server renumbers the messages. */
   forgetNumbers(): void
 }
@@ -43,19 +43,19 @@ export interface CursorDeps {
   put: Put
 }
 
-const mostHanded = 200
+const longestPromptNoted = 200
 
 export function createCursor({ agent, folder, queue, put }: CursorDeps): Cursor {
   /** For output read from the agent's history: stored together with the position up to which it was sent. */
-  let unnoted: Partial<SessionNotes> = {}
+  let pendingNotes: Partial<SessionNotes> = {}
   const note = (changes: Partial<SessionNotes>) => {
-    folder.note({ ...unnoted, ...changes })
-    unnoted = {}
+    folder.note({ ...pendingNotes, ...changes })
+    pendingNotes = {}
   }
   // At its own terminal an agent may record the prompt before it reports it.
   const writesDown = () => agent.writesDown ?? agent.handover?.by === 'terminal'
-  const handed = () => {
-    const { seq, localId = null, edits } = folder.notes.handing ?? {}
+  const pendingPrompt = () => {
+    const { seq, localId = null, edits } = folder.notes.pendingPrompt ?? {}
     return { seq: seq ?? undefined, localId, edits: edits?.map(seq => ({ seq })) }
   }
 
@@ -67,52 +67,57 @@ export function createCursor({ agent, folder, queue, put }: CursorDeps): Cursor 
       const { seq = null, localId } = prompt
       const turnAt = agent.writesAt?.() ?? null
       const edits = prompt.edits?.map(edit => edit.seq)
-      const handing = { seq, localId, text: text.slice(0, mostHanded), isAhead: queue.isAhead(prompt), ...(edits && { edits }) }
+      const pending = { seq, localId, text: text.slice(0, longestPromptNoted), isAhead: queue.isAhead(prompt), ...(edits && { edits }) }
       const mayHaveIt = agent.handover || turnAt || writesDown()
-      folder.note({ turn, turnAt, ...(mayHaveIt && { handing }) })
+      folder.note({ turn, turnAt, ...(mayHaveIt && { pendingPrompt: pending }) })
     },
     confirm() {
-      const { changes, isLate } = queue.confirm(handed(), { ...folder.notes, ...unnoted })
-      unnoted = { ...unnoted, handing: null, ...changes }
+      const { changes, isLate } = queue.confirm(pendingPrompt(), { ...folder.notes, ...pendingNotes })
+      pendingNotes = { ...pendingNotes, pendingPrompt: null, ...changes }
       return isLate
     },
     beginLater(turn) {
-      unnoted = { ...unnoted, turn }
+      pendingNotes = { ...pendingNotes, turn }
     },
-    told: toldUpTo => note({ toldUpTo }),
-    toPhone: () => folder.note({ toldUpTo: null }),
+    noteSent: sentUpTo => note({ sentUpTo }),
+    toPhone: () => folder.note({ sentUpTo: null }),
     end({ isDropped }) {
-      const prompt = handed()
+      const prompt = pendingPrompt()
       if (isDropped && prompt.seq !== undefined) queue.drop(prompt)
       // The next process hands over a typed prompt again if none of it is in the history.
-      note({ turn: null, turnAt: null, ...((isDropped || !writesDown()) && { handing: null }) })
+      note({ turn: null, turnAt: null, ...((isDropped || !writesDown()) && { pendingPrompt: null }) })
     },
-    retell: () => retell(folder.notes, put),
+    resendTurn: () => resendTurn(folder.notes, put),
     forgetNumbers() {
-      const { cursor: _, settled: __, ...others } = unnoted
-      unnoted = others
+      const { cursor: _, settled: __, ...others } = pendingNotes
+      pendingNotes = others
     }
   }
 }
 
 /** Output in the agent's history that its process did not send. */
-export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNotes, 'toldUpTo' | 'handing' | 'turn' | 'turnAt'>): Untold {
-  if (!toldUpTo && turn !== null && turnAt) return { events: readTurn(turnAt, handing?.text), upTo: undefined }
+export function readUnsent({
+  sentUpTo,
+  pendingPrompt,
+  turn,
+  turnAt
+}: Pick<SessionNotes, 'sentUpTo' | 'pendingPrompt' | 'turn' | 'turnAt'>): UnsentHistory {
+  if (!sentUpTo && turn !== null && turnAt) return { events: readTurn(turnAt, pendingPrompt?.text), upTo: undefined }
   // An agent that does not write to a file reports it when it is started again.
-  return toldUpTo && isAbsolute(toldUpTo.file) ? readSince(toldUpTo, handing?.text) : { events: [], upTo: undefined }
+  return sentUpTo && isAbsolute(sentUpTo.file) ? readSince(sentUpTo, pendingPrompt?.text) : { events: [], upTo: undefined }
 }
 
 /**
  * Sends the agent's history of the running turn, without its end. Output already sent has the same ids, so the server
  * stores it once [X1]. Resolves to the texts.
  */
-async function retell(notes: SessionNotes, put: Put): Promise<string[]> {
-  const { turn, turnAt, toldUpTo } = notes
-  if (toldUpTo || turn === null || !turnAt) return []
+async function resendTurn(notes: SessionNotes, put: Put): Promise<string[]> {
+  const { turn, turnAt, sentUpTo } = notes
+  if (sentUpTo || turn === null || !turnAt) return []
   const narrator = createNarrator({ put, showPartial: () => true })
   await narrator.beginTurn({ name: turn })
   const texts: string[] = []
-  for (const event of readUntold(notes).events) {
+  for (const event of readUnsent(notes).events) {
     if (event.type === 'text') texts.push(event.text)
     if (event.type === 'text' || event.type === 'step-started' || event.type === 'step-ended' || event.type === 'plan')
       await narrator.tell(event)
@@ -125,21 +130,21 @@ async function retell(notes: SessionNotes, put: Put): Promise<string[]> {
  * Sends what an earlier process did not, and ends the turn that it left open. Output already sent has the same ids, so the
  * server stores it once [X1].
  */
-export async function recount({ events, upTo }: Untold, folder: SessionFolder, put: Put): Promise<void> {
+export async function sendUnsent({ events, upTo }: UnsentHistory, folder: SessionFolder, put: Put): Promise<void> {
   const narrator = createNarrator({ put, showPartial: () => true })
   let { turn, cursor, settled = [] } = folder.notes
   let taken: Pick<SessionNotes, 'reasons'> = {}
-  const { id, handing, metadata, toldUpTo } = folder.notes
+  const { id, pendingPrompt, metadata, sentUpTo } = folder.notes
   // The process may have ended before it sent the beginning.
   if (turn !== null) await narrator.beginTurn({ name: turn })
 
   const takePrompt = async ({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>) => {
     if (isOurs) {
-      taken = withoutReason(folder.notes, handing?.localId)
-      settled = [...settled, ...(handing?.edits ?? [])]
+      taken = withoutReason(folder.notes, pendingPrompt?.localId)
+      settled = [...settled, ...(pendingPrompt?.edits ?? [])]
     }
-    if (isOurs && handing?.isAhead && handing.seq !== null) settled = [...settled, handing.seq]
-    else if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
+    if (isOurs && pendingPrompt?.isAhead && pendingPrompt.seq !== null) settled = [...settled, pendingPrompt.seq]
+    else if (isOurs) cursor = Math.max(cursor, pendingPrompt?.seq ?? 0)
     else await put(newUserText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))
     turn ??= await narrator.beginTurn({ row })
   }
@@ -168,8 +173,8 @@ export async function recount({ events, upTo }: Untold, folder: SessionFolder, p
     await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
   }
   // Whether the agent has it is known once its history was read.
-  const isRead = !toldUpTo || upTo !== undefined
+  const isRead = !sentUpTo || upTo !== undefined
   // The server may have renumbered the messages meanwhile.
   const numbers = id === undefined || id === folder.notes.id ? { cursor, settled } : {}
-  folder.note({ turn: null, ...numbers, ...taken, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
+  folder.note({ turn: null, ...numbers, ...taken, ...(isRead && { pendingPrompt: null }), ...(upTo && { sentUpTo: upTo }) })
 }

@@ -37,9 +37,9 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return decide(event.asked)
       case 'prompted':
         return turns.hearTerminal(event)
-      case 'told':
+      case 'history-read':
         await narrator.settle()
-        return cursor.told(event.upTo)
+        return cursor.noteSent(event.upTo)
       case 'controlled':
         if (event.by === 'phone') cursor.toPhone()
         return parts.uplink?.setControl(event.by)
@@ -73,7 +73,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return turns.end(event)
       default:
         // Always the complete list.
-        if (event.type === 'text' && event.isCut && (await cursor.retell()).some(text => text.startsWith(event.text))) return
+        if (event.type === 'text' && event.isCut && (await cursor.resendTurn()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-started' && event.step.name === questionTool) formCalls.add(event.step.call)
         if (event.type === 'step-updated') requests.update(event.step)
         if (event.type === 'step-ended') {

@@ -5,7 +5,7 @@ import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } f
 import type { AgentEvent, Step } from '../agents/agent.ts'
 import { idOfRow, planStep } from '../uplink/outbox.ts'
 
-type Told = Extract<
+type NarratedEvent = Extract<
   AgentEvent,
   {
     type:
@@ -25,7 +25,7 @@ type Told = Extract<
 >
 
 /** Bytes sent alongside the messages. */
-export interface ToldFile {
+export interface SentFile {
   type: 'file'
   file: { ref: string; seal?: string; name: string; size: number; mimeType: string }
   row?: string | undefined
@@ -39,7 +39,7 @@ export interface Narrator {
   /** Resolves when everything so far is stored; otherwise a step waits until its arguments are complete. */
   settle(): Promise<void>
   /** Resolves when the event is stored; growing text is forwarded and not stored. */
-  tell(event: Told | ToldFile): Promise<void>
+  tell(event: NarratedEvent | SentFile): Promise<void>
   /** A step that waits for an answer must be on screen with it. */
   showStep(step: Step): Promise<void>
   /** A device opened the session: growing text is sent to it in full. */
@@ -61,20 +61,20 @@ export function createNarrator(deps: {
   let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
   // A step is sent once, so only after the agent has written its arguments: when it asks, runs on, or pauses, and within a second.
-  const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
+  const pendingSteps = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
   let settling = () => {}
   let growing: string | undefined
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
   // Output without its own id gets one from its turn and text, so that rereading it yields the same id.
-  const timesTold = new Map<string, number>()
+  const timesSent = new Map<string, number>()
   const nameOf = (ev: SessionEvent, by = ''): string | undefined => {
     const words = saidBy(ev)
     if (words === undefined) return undefined
     const said = `${by} ${words}`
-    const times = (timesTold.get(said) ?? 0) + 1
-    timesTold.set(said, times)
+    const times = (timesSent.get(said) ?? 0) + 1
+    timesSent.set(said, times)
     return `${turn} ${said} ${times}`
   }
 
@@ -98,8 +98,8 @@ export function createNarrator(deps: {
   }
 
   const showStep = async (step: Step) => {
-    const known = untold.get(step.call)
-    if (!untold.delete(step.call)) return
+    const known = pendingSteps.get(step.call)
+    if (!pendingSteps.delete(step.call)) return
     diffsOfCall.set(step.call, diffsOf(step))
     await tell(startOf(step), { row: known?.row, subagent: known?.subagent })
   }
@@ -114,8 +114,8 @@ export function createNarrator(deps: {
   }
 
   const renew = (step: Step) => {
-    const known = untold.get(step.call)
-    if (known) untold.set(step.call, { ...known, step })
+    const known = pendingSteps.get(step.call)
+    if (known) pendingSteps.set(step.call, { ...known, step })
   }
 
   /** Diffs can be large, and the first ones stay on screen. */
@@ -127,14 +127,14 @@ export function createNarrator(deps: {
   // Each update may still be an argument, but a command with continuous output must not stay hidden until it ends.
   const showSoon = () => {
     settling()
-    const [oldest] = untold.values()
+    const [oldest] = pendingSteps.values()
     if (!oldest) return
     const leftMs = oldest.since + heldAtMostMs - clock.now()
     settling = clock.after(Math.max(0, Math.min(settledAfterMs, leftMs)), () => void showAll())
   }
 
   const showAll = async () => {
-    for (const { step } of [...untold.values()]) await showStep(step)
+    for (const { step } of [...pendingSteps.values()]) await showStep(step)
   }
 
   return {
@@ -145,7 +145,7 @@ export function createNarrator(deps: {
       lastText = undefined
       idOfBlock.clear()
       diffsOfCall.clear()
-      timesTold.clear()
+      timesSent.clear()
       await tell({ t: 'turn-start' }, { row: `${turn} begins` })
       return turn
     },
@@ -182,7 +182,7 @@ export function createNarrator(deps: {
         case 'step-started':
         case 'step-updated':
           if (event.type === 'step-started')
-            untold.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent, since: clock.now() })
+            pendingSteps.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent, since: clock.now() })
           else renew(event.step)
           return showSoon()
         case 'step-ended':

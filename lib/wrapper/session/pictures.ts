@@ -2,7 +2,7 @@ import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import { newId } from '../../client/sealed/messages.ts'
 import type { AgentEvent } from '../agents/agent.ts'
-import type { ToldFile } from './narrator.ts'
+import type { SentFile } from './narrator.ts'
 
 type Picture = Extract<AgentEvent, { type: 'picture' }>
 type Said = Extract<AgentEvent, { type: 'text' }>
@@ -21,10 +21,10 @@ const lookAgainMs = 1000
 
 export function createPictures(deps: {
   /** Resolves to the ref and the seal. Rejects with a reason that fits in a sentence. */
-  send(bytes: Uint8Array, signal: AbortSignal): Promise<Pick<ToldFile['file'], 'ref' | 'seal'>>
+  send(bytes: Uint8Array, signal: AbortSignal): Promise<Pick<SentFile['file'], 'ref' | 'seal'>>
   /** Whether an attempt makes sense. */
   isLinked(): boolean
-  tell(event: ToldFile | Said): Promise<void>
+  tell(event: SentFile | Said): Promise<void>
 }): Pictures {
   const { send, isLinked, tell } = deps
   const end = new AbortController()

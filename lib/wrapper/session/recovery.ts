@@ -9,7 +9,7 @@ import { findLeftovers, type KnownSession, listSessions, readNotes, type Session
 import { ownWords } from '../uplink/outbox.ts'
 import { previewOf } from '../uplink/preview.ts'
 import { openUplink, type Uplink } from '../uplink/uplink.ts'
-import { readUntold, recount } from './cursor.ts'
+import { readUnsent, sendUnsent } from './cursor.ts'
 import { cancelAll } from './requests/requests.ts'
 
 export interface RecoveryOptions {
@@ -54,7 +54,7 @@ function noteTrouble(error: unknown, { onTrouble }: RecoveryOptions): false {
 
 async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise<boolean> {
   return bringAway(folder, options, async (uplink, notices) => {
-    await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
+    await sendUnsent(readUnsent(folder.notes), folder, (body, localId) => uplink.put(body, localId))
     const now = Date.now()
     uplink.changeState(state => cancelAll(state, now))
     notices.keepOpen([])

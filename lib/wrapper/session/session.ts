@@ -3,19 +3,19 @@ import { withDeadline } from '../../async/deadline.ts'
 import type { Fetch } from '../../client/link/rest.ts'
 import type { OpenedMessage } from '../../client/sealed/messages.ts'
 import { type ModelWait, nobody, type SessionMetadata } from '../../protocol/sealed/session.ts'
-import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from '../agents/agent.ts'
+import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type UnsentHistory } from '../agents/agent.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { LinkState } from '../uplink/link.ts'
 import { openUplink, type Uplink } from '../uplink/uplink.ts'
 import { agentEndOf } from './agent-end.ts'
-import { recount } from './cursor.ts'
+import { sendUnsent } from './cursor.ts'
 import { followAgent } from './events.ts'
-import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { createParts, type SessionParts } from './parts.ts'
 import { cancelAll, type OpenRequest } from './requests/requests.ts'
 import { cutText } from './requests/shorten.ts'
+import { createSkippedMessages, type SkippedMessages } from './skipped-messages.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** What the terminal shows of a session. */
@@ -71,7 +71,7 @@ export interface SessionOptions {
   credentials: Credentials
   folder: SessionFolder
   /** Output that an earlier process of this session did not send. */
-  untold?: Untold | undefined
+  unsent?: UnsentHistory | undefined
   /** Metadata of this run, which overrides that of an earlier run. */
   metadata: SessionMetadata
   env: Readonly<Record<string, string | undefined>>
@@ -100,10 +100,10 @@ class WrappedSession implements Session {
   readonly #over = Promise.withResolvers<SessionEnd>()
   #uplink: Uplink | undefined
   #heardUpTo = 0
-  #recounting = Promise.resolve()
+  #sendingUnsent = Promise.resolve()
   /** Whether this process has told the server that the session runs. */
   #isKnownToRun = false
-  readonly #leftOut: LeftOut
+  readonly #skipped: SkippedMessages
   /** Why open requests may be missing on devices. */
   #unseen: string | undefined
   #note: string | undefined
@@ -112,7 +112,7 @@ class WrappedSession implements Session {
     this.#options = options
     this.#agent = options.agent
     this.#parts = createParts(options, () => this.#uplink)
-    this.#leftOut = createLeftOut({ say: text => void this.#parts.narrator.say(text), clock: systemClock })
+    this.#skipped = createSkippedMessages({ say: text => void this.#parts.narrator.say(text), clock: systemClock })
     this.#turns = createTurns(this.#parts)
     this.#take = followAgent(this.#parts, this.#turns)
     this.ended = this.#over.promise.then(how => this.#close(how))
@@ -137,7 +137,7 @@ class WrappedSession implements Session {
   }
 
   async open(): Promise<void> {
-    const { home, credentials, folder, untold, metadata: ownMetadata, env, fetch } = this.#options
+    const { home, credentials, folder, unsent, metadata: ownMetadata, env, fetch } = this.#options
     const { writer } = this.#parts
     const handlers = sessionMethods(this.#parts, {
       turns: this.#turns,
@@ -154,7 +154,7 @@ class WrappedSession implements Session {
       onMessage: (message, about) => this.#hear(message, about),
       onOwn: about => this.#noteHeard(about),
       onFault: (type, count) => this.#parts.sealFaults.tell(type, count),
-      onLeftOut: about => this.#leaveOut(about),
+      onForgedMessage: about => this.#skipForged(about),
       onForged: ({ why }) => this.#parts.sealFaults.tell(`call-${why}`),
       onMetadata: metadata => this.#followMetadata(metadata),
       onRefused: why => this.#tellUnseen(why),
@@ -177,8 +177,8 @@ class WrappedSession implements Session {
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
-    if (untold) this.#recounting = recount(untold, folder, (body, localId) => writer.write(body, localId))
-    await this.#recounting
+    if (unsent) this.#sendingUnsent = sendUnsent(unsent, folder, (body, localId) => writer.write(body, localId))
+    await this.#sendingUnsent
     void this.#listen()
     void this.#turns.serve(folder.notes.cursor)
   }
@@ -216,11 +216,11 @@ class WrappedSession implements Session {
   #hear(message: OpenedMessage, about: { seq: number; localId: string | null }): void {
     this.#noteHeard(about)
     if (message.ok) this.#parts.queue.hear(message.body, about)
-    else this.#leftOut.add(message.reason, about.seq)
+    else this.#skipped.add(message.reason, about.seq)
   }
 
   /** Injected by someone in between. It must not resume the session either after that has ended. */
-  #leaveOut(about: { seq: number; localId: string | null }): void {
+  #skipForged(about: { seq: number; localId: string | null }): void {
     this.#noteHeard(about)
     this.#parts.queue.drop(about)
   }
@@ -273,7 +273,7 @@ class WrappedSession implements Session {
     // Before everything else, so that no later process resumes a session that is ending.
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
-    this.#leftOut.finish()
+    this.#skipped.finish()
     // The agent is stopped before the parts it uses. If it cannot be stopped, its output must still be delivered.
     const [stopping] = await Promise.allSettled([this.#stopAgent()])
     this.#closeParts()
@@ -317,7 +317,7 @@ class WrappedSession implements Session {
   /** Flushes the session's output to disk, then to the server. False if some of it stays on disk for the next run. */
   async #deliver(): Promise<boolean> {
     const { writer, notices, pictures } = this.#parts
-    await withDeadline(closingStepWithinMs, () => this.#recounting).catch(() => {})
+    await withDeadline(closingStepWithinMs, () => this.#sendingUnsent).catch(() => {})
     await pictures.finish(closingStepWithinMs)
     await writer.finish()
     await withDeadline(closingStepWithinMs, () => notices.settled()).catch(() => {})

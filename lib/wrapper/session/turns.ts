@@ -124,7 +124,7 @@ class SessionTurns implements Turns {
 
   async end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void> {
     const { narrator, cursor } = this.#parts
-    if (how.isLost) await cursor.retell()
+    if (how.isLost) await cursor.resendTurn()
     await narrator.tell(how)
     cursor.end({ isDropped: this.#turn?.isStopped === true && !this.#isEnding })
     this.#over(how.reason)
@@ -192,9 +192,9 @@ class SessionTurns implements Turns {
     const isHeldBack = !turn.isStopped && typeof why === 'object' && queue.holdBack(prompt)
     if (!isHeldBack) queue.drop(prompt)
     const isFailed = isHeldBack && !this.#isEnding
-    const isTold = folder.notes.turn !== null
-    if (!isTold && !isFailed && !turn.isStopped) return this.#over('cancelled')
-    if (!isTold) await narrator.beginTurn()
+    const hasBegun = folder.notes.turn !== null
+    if (!hasBegun && !isFailed && !turn.isStopped) return this.#over('cancelled')
+    if (!hasBegun) await narrator.beginTurn()
     await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...why } : { reason: 'cancelled' }) })
   }
 

@@ -51,7 +51,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
   let ofRoom: string | undefined
   /** The history says that output is missing, and nothing was added since. */
   let isGap = false
-  let leftOut = 0
+  let skipped = 0
 
   const tell = (disk: string | undefined, room: string | undefined) => {
     if (ofDisk === disk && ofRoom === room) return
@@ -91,12 +91,12 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     const sentence = `Messages of the agent are missing here: ${tooMuch}.`
     await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (isGap = false))
   }
-  const sayLeftOut = async () => {
-    const count = leftOut
-    leftOut = 0
+  const saySkipped = async () => {
+    const count = skipped
+    skipped = 0
     const were = count === 1 ? 'thought or plan was' : 'thoughts and plans were'
     const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
-    if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (leftOut += count))
+    if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (skipped += count))
   }
   const write: Writer['write'] = async (body, localId) => {
     let isStuck = false
@@ -136,15 +136,15 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
       else if (wereStuck) void freed()
     },
     dropped(count) {
-      leftOut += count
+      skipped += count
       tell(ofDisk, 'Too much data is waiting for the server: the oldest thoughts and plans are dropped.')
     },
     drained() {
       if (ofRoom === undefined) return
       tell(ofDisk, undefined)
-      void sayLeftOut()
+      void saySkipped()
     },
-    finish: sayLeftOut,
+    finish: saySkipped,
     abandon: () => end.abort()
   }
 }

@@ -35,7 +35,7 @@ export interface LiveOptions {
   /** A message, or its predecessors, cannot have been sent like this. */
   onFault?: ((type: SealFault['type'], count?: number) => void) | undefined
   /** See `SessionFeedOptions`. */
-  onLeftOut?: ((about: { seq: number; localId: string | null }) => void) | undefined
+  onForgedMessage?: ((about: { seq: number; localId: string | null }) => void) | undefined
   onState(state: LiveSocket['state']): void
   /** The session was deleted. */
   onGone(): void
@@ -123,7 +123,7 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
       isOwn: options.isOwn,
       onOwn: about => options.onOwn?.(about),
       onMessage,
-      onLeftOut: about => options.onLeftOut?.(about),
+      onForgedMessage: about => options.onForgedMessage?.(about),
       onRefused
     })
   let beat: NodeJS.Timeout | undefined
@@ -188,13 +188,13 @@ interface SessionFeedOptions {
   onOwn(about: { seq: number }): void
   onMessage(message: OpenedMessage, about: { seq: number; localId: string | null }): void
   /** Injected by someone in between, so it is not carried out. */
-  onLeftOut(about: { seq: number; localId: string | null }): void
+  onForgedMessage(about: { seq: number; localId: string | null }): void
   onRefused(refusal: Refused): void
 }
 
 /** Every message of a session in order. */
 function openSessionFeed(after: number, options: SessionFeedOptions): Feed {
-  const { rest, socket, session, cipher, receipts, numbers, heard, isOwn, onOwn, onMessage, onLeftOut, onRefused } = options
+  const { rest, socket, session, cipher, receipts, numbers, heard, isOwn, onOwn, onMessage, onForgedMessage, onRefused } = options
   return openFeed({
     rest,
     socket,
@@ -210,7 +210,7 @@ function openSessionFeed(after: number, options: SessionFeedOptions): Feed {
         const by = writerOf(opened)
         if (by && numbers.isOwn(by.sender)) numbers.noteStored(by)
         else if (isOfPeople(opened) && !heard.take({ seq: message.seq, content: message.content.c, by })) {
-          onLeftOut({ seq: message.seq, localId: message.localId })
+          onForgedMessage({ seq: message.seq, localId: message.localId })
           continue
         }
         if (opened.ok && opened.body.role === 'user') receipts?.delivered(message.seq)

@@ -61,9 +61,9 @@ export function createOpening(options: OpeningOptions): Opening {
       throw new Refused(403, 'the session is sealed with another key')
     }
     signal.throwIfAborted()
-    const { id: before, handing } = folder.notes
+    const { id: before, pendingPrompt } = folder.notes
     id = record.id
-    folder.note({ id, ...(before !== undefined && before !== id && withoutNumbers(handing)) })
+    folder.note({ id, ...(before !== undefined && before !== id && withoutNumbers(pendingPrompt)) })
     if (before !== undefined && before !== id) onNumberedAnew?.()
     onOpened(record)
     return record.id
@@ -89,9 +89,9 @@ export function createOpening(options: OpeningOptions): Opening {
 }
 
 /** An old number would hide new messages to the session. */
-function withoutNumbers(handing: SessionNotes['handing']): Partial<SessionNotes> {
-  const { localId, text } = handing ?? {}
-  return { cursor: 0, settled: [], heardUpTo: 0, handing: text === undefined ? handing : { seq: null, localId, text } }
+function withoutNumbers(pendingPrompt: SessionNotes['pendingPrompt']): Partial<SessionNotes> {
+  const { localId, text } = pendingPrompt ?? {}
+  return { cursor: 0, settled: [], heardUpTo: 0, pendingPrompt: text === undefined ? pendingPrompt : { seq: null, localId, text } }
 }
 
 /**

@@ -110,19 +110,19 @@ export function createRefusedMessages(
 ): RefusedMessages {
   let sentence: string | undefined
   let trouble: string | undefined
-  let untold: { draft: Draft; refusal: Refused }[] = []
+  let unreported: { draft: Draft; refusal: Refused }[] = []
 
   async function tell(): Promise<void> {
-    const [first] = untold
+    const [first] = unreported
     if (!first || sentence !== undefined || trouble !== undefined) return
-    const told = untold
-    untold = []
+    const reported = unreported
+    unreported = []
     // The same id for the same message in any process, so that the server stores it once [X1].
     sentence = idOfRow(`refused ${first.draft.localId}`)
-    const what = told.length === 1 ? 'a message, which is kept' : `${told.length} messages, which are kept`
+    const what = reported.length === 1 ? 'a message, which is kept' : `${reported.length} messages, which are kept`
     await put(ownWords(`The server did not take ${what} on this computer: ${first.refusal.message}`), sentence).catch(() => {
       sentence = undefined
-      untold = [...told, ...untold]
+      unreported = [...reported, ...unreported]
     })
   }
 
@@ -136,7 +136,7 @@ export function createRefusedMessages(
         return
       }
       folder.setAside(draft, refusal.message)
-      untold.push({ draft, refusal })
+      unreported.push({ draft, refusal })
       await tell()
     },
     stored(messages) {

@@ -23,7 +23,7 @@ import { createOpening, createUnknownSession, type Opening, openSessionKey } fro
 import { createRefusedMessages, openUplinkOutbox, putBody, type RefusedMessages } from './outbox.ts'
 import type { Preview } from './preview.ts'
 
-interface UplinkOptions extends Pick<LiveOptions, 'handlers' | 'onMessage' | 'onOwn' | 'onForged' | 'onFault' | 'onLeftOut'> {
+interface UplinkOptions extends Pick<LiveOptions, 'handlers' | 'onMessage' | 'onOwn' | 'onForged' | 'onFault' | 'onForgedMessage'> {
   home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
   credentials: Credentials
   folder: SessionFolder

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs, { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,6 +17,20 @@ t.test('the folder of a running process belongs to it alone, and an ended one ke
   t.match(readNotes(join(home, 'sessions', name)), { cursor: 7, turn: 'a turn', tag: 'tag' })
   folder.retire()
   t.strictSame(readdirSync(join(home, 'sessions')), [])
+  t.end()
+})
+
+t.test('notes on disk keep the keys of the first version, so that every version can read them', t => {
+  const home = t.testdir()
+  const folder = createSessionFolder(home, notes)
+  const file = join(folder.path, 'session.json')
+  const toldUpTo = { file: '/transcript', offset: 12 }
+  const handing = { seq: 3, localId: 'three', text: 'go on', isAhead: true, edits: [4] }
+  writeFileSync(file, JSON.stringify({ ...notes, toldUpTo, handing, turnAt: null }))
+  const before = readNotes(folder.path)
+  t.strictSame(before, { ...notes, sentUpTo: toldUpTo, pendingPrompt: handing, turnAt: null })
+  folder.note({ ...before, cursor: 3 })
+  t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { ...notes, cursor: 3, toldUpTo, handing, turnAt: null })
   t.end()
 })
 

@@ -33,7 +33,7 @@ t.test('messages not delivered in time are delivered at the next attempt, once',
 
 t.test('an unreadable one does not block others, and stays', async t => {
   const { home, folder, another } = await computerWithSession(t)
-  folder.note({ toldUpTo: { file: home, offset: 0 } })
+  folder.note({ sentUpTo: { file: home, offset: 0 } })
   await leaveBehind(home, folder, 'of one whose transcript is a folder')
   await leaveBehind(home, another(), 'of another')
   const own = openHome({ AFIELD_HOME: home })
@@ -48,7 +48,7 @@ t.test('an unreadable one is reported once and retried rarely, until it works', 
   const { home, folder, another } = await computerWithSession(t)
   const transcript = join(home, '..', 'transcript')
   mkdirSync(transcript)
-  folder.note({ toldUpTo: { file: transcript, offset: 0 } })
+  folder.note({ sentUpTo: { file: transcript, offset: 0 } })
   await leaveBehind(home, folder, 'of one whose transcript is a folder')
   const clock = manualClock()
   const told: string[] = []

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { BoundedQueue } from '../../../lib/async/queue.ts'
 import type { Fetch } from '../../../lib/client/link/rest.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
-import type { Agent, AgentEvent, Untold } from '../../../lib/wrapper/agents/agent.ts'
+import type { Agent, AgentEvent, UnsentHistory } from '../../../lib/wrapper/agents/agent.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
 import { type Session, startSession } from '../../../lib/wrapper/session/session.ts'
@@ -14,7 +14,7 @@ import type { PhoneSession } from '../kit/phone.ts'
 t.test('the last state of an earlier run does not end the resumed one, however long it takes to send', async t => {
   const { session, resume } = await endedSession(t)
   const events = Array.from({ length: 40 }, (_, index) => line(index))
-  const resumed = await resume({ untold: { events, upTo: undefined } })
+  const resumed = await resume({ unsent: { events, upTo: undefined } })
   await session.until(session => texts(session).includes('line 39'))
   await goesOn(t, session, resumed)
 })
@@ -72,11 +72,11 @@ async function endedSession(t: Test) {
     },
     async resume({
       agent = quietAgent(),
-      untold,
+      unsent,
       whenOpened
     }: {
       agent?: Agent
-      untold?: Untold
+      unsent?: UnsentHistory
       whenOpened?: () => Promise<void>
     } = {}): Promise<Session> {
       const known = listSessions(home)[0]
@@ -95,7 +95,7 @@ async function endedSession(t: Test) {
         home: own,
         credentials,
         folder,
-        untold,
+        unsent,
         metadata,
         env: {},
         fetch: fetchAnd,

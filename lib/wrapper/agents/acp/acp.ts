@@ -3,10 +3,19 @@ import { withDeadline } from '../../../async/deadline.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { CannotStart } from '../../../exit.ts'
 import * as v from '../../../schema.ts'
-import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from '../agent.ts'
+import {
+  type Agent,
+  AgentDied,
+  type AgentEvent,
+  type Answers,
+  type Image,
+  type StartAgent,
+  type TurnEnd,
+  type UnsentHistory
+} from '../agent.ts'
 import { chooseMode, findMode, noSuchMode } from '../modes.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
-import { createTold, listenForMissed, listenToHistory, placeOf, readPlace, type Told } from './history.ts'
+import { createTurnTracker, listenForMissed, listenToHistory, placeOf, readPlace, type TurnTracker } from './history.ts'
 import { blocksOf, type Initialized, openedSession, promptEnded, steered, type Update } from './messages.ts'
 import { createOptionChanges, createOptions } from './options.ts'
 import { endOfTurn, explain } from './refusals.ts'
@@ -54,7 +63,7 @@ class AcpAgent implements Agent {
   takesImages = false
   steer?: (text: string, images?: readonly Image[]) => Promise<boolean>
   fork?: () => Promise<string>
-  untold?: Untold
+  unsent?: UnsentHistory
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly #program: AcpProgram
   readonly #child: AgentProcess
@@ -78,7 +87,7 @@ class AcpAgent implements Agent {
     title: () => this.#program.title
   })
   /** Undefined for an agent that does not replay its output, or whose output is recovered in another way. */
-  #told: Told | undefined
+  #tracker: TurnTracker | undefined
   #past: ReturnType<typeof listenToHistory | typeof listenForMissed> | undefined
   #hello: Initialized | undefined
   #isReady = false
@@ -133,7 +142,7 @@ class AcpAgent implements Agent {
     await this.#turn
     if (this.#connection.signal.aborted) return false
     this.#turns.begin()
-    this.#told?.begin(text)
+    this.#tracker?.begin(text)
     this.#tellPlace()
     this.#turn = this.#prompting.run(text, images).then(({ isLost, ...end }) => {
       this.#requests.closeAll()
@@ -191,18 +200,18 @@ class AcpAgent implements Agent {
     const hello = await sayHello(agent, title)
     this.#hello = hello
     this.#noteAbilities(hello)
-    const place = how.toldUpTo && readPlace(how.toldUpTo)
-    if (this.#told && place && place.conversation === how.resume) this.#past = listenForMissed(place)
-    else if (how.isUntold && how.resume !== undefined) this.#past = listenToHistory(how.resume)
+    const place = how.sentUpTo && readPlace(how.sentUpTo)
+    if (this.#tracker && place && place.conversation === how.resume) this.#past = listenForMissed(place)
+    else if (how.isUnsent && how.resume !== undefined) this.#past = listenToHistory(how.resume)
     const isOpen = this.#past !== undefined && place?.isEnded !== true
     const { opened, isRepeated } = await openConversation(
       agent,
       title,
-      { ...how, isUntold: isOpen, more: this.#program.more?.asked },
+      { ...how, isUnsent: isOpen, more: this.#program.more?.asked },
       hello
     )
-    if (this.#past && isRepeated) this.untold = this.#past.end()
-    this.#told?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
+    if (this.#past && isRepeated) this.unsent = this.#past.end()
+    this.#tracker?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
     this.#past = undefined
     this.conversation = opened.sessionId ?? how.resume ?? ''
     this.#isWrittenDown = how.resume !== undefined
@@ -216,7 +225,7 @@ class AcpAgent implements Agent {
     this.version = agentInfo?.version
     this.takesImages = agentCapabilities?.promptCapabilities?.image ?? false
     if (_meta?.steering?.supported) this.steer = (text, images = []) => this.#steer(text, images)
-    if (agentCapabilities?.loadSession && this.#program.isHeardAgain) this.#told = createTold()
+    if (agentCapabilities?.loadSession && this.#program.isHeardAgain) this.#tracker = createTurnTracker()
     if (agentCapabilities?.sessionCapabilities?.fork) this.fork = () => this.#fork()
   }
 
@@ -314,7 +323,7 @@ class AcpAgent implements Agent {
   #goOnIn(conversation: string): void {
     if (conversation === this.conversation) return
     this.conversation = conversation
-    this.#told?.goOn(0)
+    this.#tracker?.goOn(0)
     this.#emit({ type: 'conversation', id: conversation })
     this.#emit({ type: 'notice', text: `${this.#program.title} had not kept this conversation yet, and begins a new one.` })
   }
@@ -326,7 +335,7 @@ class AcpAgent implements Agent {
       const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images), _meta }
       const { outcome } = v.parse(steered, await this.#connection.agent.request('_session/steering', prompt))
       if (outcome === 'promptRequired') return false
-      this.#told?.steer(text)
+      this.#tracker?.steer(text)
       this.#tellPlace()
       return true
     } catch {
@@ -344,14 +353,14 @@ class AcpAgent implements Agent {
   #emit(event: AgentEvent): void {
     // Growing text comes again with the next chunk, so a slow reader may skip some.
     if (event.type === 'text-grew' && this.events.length > slowReader) return
-    this.events.offer(this.#told?.name(event) ?? event)
+    this.events.offer(this.#tracker?.name(event) ?? event)
     // While the reader is behind, intermediate states need no place of their own.
-    if (event.type === 'turn-ended' || (this.#told?.isSettled(event) && this.events.length <= 1)) this.#tellPlace()
+    if (event.type === 'turn-ended' || (this.#tracker?.isSettled(event) && this.events.length <= 1)) this.#tellPlace()
   }
 
   #tellPlace(): void {
-    const place = this.#told?.place(this.conversation)
-    if (place) this.events.offer({ type: 'told', upTo: placeOf(place) })
+    const place = this.#tracker?.place(this.conversation)
+    if (place) this.events.offer({ type: 'history-read', upTo: placeOf(place) })
   }
 
   async #finish(ended: string): Promise<void> {

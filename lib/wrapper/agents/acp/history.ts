@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import * as v from '../../../schema.ts'
-import type { AgentEvent, ToldUpTo, Untold } from '../agent.ts'
+import type { AgentEvent, HistoryPosition, UnsentHistory } from '../agent.ts'
 import { lastTurns } from '../history.ts'
 import { textOf, type Update } from './messages.ts'
 import { createTurns } from './turns.ts'
@@ -26,12 +26,12 @@ export interface Place {
 // Stored where other agents store a file position: only the agent can replay its output.
 const scheme = 'acp:'
 
-export function placeOf(place: Place): ToldUpTo {
+export function placeOf(place: Place): HistoryPosition {
   return { file: `${scheme}${JSON.stringify(place)}`, offset: 0 }
 }
 
 /** Undefined for a cursor of another kind of agent. */
-export function readPlace({ file }: ToldUpTo): Place | undefined {
+export function readPlace({ file }: HistoryPosition): Place | undefined {
   if (!file.startsWith(scheme)) return undefined
   try {
     return v.parse(shape, JSON.parse(file.slice(scheme.length)))
@@ -51,7 +51,7 @@ const shape = v.object({
 })
 
 /** Names the events of a turn by their place in it, and tracks how far it has got. */
-export interface Told {
+export interface TurnTracker {
   /** Undefined before the first turn. */
   place(conversation: string): Place | undefined
   /** The conversation already has this many prompts. */
@@ -64,7 +64,7 @@ export interface Told {
   isSettled(event: AgentEvent): boolean
 }
 
-export function createTold(): Told {
+export function createTurnTracker(): TurnTracker {
   let turn: Turn | undefined
   let messages: number | undefined
   return {
@@ -216,7 +216,7 @@ export function listenToHistory(conversation: string) {
     get messages(): number {
       return messages
     },
-    end(): Untold {
+    end(): UnsentHistory {
       endTurn()
       return { events: lastTurns(events), upTo: undefined }
     }
@@ -268,7 +268,7 @@ export function listenForMissed(place: Place) {
     get messages(): number {
       return parts.length
     },
-    end(): Untold {
+    end(): UnsentHistory {
       const upTo = placeOf({ ...place, messages: parts.length, isEnded: true })
       return { events: place.isEnded ? [] : restOf(place, parts), upTo }
     }
@@ -283,7 +283,7 @@ function restOf(place: Place, parts: readonly Part[]): AgentEvent[] {
   const own = parts.slice(at, next < 0 ? undefined : next)
   // Prompts given to the agent elsewhere come after it.
   const others = next < 0 ? [] : parts.slice(next)
-  return [...afterPlace(place, toldIn(own)), ...others.flatMap((part, index) => otherTurn(part, `${place.turn} and ${index}`))]
+  return [...afterPlace(place, eventsOf(own)), ...others.flatMap((part, index) => otherTurn(part, `${place.turn} and ${index}`))]
 }
 
 /** The one that contains the cursor; -1 if uncertain. The same prompt may have been given more than once. */
@@ -294,14 +294,14 @@ function findTurn(place: Place, parts: readonly Part[]): number {
   const last = parts.findLastIndex(isIt)
   const { says } = place.said
   return says &&
-    streamsOf(toldIn(parts.slice(last)))
+    streamsOf(eventsOf(parts.slice(last)))
       .get('says')
       ?.startsWith(says)
     ? last
     : -1
 }
 
-function toldIn(parts: readonly Part[]): AgentEvent[] {
+function eventsOf(parts: readonly Part[]): AgentEvent[] {
   const events: AgentEvent[] = []
   const turns = createTurns(event => repeatedEvents.has(event.type) && events.push(event))
   turns.begin()
@@ -316,7 +316,7 @@ function toldIn(parts: readonly Part[]): AgentEvent[] {
 function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEvent[]): AgentEvent[] {
   const turn = new Turn(id, prompt)
   const streams = streamsOf(events)
-  const left = new Map(Object.entries(said).map(([key, told]) => [key, streams.get(key)?.startsWith(told) ? told.length : undefined]))
+  const left = new Map(Object.entries(said).map(([key, sent]) => [key, streams.get(key)?.startsWith(sent) ? sent.length : undefined]))
   return events.flatMap(event => {
     if (event.type === 'picture') return withoutBytes(turn.name(event))
     if (event.type !== 'text') return turn.name(event)
@@ -324,9 +324,9 @@ function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEve
     const toSkip = left.has(key) ? left.get(key) : 0
     // The replayed text differs from the original: what is new in it is unknown.
     if (toSkip === undefined) return []
-    const [told, rest] = split(event, toSkip)
-    left.set(key, toSkip - wordsOf(told.text).length)
-    turn.name(told)
+    const [sent, rest] = split(event, toSkip)
+    left.set(key, toSkip - wordsOf(sent.text).length)
+    turn.name(sent)
     return rest.text.trim() === '' ? [] : turn.name(rest)
   })
 }
@@ -336,7 +336,7 @@ function otherTurn(part: Part, id: string): AgentEvent[] {
   return [
     { type: 'turn-ended', reason: 'done' },
     { type: 'prompted', text: part.prompt, isOurs: false, row: `${id} begins` },
-    ...toldIn([part]).map(event => withoutBytes(turn.name(event))),
+    ...eventsOf([part]).map(event => withoutBytes(turn.name(event))),
     { type: 'turn-ended', reason: 'done' }
   ]
 }

@@ -111,11 +111,11 @@ export async function sayHello(line: Line, title: string): Promise<Initialized> 
   throw new CannotStart(`${title} speaks version ${hello.protocolVersion} of ACP; this Afield speaks version ${PROTOCOL_VERSION}.`)
 }
 
-/** `isRepeated`: the agent replayed its history. `isUntold`: that should be read, if possible. */
+/** `isRepeated`: the agent replayed its history. `isUnsent`: that should be read, if possible. */
 export async function openConversation(
   line: Line,
   title: string,
-  { directory, resume, isUntold = false, more }: Pick<StartAgent, 'directory' | 'resume' | 'isUntold'> & { more?: object | undefined },
+  { directory, resume, isUnsent = false, more }: Pick<StartAgent, 'directory' | 'resume' | 'isUnsent'> & { more?: object | undefined },
   { agentCapabilities }: Initialized
 ): Promise<{ opened: OpenedSession; isRepeated: boolean }> {
   const at = { cwd: directory, mcpServers: [], ...(more && { _meta: more }) }
@@ -124,7 +124,7 @@ export async function openConversation(
   const canLoad = agentCapabilities?.loadSession ?? false
   const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume)
   // An agent that loads a conversation replays it.
-  if (canLoad && (isUntold || !canResume)) {
+  if (canLoad && (isUnsent || !canResume)) {
     const repeated = await line.request(methods.agent.session.load, known).catch(error => {
       // What was not received stays so, and the conversation continues.
       if (!canResume || !(error instanceof RequestError)) throw error

@@ -239,9 +239,9 @@ function of(by: By): { subagent?: string } {
 }
 
 type Chunk = Extract<Update, { sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' }>
-type ToldEntry = Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]
+type PlanUpdateEntry = Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]
 
-function planEntry({ content, status, priority }: ToldEntry): PlanEntry {
+function planEntry({ content, status, priority }: PlanUpdateEntry): PlanEntry {
   return { content, status, ...(priority !== undefined && { priority }) }
 }
 

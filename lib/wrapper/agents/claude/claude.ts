@@ -37,7 +37,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         )
       }
       // A session of ours without messages has none either, and nothing is lost.
-      if (how.isUntold && how.resume !== undefined && !hasTranscript(how.env, how.resume))
+      if (how.isUnsent && how.resume !== undefined && !hasTranscript(how.env, how.resume))
         throw new CannotStart(
           `Claude Code has no conversation ${how.resume} on this computer. List its conversations with: claude --resume`
         )

@@ -1,4 +1,4 @@
-import type { AgentEvent, ToldUpTo } from '../agent.ts'
+import type { AgentEvent, HistoryPosition } from '../agent.ts'
 import { goalIn, lastGoalIn } from './transcript/goals.ts'
 import { newLines } from './transcript/transcript.ts'
 
@@ -8,7 +8,7 @@ const lookEveryMs = 250
  * The goals of a Claude Code without a screen, which its adapter does not report: they are read from its
  * transcript, from this position on. Returns a function that stops it.
  */
-export function tellGoals(place: ToldUpTo | undefined, tell: (event: AgentEvent) => void): () => void {
+export function tellGoals(place: HistoryPosition | undefined, tell: (event: AgentEvent) => void): () => void {
   if (!place) return () => {}
   const last = lastGoalIn(place.file)
   if (last) tell({ type: 'goal', goal: last })

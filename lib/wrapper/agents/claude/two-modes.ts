@@ -7,9 +7,9 @@ import {
   type AgentScreen,
   type Answers,
   type Handover,
+  type HistoryPosition,
   type Image,
-  type StartAgent,
-  type ToldUpTo
+  type StartAgent
 } from '../agent.ts'
 import { createInquiry, type Inquiry } from './inquiry.ts'
 import { modesAt } from './modes.ts'
@@ -70,7 +70,7 @@ class TwoModes implements Agent {
     return (await this.#sides.remote?.prompt(text, images)) ?? (await this.#sides.terminal?.type(text)) ?? false
   }
 
-  writesAt(): ToldUpTo | undefined {
+  writesAt(): HistoryPosition | undefined {
     return endOfTranscript(this.#how.env, this.#how.directory, this.conversation)
   }
 
@@ -311,7 +311,7 @@ class TwoSides implements Handover {
     this.emit({ type: 'controlled', by: 'phone' })
     const wish = this.pending.take()
     const resume = this.#hasHistory ? this.conversation : undefined
-    const remote = await startRemote({ ...how, isUntold: false, mode: wish.mode ?? this.#mode, resume })
+    const remote = await startRemote({ ...how, isUnsent: false, mode: wish.mode ?? this.#mode, resume })
     this.remote = remote
     if (remote.conversation !== this.conversation) {
       this.conversation = remote.conversation

@@ -1,5 +1,5 @@
 import * as v from '../../../schema.ts'
-import type { AgentEvent, Step, ToldUpTo, Untold } from '../agent.ts'
+import type { AgentEvent, HistoryPosition, Step, UnsentHistory } from '../agent.ts'
 import type { Line } from './server.ts'
 import { type Item, type Turn, turnsPage } from './shapes.ts'
 import { endOf, stepOf } from './steps.ts'
@@ -15,23 +15,23 @@ export interface Place {
   /** Undefined before the first turn. */
   turn: string | undefined
   /** Whether the turn was sent too. */
-  isTold: boolean
+  isSent: boolean
   /** The turn was ended because Codex was gone: what Codex has of it after all may not have been received. */
   isCut?: boolean
 }
 
-export function placeOf({ thread, turn = '', isTold, isCut = false }: Place): ToldUpTo {
-  return { file: `${scheme}${thread}/${turn}${isTold ? end : isCut ? cut : ''}`, offset: 0 }
+export function placeOf({ thread, turn = '', isSent, isCut = false }: Place): HistoryPosition {
+  return { file: `${scheme}${thread}/${turn}${isSent ? end : isCut ? cut : ''}`, offset: 0 }
 }
 
-export function readPlace({ file }: ToldUpTo): Place | undefined {
-  const [, thread, turn, told] = /^codex:([^/]+)\/([^/]*)(\/end|\/cut)?$/.exec(file) ?? []
+export function readPlace({ file }: HistoryPosition): Place | undefined {
+  const [, thread, turn, state] = /^codex:([^/]+)\/([^/]*)(\/end|\/cut)?$/.exec(file) ?? []
   if (thread === undefined) return undefined
-  return { thread, turn: turn || undefined, isTold: told === end, isCut: told === cut }
+  return { thread, turn: turn || undefined, isSent: state === end, isCut: state === cut }
 }
 
 /** What Codex recorded of a thread after a position. */
-export async function readUntoldOf(line: Line, place: Place, isOurs: (clientId: string | undefined) => boolean): Promise<Untold> {
+export async function readUnsent(line: Line, place: Place, isOurs: (clientId: string | undefined) => boolean): Promise<UnsentHistory> {
   const events: AgentEvent[] = []
   const translator = createTranslator({ emit: event => events.push(event), isOurs })
   const turns = await turnsAfter(line, place)
@@ -43,7 +43,7 @@ export async function readUntoldOf(line: Line, place: Place, isOurs: (clientId: 
     if (!isCut) translator.end({ ...turn, status: turn.status === 'inProgress' ? 'interrupted' : turn.status })
   }
   const last = turns.at(-1)
-  return { events, upTo: placeOf(last ? { thread: place.thread, turn: last.id, isTold: true } : place) }
+  return { events, upTo: placeOf(last ? { thread: place.thread, turn: last.id, isSent: true } : place) }
 }
 
 /** The current last turn. */
@@ -54,13 +54,13 @@ export async function lastTurn(line: Line, threadId: string): Promise<Turn | und
 const pageSize = 20
 
 /** In order. The turn of the position itself is among them unless it was sent. */
-export async function turnsAfter(line: Line, { thread, turn, isTold }: Place): Promise<Turn[]> {
+export async function turnsAfter(line: Line, { thread, turn, isSent }: Place): Promise<Turn[]> {
   const turns: Turn[] = []
   let cursor: string | null | undefined
   do {
     const { data, nextCursor } = await page(line, { threadId: thread, limit: pageSize, cursor: cursor ?? null })
     for (const known of data) {
-      if (known.id === turn && isTold) return turns.reverse()
+      if (known.id === turn && isSent) return turns.reverse()
       turns.push(known)
       if (known.id === turn) return turns.reverse()
     }

@@ -129,34 +129,37 @@ type RateLimits = v.InferOutput<typeof rateLimits>
 const inThread = { threadId: text }
 const inTurn = { ...inThread, turnId: text }
 
-function told<Name extends string, Params extends v.GenericSchema>(method: Name, params: Params) {
+function notificationOf<Name extends string, Params extends v.GenericSchema>(method: Name, params: Params) {
   return v.object({ method: v.literal(method), params })
 }
 
 /** What the server sends to everyone, or to the followers of a thread. */
 export const notification = v.variant('method', [
-  told('account/rateLimits/updated', readRateLimits),
-  told('thread/started', v.object({ thread })),
-  told('thread/status/changed', v.object({ ...inThread, status: v.object({ type: text }) })),
-  told('thread/name/updated', v.object({ ...inThread, threadName: optionalText })),
-  told('thread/settings/updated', v.object({ ...inThread, threadSettings })),
-  told(
+  notificationOf('account/rateLimits/updated', readRateLimits),
+  notificationOf('thread/started', v.object({ thread })),
+  notificationOf('thread/status/changed', v.object({ ...inThread, status: v.object({ type: text }) })),
+  notificationOf('thread/name/updated', v.object({ ...inThread, threadName: optionalText })),
+  notificationOf('thread/settings/updated', v.object({ ...inThread, threadSettings })),
+  notificationOf(
     'thread/tokenUsage/updated',
     v.object({
       ...inThread,
       tokenUsage: v.object({ last: v.object({ totalTokens: v.number() }), modelContextWindow: v.nullish(v.number()) })
     })
   ),
-  told('turn/started', v.object({ ...inThread, turn })),
-  told('turn/completed', v.object({ ...inThread, turn })),
-  told('turn/plan/updated', v.object({ ...inTurn, plan: v.array(v.object({ step: text, status: text })) })),
-  told('item/started', v.object({ ...inTurn, item: known })),
-  told('item/completed', v.object({ ...inTurn, item: known })),
-  told('item/agentMessage/delta', v.object({ ...inTurn, itemId: text, delta: text })),
-  told('item/plan/delta', v.object({ ...inTurn, itemId: text, delta: text })),
-  told('item/reasoning/summaryTextDelta', v.object({ ...inTurn, itemId: text, delta: text, summaryIndex: v.fallback(v.number(), 0) })),
-  told('item/reasoning/textDelta', v.object({ ...inTurn, itemId: text, delta: text, contentIndex: v.fallback(v.number(), 0) })),
-  told(
+  notificationOf('turn/started', v.object({ ...inThread, turn })),
+  notificationOf('turn/completed', v.object({ ...inThread, turn })),
+  notificationOf('turn/plan/updated', v.object({ ...inTurn, plan: v.array(v.object({ step: text, status: text })) })),
+  notificationOf('item/started', v.object({ ...inTurn, item: known })),
+  notificationOf('item/completed', v.object({ ...inTurn, item: known })),
+  notificationOf('item/agentMessage/delta', v.object({ ...inTurn, itemId: text, delta: text })),
+  notificationOf('item/plan/delta', v.object({ ...inTurn, itemId: text, delta: text })),
+  notificationOf(
+    'item/reasoning/summaryTextDelta',
+    v.object({ ...inTurn, itemId: text, delta: text, summaryIndex: v.fallback(v.number(), 0) })
+  ),
+  notificationOf('item/reasoning/textDelta', v.object({ ...inTurn, itemId: text, delta: text, contentIndex: v.fallback(v.number(), 0) })),
+  notificationOf(
     'error',
     v.object({
       ...inTurn,
@@ -164,7 +167,7 @@ export const notification = v.variant('method', [
       error: v.object({ message: text, codexErrorInfo: v.optional(v.unknown()) })
     })
   ),
-  told('serverRequest/resolved', v.object({ ...inThread, requestId: v.union([text, v.number()]) }))
+  notificationOf('serverRequest/resolved', v.object({ ...inThread, requestId: v.union([text, v.number()]) }))
 ])
 export type Notification = v.InferOutput<typeof notification>
 

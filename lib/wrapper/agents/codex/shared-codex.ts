@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import * as v from '../../../schema.ts'
-import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
+import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type UnsentHistory } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode, noSuchMode } from '../modes.ts'
 import { newerThanTested } from '../programs.ts'
@@ -66,7 +66,7 @@ class SharedCodex implements Agent {
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly ownScreen?: AttachedScreen
   readonly requests: Requests
-  untold?: Untold
+  unsent?: UnsentHistory
   readonly #how: StartAgent
   readonly #server: CodexServer
   readonly #line: Line
@@ -99,9 +99,9 @@ class SharedCodex implements Agent {
       screen: () => this.ownScreen,
       emit,
       isOurs,
-      onUntold: untold => {
-        if (untold) this.untold = untold
-        else delete this.untold
+      onUnsent: unsent => {
+        if (unsent) this.unsent = unsent
+        else delete this.unsent
       }
     })
     if (how.screen) {

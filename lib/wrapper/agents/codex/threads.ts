@@ -1,7 +1,7 @@
 import { pause } from '../../../async/pause.ts'
 import * as v from '../../../schema.ts'
-import type { AgentEvent, StartAgent, Untold } from '../agent.ts'
-import { lastTurn, type Place, placeOf, readPlace, readUntoldOf, turnsAfter } from './history.ts'
+import type { AgentEvent, StartAgent, UnsentHistory } from '../agent.ts'
+import { lastTurn, type Place, placeOf, readPlace, readUnsent, turnsAfter } from './history.ts'
 import { cautious, type Settings } from './options.ts'
 import type { Requests } from './requests.ts'
 import { type Line, Refused } from './server.ts'
@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts'
 
 interface ThreadsOptions {
   line: Line
-  how: Pick<StartAgent, 'directory' | 'toldUpTo'>
+  how: Pick<StartAgent, 'directory' | 'sentUpTo'>
   turns: Turns
   requests: Requests
   settings(): Settings | undefined
@@ -19,7 +19,7 @@ interface ThreadsOptions {
   emit(event: AgentEvent): void
   isOurs(clientId: string | undefined): boolean
   /** The unsent part of the resumed thread; undefined once it is another thread. */
-  onUntold(untold: Untold | undefined): void
+  onUnsent(unsent: UnsentHistory | undefined): void
 }
 
 /** Codex's current thread, and its events. */
@@ -54,7 +54,7 @@ class CodexThreads implements Threads {
   conversation = ''
   readonly #options: ThreadsOptions
   readonly #hasOne = Promise.withResolvers<void>()
-  #hasUntold = false
+  #hasUnsent = false
   /** Before its first turn, only the creator of a thread knows of it. */
   #isJoined = false
   /** Events that arrive while the beginning of a turn is being read are sent after it. */
@@ -78,26 +78,26 @@ class CodexThreads implements Threads {
   }
 
   async resume(id: string): Promise<boolean> {
-    const { line, how, isOurs, onUntold, emit } = this.#options
-    const told = how.toldUpTo && readPlace(how.toldUpTo)
+    const { line, how, isOurs, onUnsent, emit } = this.#options
+    const sent = how.sentUpTo && readPlace(how.sentUpTo)
     const at = { threadId: id, excludeTurns: true, cwd: how.directory, ...cautious }
     const resumed = await line.request('thread/resume', at).catch(error => {
       if (error instanceof Refused && /no rollout/.test(error.message)) return undefined
       throw error
     })
     if (resumed === undefined) {
-      const wasEmpty = told?.thread === id && told.turn === undefined
+      const wasEmpty = sent?.thread === id && sent.turn === undefined
       if (!wasEmpty) emit({ type: 'notice', text: 'Codex no longer has this conversation, so a new one starts.' })
       return false
     }
     const { thread, model, reasoningEffort } = v.parse(openedThread, resumed)
     const last = await lastTurn(line, id)
-    if (told?.thread === id) {
-      onUntold(await readUntoldOf(line, told, isOurs))
-      this.#hasUntold = true
+    if (sent?.thread === id) {
+      onUnsent(await readUnsent(line, sent, isOurs))
+      this.#hasUnsent = true
     }
     this.#isJoined = true
-    await this.#goTo({ ...thread, model, reasoningEffort }, { thread: id, turn: last?.id, isTold: true })
+    await this.#goTo({ ...thread, model, reasoningEffort }, { thread: id, turn: last?.id, isSent: true })
     return true
   }
 
@@ -135,13 +135,13 @@ class CodexThreads implements Threads {
     }
   }
 
-  async #goTo({ id, model, reasoningEffort }: Thread, place: Place = { thread: id, turn: undefined, isTold: false }): Promise<void> {
+  async #goTo({ id, model, reasoningEffort }: Thread, place: Place = { thread: id, turn: undefined, isSent: false }): Promise<void> {
     const { turns, screen, settings, emit } = this.#options
     const isOther = this.conversation !== id && this.conversation !== ''
     this.conversation = id
     turns.goTo(place)
     if (isOther || screen()) emit({ type: 'conversation', id })
-    if (!this.#hasUntold) emit({ type: 'told', upTo: placeOf(place) })
+    if (!this.#hasUnsent) emit({ type: 'history-read', upTo: placeOf(place) })
     settings()?.began({ model: model ?? undefined, effort: reasoningEffort ?? undefined })
     await settings()?.apply(id)
     this.#hasOne.resolve()
@@ -154,8 +154,8 @@ class CodexThreads implements Threads {
       return
     }
     this.#isJoined = false
-    this.#hasUntold = false
-    this.#options.onUntold(undefined)
+    this.#hasUnsent = false
+    this.#options.onUnsent(undefined)
     await this.#goTo(thread, place)
   }
 
@@ -172,7 +172,7 @@ class CodexThreads implements Threads {
     if (this.#later) return
     // It may be one already followed, whose turn has advanced meanwhile.
     await this.#first(async () => {
-      await this.#follow(data.thread, { thread: id, turn: last?.id, isTold: !isNew })
+      await this.#follow(data.thread, { thread: id, turn: last?.id, isSent: !isNew })
       if (this.conversation === id) await this.#catchUp()
     })
   }

@@ -37,12 +37,12 @@ export function createTurns(deps: {
   let running: string | undefined
   let last: string | undefined
   let hasAny = false
-  let place: Place = { thread: '', turn: undefined, isTold: false }
+  let place: Place = { thread: '', turn: undefined, isSent: false }
   let ended = Promise.withResolvers<void>()
 
-  const toldUpTo = (turn: string, isTold: boolean, isCut = false) => {
-    place = { thread: place.thread, turn, isTold, isCut }
-    emit({ type: 'told', upTo: placeOf(place) })
+  const noteSent = (turn: string, isSent: boolean, isCut = false) => {
+    place = { thread: place.thread, turn, isSent, isCut }
+    emit({ type: 'history-read', upTo: placeOf(place) })
   }
   const begin = (turn: string) => {
     if (running === turn || last === turn) return
@@ -58,7 +58,7 @@ export function createTurns(deps: {
     translator.end(turn)
     running = undefined
     last = turn.id
-    toldUpTo(turn.id, true)
+    noteSent(turn.id, true)
     ended.resolve()
     deps.onEnd()
   }
@@ -71,7 +71,7 @@ export function createTurns(deps: {
     }
     translator.completed(item)
     if ('status' in item) requests.stepEnded(item.id, item.status === 'declined')
-    if (item.type === 'userMessage') toldUpTo(turn, false)
+    if (item.type === 'userMessage') noteSent(turn, false)
   }
 
   return {
@@ -98,7 +98,7 @@ export function createTurns(deps: {
       if (running === undefined) return
       requests.closeAll()
       translator.end({ status: 'failed', error }, true)
-      toldUpTo(running, false, true)
+      noteSent(running, false, true)
       running = undefined
       ended.resolve()
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { StepStatus } from '../../../protocol/sealed/messages.ts'
-import type { AgentEvent, Step, ToldUpTo, TurnEnd, Untold } from '../agent.ts'
+import type { AgentEvent, HistoryPosition, Step, TurnEnd, UnsentHistory } from '../agent.ts'
 import type { History, Message, Part, Session, ToolPart } from './shapes.ts'
 import { planOf, stepOf } from './steps.ts'
 
@@ -8,7 +8,7 @@ import { planOf, stepOf } from './steps.ts'
  * What opencode stored of a conversation after a position, which is the time its last sent message began. A
  * turn with a stored end is ended with it.
  */
-export function readSince(place: ToldUpTo, history: History): Untold {
+export function readSince(place: HistoryPosition, history: History): UnsentHistory {
   const events: AgentEvent[] = []
   const translator = createTranslator({ emit: event => events.push(event) })
   let answer = history.findLast(({ info }) => info.role === 'assistant' && info.time.created <= place.offset)
@@ -31,7 +31,7 @@ export function readSince(place: ToldUpTo, history: History): Untold {
 const mostTurns = 20
 
 /** The last turns of a conversation that was started without Afield, to be sent once. */
-export function readPast(conversation: string, history: History): Untold {
+export function readPast(conversation: string, history: History): UnsentHistory {
   const prompts = history.filter(({ info }) => info.role === 'user').slice(-mostTurns)
   return readSince({ file: conversation, offset: (prompts[0]?.info.time.created ?? 0) - 1 }, history)
 }
@@ -76,7 +76,7 @@ interface Translator {
 interface KnownPart {
   part: Part
   hasBegun: boolean
-  isTold: boolean
+  isSent: boolean
 }
 
 interface KnownMessage {
@@ -116,9 +116,9 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
 
   const tellPrompt = (entry: KnownPart) => {
     const { part } = entry
-    if (entry.isTold || part.type === 'tool') return
+    if (entry.isSent || part.type === 'tool') return
     if (part.type === 'text' && (part.synthetic || part.ignored || part.text === '')) return
-    entry.isTold = true
+    entry.isSent = true
     if (subagent !== undefined || part.type === 'reasoning') return
     const text = part.type === 'text' ? part.text : `[${part.filename ?? part.mime}]`
     emit({ type: 'prompted', text, isOurs: isOurMessage(part.messageID), row: part.id })
@@ -127,7 +127,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
   const tellText = (entry: KnownPart, { isLost, isStopped }: { isLost: boolean; isStopped: boolean }) => {
     const { part } = entry
     if (part.type !== 'text' && part.type !== 'reasoning') return
-    entry.isTold = true
+    entry.isSent = true
     const { id, text, type } = part
     if (text.trim() === '') return
     const isCut = isLost && part.time?.end === undefined
@@ -140,7 +140,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     const end = stepEndOf(part, denied) ?? (isCut ? 'cancelled' : undefined)
     const entries = planOf(part)
     if (entries) {
-      entry.isTold = end !== undefined
+      entry.isSent = end !== undefined
       if (end === 'completed') emit({ type: 'plan', entries, row: part.id })
       return
     }
@@ -150,7 +150,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     if (!entry.hasBegun) emit({ type: 'step-started', step, row: `${part.id} begins`, ...helped })
     else if (end === undefined) emit({ type: 'step-updated', step })
     entry.hasBegun = true
-    entry.isTold = end !== undefined
+    entry.isSent = end !== undefined
     if (end !== undefined) emit({ type: 'step-ended', step, status: end, row: `${part.id} ends`, ...helped })
   }
 
@@ -161,7 +161,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     for (const [id, entry] of parts) {
       const { part } = entry
       if (info?.role === 'user') tellPrompt(entry)
-      else if (entry.isTold) continue
+      else if (entry.isSent) continue
       else if (part.type === 'tool') tellTool(entry, part, isCut)
       else if (part.type !== 'file') {
         if (!isForced && part.time?.end === undefined) return
@@ -190,12 +190,12 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
       const message = known(part.messageID)
       const entry = message.parts.get(part.id)
       if (entry) entry.part = part
-      else message.parts.set(part.id, { part, hasBegun: false, isTold: false })
+      else message.parts.set(part.id, { part, hasBegun: false, isSent: false })
       if (message.info) advance(message, { isCut: message.info.time.completed !== undefined })
     },
     delta({ messageID, partID }, text) {
       const entry = messages.get(messageID)?.parts.get(partID)
-      if (!entry || entry.isTold || (entry.part.type !== 'text' && entry.part.type !== 'reasoning')) return
+      if (!entry || entry.isSent || (entry.part.type !== 'text' && entry.part.type !== 'reasoning')) return
       entry.part = { ...entry.part, text: entry.part.text + text }
       const { id, text: whole, type } = entry.part
       if (subagent === undefined) emit({ type: 'text-grew', block: id, text: whole, thinking: type === 'reasoning' })

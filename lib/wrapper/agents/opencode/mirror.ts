@@ -1,4 +1,4 @@
-import type { AgentEvent, ToldUpTo, TurnEnd } from '../agent.ts'
+import type { AgentEvent, HistoryPosition, TurnEnd } from '../agent.ts'
 import type { Waiting } from './conversation.ts'
 import { createHelpers, createTranslator, turnEndOf, wasAllowed } from './history.ts'
 import type { OpencodeChoices } from './options.ts'
@@ -46,8 +46,8 @@ export function createMirror({ emit, post }: MirrorOptions) {
   const tellPlace = () => {
     if (place === toldPlace) return
     toldPlace = place
-    const upTo: ToldUpTo = { file: conversation, offset: place }
-    emit({ type: 'told', upTo })
+    const upTo: HistoryPosition = { file: conversation, offset: place }
+    emit({ type: 'history-read', upTo })
   }
 
   const beginTurn = () => {
@@ -159,9 +159,9 @@ export function createMirror({ emit, post }: MirrorOptions) {
       options = chosen
     },
     /** Anything before that time was sent, or need not be. */
-    follow(id: string, toldUpTo: number): void {
+    follow(id: string, sentUpTo: number): void {
       conversation = id
-      place = toldUpTo
+      place = sentUpTo
       tellPlace()
     },
     deny: (call: string) => (helpers.ofStep(call) ?? translator).deny(call),

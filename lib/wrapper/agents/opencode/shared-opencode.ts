@@ -1,6 +1,15 @@
 import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
-import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
+import {
+  type Agent,
+  AgentDied,
+  type AgentEvent,
+  type Answers,
+  type Image,
+  type OwnScreen,
+  type StartAgent,
+  type UnsentHistory
+} from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { newerThanTested } from '../programs.ts'
 import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say, waitingNow } from './conversation.ts'
@@ -37,7 +46,7 @@ class SharedOpencode implements Agent {
   readonly takesImages = true
   readonly writesDown = true
   readonly hearsReasons = true
-  untold?: Untold
+  unsent?: UnsentHistory
   ownScreen?: OwnScreen
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly #server: OpencodeServer
@@ -149,11 +158,11 @@ class SharedOpencode implements Agent {
     this.events.close()
   }
 
-  async #openConversation({ resume, isUntold, toldUpTo }: StartAgent): Promise<void> {
+  async #openConversation({ resume, isUnsent, sentUpTo }: StartAgent): Promise<void> {
     const history = resume === undefined ? undefined : await historyOf(this.#server, resume)
     if (resume !== undefined && history) {
-      if (toldUpTo?.file === resume) this.untold = readSince(toldUpTo, history)
-      else if (isUntold) this.untold = readPast(resume, history)
+      if (sentUpTo?.file === resume) this.unsent = readSince(sentUpTo, history)
+      else if (isUnsent) this.unsent = readPast(resume, history)
       this.#mirror.follow(resume, history.at(-1)?.info.time.created ?? 0)
       return
     }
@@ -161,7 +170,7 @@ class SharedOpencode implements Agent {
     this.#isEmpty = true
     if (resume !== undefined) this.#emit({ type: 'conversation', id: opened })
     // One without messages was not stored, and nothing is lost.
-    if (resume !== undefined && toldUpTo?.offset !== 0) {
+    if (resume !== undefined && sentUpTo?.offset !== 0) {
       this.#emit({ type: 'notice', text: 'opencode no longer has this conversation, so a new one starts.' })
     }
     this.#mirror.follow(opened, 0)

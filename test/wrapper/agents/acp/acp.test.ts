@@ -83,7 +83,7 @@ t.test('history that an agent repeats when loading a conversation is not sent ag
 })
 
 t.test('history not sent before arrives as turns, with the same names each time', async t => {
-  const past = async () => (await odd(t, [], { resume: 'odd', isUntold: true })).agent.untold?.events ?? []
+  const past = async () => (await odd(t, [], { resume: 'odd', isUnsent: true })).agent.unsent?.events ?? []
   const [one, other] = [await past(), await past()]
   const nameless = one.map(event => ('block' in event ? { ...event, block: '' } : event))
   t.match(nameless, [
@@ -106,9 +106,9 @@ t.test('an agent that can do both is not asked to repeat a conversation, except 
   const goOn = (how: Partial<StartAgent>) => odd(t, ['--resumes'], { resume: 'odd', ...how })
   const known = await goOn({})
   t.match(await known.talk.until('options'), { efforts: { current: 'resumed' } })
-  const untold = await goOn({ isUntold: true })
-  t.match(await untold.talk.until('options'), { efforts: { current: 'low' } })
-  t.match(untold.agent.untold?.events[0], { type: 'prompted', text: 'do it' })
+  const unsent = await goOn({ isUnsent: true })
+  t.match(await unsent.talk.until('options'), { efforts: { current: 'low' } })
+  t.match(unsent.agent.unsent?.events[0], { type: 'prompted', text: 'do it' })
 })
 
 t.test('models in the older format and reasoning levels without a category are found, and a broken option affects only itself', async t => {

@@ -1,5 +1,12 @@
 import t from 'tap'
-import { createTold, listenForMissed, type Place, placeOf, readPlace, type Told } from '../../../../lib/wrapper/agents/acp/history.ts'
+import {
+  createTurnTracker,
+  listenForMissed,
+  type Place,
+  placeOf,
+  readPlace,
+  type TurnTracker
+} from '../../../../lib/wrapper/agents/acp/history.ts'
 import type { Update } from '../../../../lib/wrapper/agents/acp/messages.ts'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 
@@ -11,13 +18,13 @@ const does = (toolCallId: string): Update => ({ sessionUpdate: 'tool_call', tool
 const text = (text: string, thinking = false): AgentEvent => ({ type: 'text', block: 'any', text, thinking })
 
 /** Where a conversation stands in whose last turn this was told. */
-function placeAfter(prompt: string, events: readonly AgentEvent[], { before = 0, also = (_: Told) => {} } = {}): Place {
-  const told = createTold()
-  told.goOn(before)
-  told.begin(prompt)
-  for (const event of events) told.name(event)
-  also(told)
-  const place = told.place('one')
+function placeAfter(prompt: string, events: readonly AgentEvent[], { before = 0, also = (_: TurnTracker) => {} } = {}): Place {
+  const tracker = createTurnTracker()
+  tracker.goOn(before)
+  tracker.begin(prompt)
+  for (const event of events) tracker.name(event)
+  also(tracker)
+  const place = tracker.place('one')
   if (!place) throw new Error('no turn was begun')
   return place
 }
@@ -46,10 +53,10 @@ t.test('sent text is found in repeated history, however that is split', t => {
 })
 
 t.test('text that may have been sent but was not recorded has the name it was sent under', t => {
-  const told = createTold()
-  told.goOn(0)
-  told.begin('go')
-  const place = told.place('one')
+  const tracker = createTurnTracker()
+  tracker.goOn(0)
+  tracker.begin('go')
+  const place = tracker.place('one')
   const step = { call: 'a', name: 'Read', title: 'Look', kind: 'read', input: {}, locations: [], content: [] } as const
   const live: AgentEvent[] = [
     text('one'),
@@ -60,7 +67,7 @@ t.test('text that may have been sent but was not recorded has the name it was se
     { type: 'plan', entries: [] }
   ]
   const rows = (events: readonly AgentEvent[]) => events.map(event => ('row' in event ? event.row : undefined))
-  const names = rows(live.map(event => told.name(event)))
+  const names = rows(live.map(event => tracker.name(event)))
   t.equal(new Set(names).size, live.length, 'each its own, also what is said twice')
   const past = listenForMissed(place as Place)
   const plan: Update = { sessionUpdate: 'plan', entries: [] }
@@ -86,7 +93,7 @@ t.test('of two turns that began with the same words the right one is continued, 
 })
 
 t.test('input into a running turn is not a turn of its own, and input from elsewhere is', t => {
-  const place = placeAfter('go', [text('one')], { also: told => told.steer('faster') })
+  const place = placeAfter('go', [text('one')], { also: tracker => tracker.steer('faster') })
   t.strictSame(rest(place, [asked('go'), says('one'), asked('faster'), says('two'), asked('from elsewhere'), says('three')]), [
     'says two',
     'turn-ended',
@@ -108,11 +115,11 @@ t.test('a truncated text is sent whole, and a completed turn is not sent again',
 
 t.test('a picture that may have been sent keeps the name it was sent under', t => {
   const bytes = Buffer.from('GIF89a a small one')
-  const told = createTold()
-  told.goOn(0)
-  told.begin('go')
-  const place = told.place('one')
-  const shown = told.name({ type: 'picture', name: 'picture.gif', mimeType: 'image/gif', bytes })
+  const tracker = createTurnTracker()
+  tracker.goOn(0)
+  tracker.begin('go')
+  const place = tracker.place('one')
+  const shown = tracker.name({ type: 'picture', name: 'picture.gif', mimeType: 'image/gif', bytes })
   const past = listenForMissed(place as Place)
   past.take(asked('go'))
   const content = { type: 'image' as const, data: bytes.toString('base64'), mimeType: 'image/gif' }

@@ -21,8 +21,8 @@ testAgent(t, {
 
 t.test('a conversation that is not on this computer is reported, and no other is started', async t => {
   const directory = t.testdir()
-  const start = (isUntold: boolean) =>
-    kind.start({ directory, env: { CLAUDE_CONFIG_DIR: join(directory, '.claude') }, resume: 'never-was', isUntold })
+  const start = (isUnsent: boolean) =>
+    kind.start({ directory, env: { CLAUDE_CONFIG_DIR: join(directory, '.claude') }, resume: 'never-was', isUnsent })
   await t.rejects(start(true), { name: 'CannotStart', message: /no conversation never-was on this computer/ })
   const agent = await start(false)
   t.not(agent.conversation, 'never-was', 'a session of ours in which nothing was said goes on with a new one')

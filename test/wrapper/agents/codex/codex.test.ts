@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import type { AgentEvent, StartAgent, ToldUpTo } from '../../../../lib/wrapper/agents/agent.ts'
+import type { AgentEvent, HistoryPosition, StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
 import { codexKind } from '../../../../lib/wrapper/agents/codex/codex.ts'
 import { listenTo, testAgent } from '../contract.ts'
 
@@ -70,44 +70,44 @@ t.test('history after a cursor is sent again under the same names, and our own m
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
   const first = await start({ directory, env })
   const talk = listenTo(first)
-  const begun = await talk.until('told')
+  const begun = await talk.until('history-read')
   for (const words of ['one', 'two']) {
     await first.prompt(`slow 1 ${words}`)
     await talk.until('turn-ended')
   }
   await first.stop()
-  const again = await start({ directory, env, resume: first.conversation, toldUpTo: begun.upTo })
+  const again = await start({ directory, env, resume: first.conversation, sentUpTo: begun.upTo })
   t.teardown(() => again.stop())
   const named = (events: readonly AgentEvent[]) =>
     events.flatMap(event => (event.type === 'text' || event.type === 'prompted' ? [[event.text, event.row]] : []))
-  t.strictSame(named(again.untold?.events ?? []), named(talk.heard))
+  t.strictSame(named(again.unsent?.events ?? []), named(talk.heard))
   t.equal(named(talk.heard).length, 4)
-  t.ok(again.untold?.events.every(event => event.type !== 'prompted' || event.isOurs))
-  const later = await start({ directory, env, resume: first.conversation, toldUpTo: again.untold?.upTo })
+  t.ok(again.unsent?.events.every(event => event.type !== 'prompted' || event.isOurs))
+  const later = await start({ directory, env, resume: first.conversation, sentUpTo: again.unsent?.upTo })
   t.teardown(() => later.stop())
-  t.strictSame(later.untold?.events, [], 'and all was told by then')
+  t.strictSame(later.unsent?.events, [], 'and all was told by then')
 })
 
 t.test('a conversation that Codex has lost is not continued under its name; an empty one is not missed', async t => {
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
-  const resume = async (conversation: string, toldUpTo: ToldUpTo) => {
-    const agent = await start({ directory, env, resume: conversation, toldUpTo })
+  const resume = async (conversation: string, sentUpTo: HistoryPosition) => {
+    const agent = await start({ directory, env, resume: conversation, sentUpTo })
     t.teardown(() => agent.stop())
     const heard = listenTo(agent)
-    await heard.until('told')
+    await heard.until('history-read')
     await agent.prompt('hello')
     await heard.until('turn-ended')
     return { id: agent.conversation, notices: heard.heard.filter(({ type }) => type === 'notice'), heard: heard.heard }
   }
   const first = await start({ directory, env })
   const talk = listenTo(first)
-  const empty = await talk.until('told')
+  const empty = await talk.until('history-read')
   await first.prompt('hello')
   await talk.until('turn-ended')
   const { conversation } = first
   await first.stop()
-  const told = talk.heard.findLast(event => event.type === 'told')
+  const told = talk.heard.findLast(event => event.type === 'history-read')
 
   rmSync(join(directory, '.codex', `${conversation}.json`))
   const lost = await resume(conversation, told?.upTo ?? empty.upTo)

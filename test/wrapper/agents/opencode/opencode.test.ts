@@ -95,7 +95,7 @@ t.test('text being written when the model failed is marked, also when read later
   const { agent, talk, directory } = await begin(t)
   await agent.prompt('one')
   await talk.until('turn-ended')
-  const toldUpTo = talk.heard.flatMap(event => (event.type === 'told' ? event.upTo : [])).at(-1)
+  const sentUpTo = talk.heard.flatMap(event => (event.type === 'history-read' ? event.upTo : [])).at(-1)
   await agent.prompt('break off')
   t.match(await talk.until('turn-ended'), { reason: 'failed' })
   const marked = (events: readonly AgentEvent[]) =>
@@ -106,8 +106,8 @@ t.test('text being written when the model failed is marked, also when read later
   ]
   t.strictSame(marked(talk.heard).slice(-2), texts)
   await agent.stop()
-  const later = await begin(t, { directory, resume: agent.conversation, toldUpTo })
-  t.strictSame(marked(later.agent.untold?.events ?? []), texts)
+  const later = await begin(t, { directory, resume: agent.conversation, sentUpTo })
+  t.strictSame(marked(later.agent.unsent?.events ?? []), texts)
 })
 
 t.test('an error and the next attempt are reported', how, async t => {
@@ -124,20 +124,20 @@ t.test('output recorded while nobody listened is sent by the next process, with 
   const first = await begin(t, { directory })
   await first.agent.prompt('one')
   await first.talk.until('turn-ended')
-  const toldUpTo = first.talk.heard.flatMap(event => (event.type === 'told' ? event.upTo : [])).at(-1)
+  const sentUpTo = first.talk.heard.flatMap(event => (event.type === 'history-read' ? event.upTo : [])).at(-1)
   await first.agent.prompt('two')
   await first.talk.until('turn-ended')
   await first.agent.stop()
-  const { agent } = await begin(t, { directory, resume: first.agent.conversation, toldUpTo })
+  const { agent } = await begin(t, { directory, resume: first.agent.conversation, sentUpTo })
   const rows = first.talk.heard.flatMap(event => (event.type === 'text' || event.type === 'prompted' ? event.row : []))
-  t.match(agent.untold?.events, [
+  t.match(agent.unsent?.events, [
     // How far it was told is noted before the end of the turn is.
     { type: 'turn-ended', reason: 'done' },
     { type: 'prompted', text: 'two', isOurs: true, row: rows[2] },
     { type: 'text', text: 'you said: two', row: rows[3] },
     { type: 'turn-ended', reason: 'done' }
   ])
-  t.equal(agent.untold?.events.length, 4)
+  t.equal(agent.unsent?.events.length, 4)
 })
 
 t.test('output while disconnected is sent once, in order, and the turn ends', how, async t => {

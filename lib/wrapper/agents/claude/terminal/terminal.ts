@@ -121,7 +121,7 @@ class OnTerminal implements TerminalClaude {
     this.#transcript = openTranscript({
       onRow: row => this.#take(row),
       onRead: upTo => {
-        emit({ type: 'told', upTo })
+        emit({ type: 'history-read', upTo })
         this.#turn.endCut()
       }
     })
@@ -260,10 +260,10 @@ class OnTerminal implements TerminalClaude {
         this.#requests.end(hook.tool_use_id, true, hook.tool_input)
         break
       case 'Stop':
-        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'done' })
+        this.#turn.endOnceReported(hook.last_assistant_message, { reason: 'done' })
         break
       case 'StopFailure':
-        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'failed', error: failureOf(hook) })
+        this.#turn.endOnceReported(hook.last_assistant_message, { reason: 'failed', error: failureOf(hook) })
         break
     }
     this.#noticeMode(hook.permission_mode)

@@ -19,7 +19,7 @@ export interface TerminalTurn {
   /** Its program is gone: it ends as already decided, otherwise as given. */
   lose(how: TurnEnd): void
   /** Ends it if its last text was sent. */
-  endOnceTold(last: string | undefined, how: TurnEnd): void
+  endOnceReported(last: string | undefined, how: TurnEnd): void
   /** Resolves when the end of a finished turn was sent. */
   readonly ending: Promise<void>
   /** It was told to stop: resolves when it has ended. */
@@ -122,11 +122,11 @@ export function createTerminalTurn({
     },
     end: how => end(how),
     lose: how => end(toEnd ?? how, true),
-    endOnceTold(last, how) {
+    endOnceReported(last, how) {
       toEnd = how
-      const isTold = () => !last?.trim() || lastText?.trim() === last.trim()
+      const isReported = () => !last?.trim() || lastText?.trim() === last.trim()
       ending = transcript()
-        .readUntil(isTold, transcriptLagMs)
+        .readUntil(isReported, transcriptLagMs)
         // Its end includes the context usage.
         .then(() => usage.told())
         .then(() => end(how))

@@ -1,11 +1,11 @@
-import type { AgentEvent, Step, ToldUpTo } from '../../agent.ts'
+import type { AgentEvent, HistoryPosition, Step } from '../../agent.ts'
 import { beginningOf } from '../terminal/keyboard.ts'
 import { type Block, type Fetched, promptOf, type Row, readRow, resultText } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { newLines } from './transcript.ts'
 
 /** What Claude Code recorded after a position. `handed` is the prompt being typed when its wrapper ended. */
-export function readSince(place: ToldUpTo, handed: string | undefined): { events: AgentEvent[]; upTo: ToldUpTo } {
+export function readSince(place: HistoryPosition, handed: string | undefined): { events: AgentEvent[]; upTo: HistoryPosition } {
   const events: AgentEvent[] = []
   let expected = handed === undefined ? undefined : beginningOf(handed)
   const translator = createTranslator({
@@ -37,7 +37,7 @@ export function readSince(place: ToldUpTo, handed: string | undefined): { events
  * What it recorded of a turn that was sent live. Nothing in it has a name: events were named after the turn
  * and their content. All prompts in it were written on a device, where they are shown.
  */
-export function readTurn(place: ToldUpTo, handed: string | undefined): AgentEvent[] {
+export function readTurn(place: HistoryPosition, handed: string | undefined): AgentEvent[] {
   return readSince(place, handed).events.flatMap(event => {
     if (event.type === 'prompted' && !event.isOurs) return []
     return 'row' in event ? [{ ...event, row: undefined }] : [event]

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../../../async/pause.ts'
-import type { ToldUpTo } from '../../agent.ts'
+import type { HistoryPosition } from '../../agent.ts'
 import { type Row, readRow } from './rows.ts'
 
 /** Follows the file in which Claude Code records a conversation, line by line, each once. */
@@ -22,7 +22,7 @@ export interface Transcript {
 interface TranscriptReader {
   onRow(row: Row): void
   /** Every line before this position was sent. */
-  onRead(upTo: ToldUpTo): void
+  onRead(upTo: HistoryPosition): void
   clock?: Readonly<{ now(): number; elapsedMs(): number }>
 }
 
@@ -35,7 +35,7 @@ const lookAgainMs = 50
 const mostRemembered = 20_000
 
 export function openTranscript({ onRow, onRead, clock = systemClock }: TranscriptReader): Transcript {
-  let reading: ToldUpTo | undefined
+  let reading: HistoryPosition | undefined
   let isPastInFile = false
   const opened = clock.elapsedMs()
   let since = clock.now()
@@ -84,7 +84,7 @@ export function openTranscript({ onRow, onRead, clock = systemClock }: Transcrip
 }
 
 /** The complete lines from a position on; a last one without its end is still being written. */
-export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: ToldUpTo } {
+export function newLines({ file, offset }: HistoryPosition): { lines: string[]; next: HistoryPosition } {
   const fresh = newBytes(file, offset)
   const end = fresh.lastIndexOf(0x0a) + 1
   const lines =
@@ -103,7 +103,11 @@ export function transcriptFile(env: Readonly<Record<string, string>>, directory:
 }
 
 /** How far it has recorded a conversation; undefined if its folder, which determines the file name, is gone. */
-export function endOfTranscript(env: Readonly<Record<string, string>>, directory: string, conversation: string): ToldUpTo | undefined {
+export function endOfTranscript(
+  env: Readonly<Record<string, string>>,
+  directory: string,
+  conversation: string
+): HistoryPosition | undefined {
   if (!existsSync(directory)) return undefined
   const file = transcriptFile(env, realpathSync(directory), conversation)
   return { file, offset: sizeOf(file) }

@@ -1,17 +1,17 @@
 import type { Clock } from '../../async/clock.ts'
 
-type WhyLeftOut = 'unreadable' | 'unknown-shape'
+type WhySkipped = 'unreadable' | 'unknown-shape'
 
 /** Reports each message that cannot be read here, once. */
-export interface LeftOut {
-  add(why: WhyLeftOut, seq: number): void
+export interface SkippedMessages {
+  add(why: WhySkipped, seq: number): void
   /** Reports pending ones immediately. */
   finish(): void
 }
 
 /** Messages close together are reported together, so that a flood of them does not flood the person. */
-export function createLeftOut({ say, clock }: { say(text: string): void; clock: Clock }): LeftOut {
-  const waiting: Record<WhyLeftOut, Set<number>> = { unreadable: new Set(), 'unknown-shape': new Set() }
+export function createSkippedMessages({ say, clock }: { say(text: string): void; clock: Clock }): SkippedMessages {
+  const waiting: Record<WhySkipped, Set<number>> = { unreadable: new Set(), 'unknown-shape': new Set() }
   let stop: (() => void) | undefined
 
   const finish = () => {
@@ -36,7 +36,7 @@ const reasons = ['unreadable', 'unknown-shape'] as const
 const gatherMs = 2000
 const mostNamed = 20
 
-function sentence(why: WhyLeftOut, seqs: readonly number[]): string {
+function sentence(why: WhySkipped, seqs: readonly number[]): string {
   const isOne = seqs.length === 1
   const which = isOne ? `Message ${seqs[0]} was` : `Messages ${listed(seqs)} were`
   if (why === 'unreadable')
