@@ -4,7 +4,7 @@ import t from 'tap'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { bringAxe, seriousOn } from '../web/kit/axe.ts'
-import { worldWithHelper } from './kit/helper-world.ts'
+import { worldWithDaemon } from './kit/daemon-world.ts'
 
 const devices = await openDevices(t)
 const looks = [
@@ -17,7 +17,7 @@ const withoutAccount = ['/', '/welcome', '/start', '/restore', '/link', '/pair']
 const settings = ['devices', 'people', 'access', 'appearance', 'language', 'account-key', 'lock', 'storage', 'rules', 'rules/new', 'about']
 
 t.test('axe finds nothing serious on any route, opened cold, on a phone and a desktop, light and dark [app-design §12]', async t => {
-  const { device: first, code, session, witness, url } = await worldWithHelper(t, devices, 'The garden is watered.')
+  const { device: first, code, session, witness, url } = await worldWithDaemon(t, devices, 'The garden is watered.')
   await session.say(`SCRIPT: tool exec ${JSON.stringify({ command: 'echo one' })}`)
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
   writeFileSync(join(code, 'notes.txt'), 'Water the garden\n')

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { openDevices } from '../kit/browser.ts'
-import { pick, row, worldWithHelper } from './kit/helper-world.ts'
+import { pick, row, worldWithDaemon } from './kit/daemon-world.ts'
 
 const devices = await openDevices(t)
 
 t.test('a session is archived and restored; a new message in it restores it on every device', async t => {
-  const { device, witness, session } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device, witness, session } = await worldWithDaemon(t, devices, 'Apples are in.')
   const { page } = device
   const { hostPid } = session.metadata
   await pick(device, /^More for /, 'Archive')
@@ -32,7 +32,7 @@ t.test('a session is archived and restored; a new message in it restores it on e
 })
 
 t.test('sessions are selected, archived and, after confirmation, deleted from the archive', async t => {
-  const { device, witness, session, url } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device, witness, session, url } = await worldWithDaemon(t, devices, 'Apples are in.')
   const other = await devices.open(t, url)
   await other.visit('/restore')
   await other.write('Account key', formatBackupKey(witness.secret))

@@ -6,8 +6,8 @@ import { type Device, openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { pick, row } from './kit/daemon-world.ts'
 import { ask, pressAwake, run, say } from './kit/deciding.ts'
-import { pick, row } from './kit/helper-world.ts'
 import { bringLink } from './kit/linking.ts'
 
 const devices = await openDevices(t)

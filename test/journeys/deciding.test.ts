@@ -57,7 +57,7 @@ t.test('what is allowed for the session or permanently is not asked again, and a
   await phone.page.getByRole('link', { name: /^echo \*/ }).click()
   await phone.page.getByRole('button', { name: 'Remove' }).click()
   await phone.page.getByRole('link', { name: /^echo one/ }).waitFor()
-  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }], 'no helper runs: the session takes it back')
+  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }], 'no daemon runs: the session takes it back')
   await phone.visit(`/s/${session.id}`)
   await run(phone, 'echo five')
   await ask(phone).waitFor()
@@ -65,8 +65,8 @@ t.test('what is allowed for the session or permanently is not asked again, and a
 
 t.test('decisions show the device they were made on, and no other with the same name', async t => {
   const { phone, home, session } = await world(t, devices)
-  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await helper.says(/ live\n/)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
   await run(phone, 'echo one')
   await pressAwake(phone, /^Allow once/)
   await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 1)

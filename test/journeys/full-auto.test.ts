@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { pick } from './kit/daemon-world.ts'
 import { pressAwake, run, say, world } from './kit/deciding.ts'
-import { pick } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
 const refused = 'Nothing was changed: the screen lock was not confirmed.'
@@ -39,8 +39,8 @@ t.test('with an app lock only the owner turns on Full auto: in a session, after 
   await phone.page.locator('.composer .pill').filter({ hasText: 'Full auto' }).waitFor()
 
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [folder] }))
-  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await helper.says(/ live\n/)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
   await phone.visit(`/new?folder=${encodeURIComponent(folder)}`)
   await phone.page.getByText('Demo agent', { exact: true }).click()
   await phone.page.getByText('Full auto', { exact: true }).click()

@@ -1,15 +1,15 @@
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { pick, row, worldWithDaemon } from './kit/daemon-world.ts'
 import { pressAwake } from './kit/deciding.ts'
 import { drag, press } from './kit/finger.ts'
-import { pick, row, worldWithHelper } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
 const run = (command: string) => `SCRIPT: tool exec ${JSON.stringify({ command })}`
 
 t.test('a swipe leads from decision to decision, and a new one moves nothing under the finger [U6]', async t => {
-  const { device, witness, home, session } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device, witness, home, session } = await worldWithDaemon(t, devices, 'Apples are in.')
   const { page } = device
   await session.say(run('echo first'))
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
@@ -42,7 +42,7 @@ t.test('a swipe leads from decision to decision, and a new one moves nothing und
 })
 
 t.test('pulling down the list checks the link, and a button does too', async t => {
-  const { device } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device } = await worldWithDaemon(t, devices, 'Apples are in.')
   const { page } = device
   const asked = () => page.waitForRequest(request => request.url().endsWith('/health'))
   const head = page.getByRole('heading', { level: 1 })
@@ -59,7 +59,7 @@ t.test('pulling down the list checks the link, and a button does too', async t =
 })
 
 t.test('swipes and long presses archive, pin and select a session, and close a sheet [U6]', async t => {
-  const { device } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device } = await worldWithDaemon(t, devices, 'Apples are in.')
   const { page } = device
   const apples = row(device, 'Apples are in.')
   await drag(page, apples, { x: 150 })

@@ -89,13 +89,13 @@ t.test(
     await t.test('the daemon itself is stopped', async () => {
       await openMachine(phone)
       await phone.press('Stop daemon')
-      await shoot(phone, 'stop-helper')
+      await shoot(phone, 'stop-daemon')
       await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop daemon' }).click()
       await phone.see(/Offline|Not running/)
-      await shoot(phone, 'helper-gone')
+      await shoot(phone, 'daemon-gone')
     })
 
-    // What was offered before the helper answered goes again.
+    // What was offered before the daemon answered goes again.
     async function offers(group: string, names: readonly string[]): Promise<boolean> {
       const isSo = ([group, names]: readonly [string, string]) =>
         [...document.querySelectorAll(`label:has(input[name=${group}])`)].map(label => label.textContent).join() === names

@@ -58,7 +58,7 @@ async function endAgent(phone: Device): Promise<void> {
   await phone.page.getByRole('button', { name: 'Resume' }).waitFor()
 }
 
-/** Its helper takes one that is about to end for one that runs. */
+/** Its daemon takes one that is about to end for one that runs. */
 async function isOver(computer: Computer): Promise<void> {
   for (;;) {
     const list = happy(computer, ['daemon', 'list'])

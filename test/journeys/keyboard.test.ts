@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { goTo, letAwake, press, pressAwake, seeFocusOn } from './kit/by-keyboard.ts'
-import { worldWithHelper } from './kit/helper-world.ts'
+import { worldWithDaemon } from './kit/daemon-world.ts'
 
 const devices = await openDevices(t)
 const desk = { width: 1280, height: 800 }
@@ -159,7 +159,7 @@ t.test('with only a keyboard, a session is started [app-design §10]', async t =
 
 /** The session of a demo agent, open on a desktop. */
 async function openTalk(t: Test) {
-  const world = await worldWithHelper(t, devices, 'The garden is watered.', desk)
+  const world = await worldWithDaemon(t, devices, 'The garden is watered.', desk)
   await world.device.visit(`/s/${world.session.id}`)
   await world.device.page.getByPlaceholder(/^Message /).waitFor()
   return world

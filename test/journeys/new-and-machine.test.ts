@@ -17,7 +17,7 @@ const shots = process.env['SHOTS']
 t.test(
   'a session works on a copy when the folder has uncommitted changes, which stay untouched, and the copy is removed afterwards',
   async t => {
-    const { phone, home, code } = await phoneAndHelper(t)
+    const { phone, home, code } = await phoneAndDaemon(t)
     const orchard = repository(join(code, 'orchard'))
     await chooseFolder(phone, orchard)
     await phone.page.getByText('Demo agent', { exact: true }).click()
@@ -65,7 +65,7 @@ t.test(
 )
 
 t.test('leftover agents are listed separately from sessions, and ended from the phone', async t => {
-  const { phone, home, code } = await phoneAndHelper(t)
+  const { phone, home, code } = await phoneAndDaemon(t)
   const stays = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
   t.teardown(() => stays.kill('SIGKILL'))
   const ended = new Promise(resolve => stays.once('exit', resolve))
@@ -87,8 +87,8 @@ t.test('leftover agents are listed separately from sessions, and ended from the 
 })
 
 t.test('the daemon restarts from the phone, shows its log, and explains how to update it', async t => {
-  const { phone, home, helper } = await phoneAndHelper(t, ['daemon', 'start'])
-  t.equal(await helper.ended, 0)
+  const { phone, home, daemon } = await phoneAndDaemon(t, ['daemon', 'start'])
+  t.equal(await daemon.ended, 0)
   await openMachine(phone)
   await phone.see('Running since')
   await phone.press(/^Log/)
@@ -111,7 +111,7 @@ t.test('the daemon restarts from the phone, shows its log, and explains how to u
 t.test('a conversation begun with the plain agent is found by its words and continues as a session', async t => {
   const own = t.testdir({ config: {}, data: {} })
   const env = { CLAUDE_CONFIG_DIR: join(own, 'config'), CLAUDE_CODE_EXECUTABLE: fakeClaude }
-  const { phone, home, code } = await phoneAndHelper(t, ['daemon', 'run'], { data: join(own, 'data'), env })
+  const { phone, home, code } = await phoneAndDaemon(t, ['daemon', 'run'], { data: join(own, 'data'), env })
   installFakeAdapter(home)
   writeConversation(
     join(own, 'config'),
@@ -141,17 +141,17 @@ t.test('a conversation begun with the plain agent is found by its words and cont
 })
 
 t.test('an unlinked machine leaves the list, and its program is signed out', async t => {
-  const { phone, helper } = await phoneAndHelper(t)
+  const { phone, daemon } = await phoneAndDaemon(t)
   await openMachine(phone)
   await phone.press('Unlink this computer')
   await phone.see('It can no longer read or run anything. Sessions stay on your devices.')
   const unlink = phone.page.getByRole('dialog').getByRole('button', { name: 'Unlink this computer' })
   await unlink.click()
   await phone.see('No computer linked yet')
-  await helper.says(/ unlinked\n/)
+  await daemon.says(/ unlinked\n/)
 })
 
-async function phoneAndHelper(
+async function phoneAndDaemon(
   t: Test,
   args: readonly string[] = ['daemon', 'run'],
   { data = join(t.testdir(), 'data'), env = {} }: { data?: string; env?: Record<string, string> } = {}
@@ -166,9 +166,9 @@ async function phoneAndHelper(
   await phone.write('Account key', formatBackupKey(account.secret))
   await phone.press('Restore')
   await phone.see('Live')
-  const helper = runWrapper(t, { home, args: [...args], env })
-  await helper.says(args[1] === 'run' ? / live\n/ : /./)
-  return { phone, home, code, helper }
+  const daemon = runWrapper(t, { home, args: [...args], env })
+  await daemon.says(args[1] === 'run' ? / live\n/ : /./)
+  return { phone, home, code, daemon }
 }
 
 /** As Claude Code wrote it down. */

@@ -11,7 +11,7 @@ const devices = await openDevices(t)
 const shots = process.env['SHOTS']
 
 t.test('the phone says who asks and what they get, and lets in the computer whose check code was typed [A7]', async t => {
-  const { server, phone, ask, helper } = await personAndServer(t)
+  const { server, phone, ask, daemon } = await personAndServer(t)
   const { login, link, checkCode } = await ask()
   await phone.page.goto(link)
   await phone.see('This gives full control of your agents.')
@@ -32,7 +32,7 @@ t.test('the phone says who asks and what they get, and lets in the computer whos
   await phone.hold('Hold to link', `${name} is linked`)
   t.equal(await login.ended, 0, login.output)
   t.equal(await phone.page.getByRole('link', { name: 'Start a session there' }).count(), 0, 'nothing runs there that could')
-  await helper().says(/ live\n/)
+  await daemon().says(/ live\n/)
   await phone.press('Start a session there')
   await phone.see(`Start on ${name}`)
 
@@ -117,8 +117,8 @@ async function personAndServer(t: Test, look: DeviceLook = {}) {
     const login = loginWith()
     return { login, ...(await readCode(login)) }
   }
-  const helper = () => runWrapper(t, { home: join(folder, 'home'), args: ['daemon', 'run'] })
-  return { server, phone, ask, loginWith, helper }
+  const daemon = () => runWrapper(t, { home: join(folder, 'home'), args: ['daemon', 'run'] })
+  return { server, phone, ask, loginWith, daemon }
 }
 
 async function shoot(device: Device, name: string): Promise<void> {

@@ -86,8 +86,8 @@ t.test('a plan is started in the chosen mode, or rejected with feedback that rea
 
 t.test('rules are listed, tried, changed, paused and removed in the settings', async t => {
   const { phone, home } = await world(t, devices)
-  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await helper.says(/ live\n/)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
   openRules(home).set({ on: 'command', pattern: 'echo *', folder: join(home, 'demo') }, 'Tablet')
   await phone.visit('/settings')
   await phone.press(/^Approval rules/)

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { openDevices } from '../kit/browser.ts'
-import { pick, worldWithHelper } from './kit/helper-world.ts'
+import { pick, worldWithDaemon } from './kit/daemon-world.ts'
 
 const devices = await openDevices(t)
 
 t.test('messages are found on this device and opened in place', async t => {
-  const { device, session } = await worldWithHelper(t, devices, 'The quinces are for jelly.')
+  const { device, session } = await worldWithDaemon(t, devices, 'The quinces are for jelly.')
   const { page } = device
   for (let n = 1; n <= 12; n++) await session.say(`SCRIPT: text Row ${n} of the orchard is pruned.`)
   await session.until(({ events }) => events().some(event => event.t === 'text' && event.text.includes('Row 12 ')))
@@ -33,7 +33,7 @@ t.test('messages are found on this device and opened in place', async t => {
 })
 
 t.test('a session is renamed for every device, saved as a file, and forked; where it cannot be forked, it says why', async t => {
-  const { device, session, witness, home, code } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device, session, witness, home, code } = await worldWithDaemon(t, devices, 'Apples are in.')
   const { page } = device
   await device.visit(`/s/${session.id}`)
   await pick(device, 'Session menu', 'Rename')

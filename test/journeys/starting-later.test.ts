@@ -1,14 +1,14 @@
 import t from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { worldWithHelper } from './kit/helper-world.ts'
+import { worldWithDaemon } from './kit/daemon-world.ts'
 
 const devices = await openDevices(t)
 
 t.test(
   'a session for a machine that is away waits on the phone, survives a restart of the app, and starts when the machine returns [U4]',
   async t => {
-    const { device, helper, home, witness, code } = await worldWithHelper(t, devices, 'Apples are in.')
+    const { device, daemon, home, witness, code } = await worldWithDaemon(t, devices, 'Apples are in.')
     const { page } = device
     await device.visit('/machines')
     await page.getByRole('link', { name: /agents? running/ }).click()
@@ -18,7 +18,7 @@ t.test(
     await device.visit(`/new?${query}`)
     // What the machine has is known from now on.
     await page.getByText('Demo agent', { exact: true }).waitFor()
-    await helper.kill('SIGKILL')
+    await daemon.kill('SIGKILL')
     await askLater(device)
     await device.press(/^Withdraw/)
     await device.seeNoMore('Waiting to be sent')
@@ -36,7 +36,7 @@ t.test(
 )
 
 async function askLater(device: Device): Promise<void> {
-  // Its agents are still there, only the helper is not.
+  // Its agents are still there, only the daemon is not.
   await device.page.getByRole('button', { name: 'Start when its daemon runs' }).waitFor()
   await device.see(/^The daemon on .+ is not running$/)
   await device.page.getByText('Demo agent', { exact: true }).click()

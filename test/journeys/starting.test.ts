@@ -25,10 +25,10 @@ async function phoneAndComputer(t: Test): Promise<{ phone: Device; home: string;
   return { phone, home, code }
 }
 
-async function startHelper(t: Test, home: string): Promise<WrapperProcess> {
-  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await helper.says(/ live\n/)
-  return helper
+async function startDaemon(t: Test, home: string): Promise<WrapperProcess> {
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
+  return daemon
 }
 
 async function begin(phone: Device, agent: string): Promise<void> {
@@ -43,7 +43,7 @@ async function seeSession(phone: Device, folder: string): Promise<void> {
 
 t.test('a session is started, ended and resumed from the phone, and begins with the first message', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
-  await startHelper(t, home)
+  await startDaemon(t, home)
 
   await phone.visit('/new')
   const text = phone.page.getByLabel('What should it do?')
@@ -78,7 +78,7 @@ t.test('a session is started, ended and resumed from the phone, and begins with 
 
 t.test('files attached before a session starts go with its first message', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
-  await startHelper(t, home)
+  await startDaemon(t, home)
   await phone.visit('/new')
   await phone.press('Choose a folder')
   await phone.write('Or type a path', code)
@@ -96,7 +96,7 @@ t.test('files attached before a session starts go with its first message', async
 
 t.test("a folder is found on the computer, or created after confirmation; the computer's error is shown as is", async t => {
   const { phone, home, code } = await phoneAndComputer(t)
-  await startHelper(t, home)
+  await startDaemon(t, home)
 
   await phone.visit('/new')
   await phone.press('Choose a folder')
@@ -143,7 +143,7 @@ t.test("a folder is found on the computer, or created after confirmation; the co
 
 t.test('a machine shows what it has, and without a daemon it says how to start one', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
-  const helper = await startHelper(t, home)
+  const daemon = await startDaemon(t, home)
 
   await phone.visit('/new')
   await phone.press('Choose a folder')
@@ -163,7 +163,7 @@ t.test('a machine shows what it has, and without a daemon it says how to start o
   await phone.page.goBack()
   await phone.press('Stop daemon')
   await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop daemon' }).click()
-  t.equal(await helper.ended, 0)
+  t.equal(await daemon.ended, 0)
   await phone.see('Not running')
   await phone.see(/daemon start/)
   await phone.visit('/new')

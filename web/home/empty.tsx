@@ -7,7 +7,7 @@ import { LinkCommand } from '../machines/link-command.tsx'
 import { live } from '../model/account/account.ts'
 import type { Trouble } from '../model/account/machine-call.ts'
 import { home } from '../model/home.ts'
-import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
@@ -30,10 +30,10 @@ export function NothingYet() {
       <>
         <Empty title={homeWords.ready(nameOfMachine(machine))} text={homeWords.readyText}>
           <ButtonLink look="primary" href="/new">
-            {hasHelper(machine) ? words.new.title : homeWords.howToStart}
+            {hasDaemon(machine) ? words.new.title : homeWords.howToStart}
           </ButtonLink>
         </Empty>
-        {hasHelper(machine) && <Found machine={machine} />}
+        {hasDaemon(machine) && <Found machine={machine} />}
       </>
     )
   }

@@ -5,7 +5,7 @@ import { pathOf } from '../core/routes.ts'
 import { WithCommand } from '../machines/with-command.tsx'
 import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
-import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { FlowBar } from '../ui/bar.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -69,7 +69,7 @@ function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { ty
 
 function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
   // The machine is known once its daemon or an agent runs there.
-  const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasHelper(each) && nameOfMachine(each) === name)
+  const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasDaemon(each) && nameOfMachine(each) === name)
   return (
     <div class="screen flow">
       <FlowBar back={pathOf({ name: 'home' })} icon="x" />

@@ -2,14 +2,14 @@ import { now } from '../core/clock.ts'
 import { isStale } from '../core/connection.ts'
 import { pathOf } from '../core/routes.ts'
 import { home } from '../model/home.ts'
-import { hasHelper, machineAwaySince, sessionsOn, stateOfMachine, stoppedAt, systemName } from '../model/machines.ts'
+import { hasDaemon, machineAwaySince, sessionsOn, stateOfMachine, stoppedAt, systemName } from '../model/machines.ts'
 import type { MachineView, SessionView } from '../model/store.ts'
 import { Bar } from '../ui/bar.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { words } from '../words/index.ts'
 import { agoInWords, date } from '../words/time.ts'
-import { Helper } from './helper.tsx'
+import { Daemon } from './daemon.tsx'
 import { LinkCommand } from './link-command.tsx'
 import { Processes } from './processes.tsx'
 import { SessionCard } from './sessions.tsx'
@@ -41,12 +41,12 @@ export function MachineScreen({ id }: { id: string }) {
         <div class="col form">
           {state === 'away' && stoppedAt(machine) !== undefined && <p class="lead">{words.machine.stopped}</p>}
           {state === 'away' && <WhatToDo />}
-          {!isStale.value && hasHelper(machine) && metadata?.methods?.includes('processes') ? (
+          {!isStale.value && hasDaemon(machine) && metadata?.methods?.includes('processes') ? (
             <Processes machine={machine} active={active} />
           ) : (
             <Running sessions={active} />
           )}
-          <Helper machine={machine} running={active.length} />
+          <Daemon machine={machine} running={active.length} />
           <Earlier sessions={sessions.filter(session => !session.isActive)} />
           <Facts machine={machine} isOnline={state === 'online'} />
           <Unlink machine={machine} />
@@ -81,7 +81,7 @@ function Facts({ machine: { metadata, createdAt, activeAt }, isOnline }: { machi
       <h2>{words.machine.facts}</h2>
       <dl class="facts">
         {metadata && <Fact name={words.machine.system} value={systemName(metadata.platform)} />}
-        {metadata && <Fact name={words.machine.helper} value={metadata.happyCliVersion} />}
+        {metadata && <Fact name={words.machine.version} value={metadata.happyCliVersion} />}
         {metadata && <Fact name={words.machine.home} value={metadata.homeDir} isCode />}
         <Fact name={words.machine.linked} value={date(createdAt)} />
         {!isOnline && <Fact name={words.machine.seen} value={agoInWords(activeAt, now.value)} />}

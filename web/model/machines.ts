@@ -23,12 +23,12 @@ export function modelsOf(machine: Pick<MachineView, 'id'>, agent: string, home: 
  * whenever no agent runs there.
  */
 export function stateOfMachine(machine: MachineView, home: Pick<Home, 'sessions'>): 'online' | 'idle' | 'away' {
-  if (machine.isActive || hasHelper(machine) || sessionsOn(machine, home).some(session => session.isActive)) return 'online'
+  if (machine.isActive || hasDaemon(machine) || sessionsOn(machine, home).some(session => session.isActive)) return 'online'
   return machine.daemonState ? 'away' : 'idle'
 }
 
 /** Whether its daemon is online to start, resume and end sessions for a phone. */
-export function hasHelper({ isActive, activeAt, daemonState }: Pick<MachineView, 'isActive' | 'activeAt' | 'daemonState'>): boolean {
+export function hasDaemon({ isActive, activeAt, daemonState }: Pick<MachineView, 'isActive' | 'activeAt' | 'daemonState'>): boolean {
   if (daemonState?.status !== 'running') return false
   // A live event arrives before the server's lists; if the daemon had left again, a later event would say so.
   return isActive || (daemonState.startedAt ?? 0) > activeAt
@@ -44,7 +44,7 @@ export function machineAwaySince(machine: MachineView, now: number): string {
   const stopped = stoppedAt(machine)
   return stopped === undefined
     ? words.machines.sinceAway(clockTime(machine.activeAt, now))
-    : words.machines.helperStopped(clockTime(stopped, now))
+    : words.machines.daemonStopped(clockTime(stopped, now))
 }
 
 /** False if it has Happy's daemon, or cannot be decrypted here. */

@@ -1,7 +1,7 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
 import type { ApprovalRule, RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/sealed/decisions/rules.ts'
 import type { Live } from './account/live.ts'
-import { hasHelper, sessionsOn } from './machines.ts'
+import { hasDaemon, sessionsOn } from './machines.ts'
 import type { Home, MachineView } from './store.ts'
 
 type Link = Pick<Live, 'socket' | 'cipherOf' | 'cipherOfMachine'>
@@ -27,7 +27,7 @@ interface RuleBook {
 
 /** What serves the rules of a machine: its daemon or, without one, a session that runs there. Undefined if there is neither. */
 export function keeperOf(machine: MachineView, home: Pick<Home, 'sessions'>): string | undefined {
-  if (hasHelper(machine)) return machine.id
+  if (hasDaemon(machine)) return machine.id
   return sessionsOn(machine, home).find(({ isActive, metadata }) => isActive && metadata?.methods?.includes('rules'))?.id
 }
 

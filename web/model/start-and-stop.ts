@@ -60,7 +60,7 @@ export async function stopOnMachine(link: MachineLink, machine: string, session:
   return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'told'
 }
 
-export async function stopHelper(link: MachineLink, machine: string): Promise<boolean> {
+export async function stopDaemon(link: MachineLink, machine: string): Promise<boolean> {
   return (await askMachine(link, machine, 'stop-daemon', {})).type === 'told'
 }
 

@@ -1,4 +1,4 @@
-import { TypedCommand } from '../machines/upkeep.tsx'
+import { TypedCommand } from '../machines/daemon-maintenance.tsx'
 import type { Choices } from '../model/machine-choices.ts'
 import { Problem } from '../ui/banner.tsx'
 import { Icon } from '../ui/icons/icon.tsx'

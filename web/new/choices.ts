@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { isStale } from '../core/connection.ts'
 import type { Live } from '../model/account/live.ts'
 import { type Choices, describeFolder, type KnownChoices, readChoices } from '../model/machine-choices.ts'
-import { hasHelper, isOurs } from '../model/machines.ts'
+import { hasDaemon, isOurs } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { isAllowed } from './folder.tsx'
-import { type KnownFolder, recentOf } from './folder-making.tsx'
+import { type KnownFolder, recentOf } from './known-folders.tsx'
 import { keepChoices, lastChoices } from './last-choices.ts'
 
 interface Unknown {
@@ -63,5 +63,5 @@ export function folderToBegin(last: string | undefined, choices: Choices | undef
 }
 
 function canAskNow(machine: MachineView): boolean {
-  return !isStale.value && hasHelper(machine)
+  return !isStale.value && hasDaemon(machine)
 }

@@ -10,7 +10,7 @@ import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { start as words } from '../words/start.ts'
-import { Completions, FolderState, type KnownFolder, NewFolder } from './folder-making.tsx'
+import { Completions, FolderState, type KnownFolder, NewFolder } from './known-folders.tsx'
 
 type Listing = { path: string; folders: string[] } | Trouble | undefined
 

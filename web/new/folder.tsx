@@ -1,5 +1,5 @@
+import { TypedCommand } from '../machines/daemon-maintenance.tsx'
 import { useProgram } from '../machines/link-command.tsx'
-import { TypedCommand } from '../machines/upkeep.tsx'
 import type { Choices } from '../model/machine-choices.ts'
 import { shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { start as words } from '../words/start.ts'
-import { FolderState, type KnownFolder } from './folder-making.tsx'
+import { FolderState, type KnownFolder } from './known-folders.tsx'
 
 /** The folder of the session. */
 export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | undefined; home: string | undefined; onOpen(): void }) {

@@ -11,7 +11,7 @@ import { WithCommand } from '../machines/with-command.tsx'
 import type { Live } from '../model/account/live.ts'
 import type { Trouble } from '../model/account/machine-call.ts'
 import { home } from '../model/home.ts'
-import { hasHelper, isOurs, modelsOf, nameOfMachine, stateOfMachine } from '../model/machines.ts'
+import { hasDaemon, isOurs, modelsOf, nameOfMachine, stateOfMachine } from '../model/machines.ts'
 import { newStart } from '../model/outbox/starts.ts'
 import { type AskedStart, sayFirst, startSession } from '../model/start-and-stop.ts'
 import type { MachineView } from '../model/store.ts'
@@ -30,8 +30,8 @@ import { AgentPicker, isReady } from './agent.tsx'
 import { folderToBegin, useChoices, useFolder } from './choices.ts'
 import { keepFirst } from './first-message.ts'
 import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './folder.tsx'
-import { recentOf } from './folder-making.tsx'
 import { FolderSheet } from './folder-sheet.tsx'
+import { recentOf } from './known-folders.tsx'
 import { folderStart, type LastStart, noteStart } from './last-start.ts'
 import { efforts, type FirstFiles, MoreChoices, type MoreOptions, WorktreeSwitch } from './more-options.tsx'
 
@@ -57,7 +57,7 @@ export function StartForm(props: {
   const [attempt, setAttempt] = useState(0)
   const answer = useChoices(link, machine, attempt)
   const isHere = stateOfMachine(machine, home.value) === 'online'
-  const waitsFor = isStale.value ? 'link' : hasHelper(machine) ? undefined : 'machine'
+  const waitsFor = isStale.value ? 'link' : hasDaemon(machine) ? undefined : 'machine'
   const choices = answer?.type === 'choices' ? answer.choices : undefined
   const [folderChosen, setFolder] = useState(props.folder)
   const recent = recentOf(choices)
@@ -219,7 +219,7 @@ export function StartForm(props: {
             ? words.startWhenYou
             : waitsFor === 'machine'
               ? isHere
-                ? words.startWhenHelper
+                ? words.startWhenDaemon
                 : words.startWhenBack(host)
               : mode === 'auto'
                 ? words.startAuto(host)

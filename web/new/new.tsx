@@ -5,7 +5,7 @@ import { type NewAt, pathOf } from '../core/routes.ts'
 import { WithCommand } from '../machines/with-command.tsx'
 import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
-import { hasHelper, nameOfMachine, stateOfMachine } from '../model/machines.ts'
+import { hasDaemon, nameOfMachine, stateOfMachine } from '../model/machines.ts'
 import type { Picked } from '../model/session/picked-file.ts'
 import type { MachineView } from '../model/store.ts'
 import { Bar } from '../ui/bar.tsx'
@@ -51,7 +51,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
       <Page>
         <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
         {picker}
-        <NoHelper machine={machine} keepsText={text.trim() !== ''} />
+        <NoDaemon machine={machine} keepsText={text.trim() !== ''} />
         <CommandCards />
         <FirstTime />
       </Page>
@@ -70,7 +70,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
     >
       <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
       {picker}
-      {!isStale.value && !hasHelper(machine) && <NoHelper machine={machine} keepsText={false} />}
+      {!isStale.value && !hasDaemon(machine) && <NoDaemon machine={machine} keepsText={false} />}
     </StartForm>
   )
 }
@@ -98,7 +98,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
               <b dir="auto">{nameOfMachine(machine)}</b>
               <small>{readiness(machine)}</small>
             </span>
-            <i class={`dot ${hasHelper(machine) ? 'on' : ''}`} />
+            <i class={`dot ${hasDaemon(machine) ? 'on' : ''}`} />
           </label>
         ))}
       </div>
@@ -107,7 +107,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
 }
 
 /** What is missing to start a session there, and what to do about it on the computer. */
-function NoHelper({ machine, keepsText }: { machine: MachineView; keepsText: boolean }) {
+function NoDaemon({ machine, keepsText }: { machine: MachineView; keepsText: boolean }) {
   const isAway = canBegin(machine) && !isThere(machine)
   return (
     <section class="card">
@@ -123,14 +123,14 @@ function NoHelper({ machine, keepsText }: { machine: MachineView; keepsText: boo
 }
 
 function readiness(machine: MachineView): string {
-  if (hasHelper(machine)) return words.ready
-  if (!canBegin(machine)) return words.noHelper
-  return isThere(machine) ? app.session.helperGone : words.whenBack
+  if (hasDaemon(machine)) return words.ready
+  if (!canBegin(machine)) return words.noDaemon
+  return isThere(machine) ? app.session.daemonGone : words.whenBack
 }
 
 /** Now, or once the machine is back. */
 function canBegin(machine: MachineView): boolean {
-  return hasHelper(machine) || machine.daemonState?.status === 'running'
+  return hasDaemon(machine) || machine.daemonState?.status === 'running'
 }
 
 /** The machine is online, even if its daemon is not. */
@@ -142,5 +142,5 @@ function isThere(machine: MachineView): boolean {
 function machinesToChoose(all: ReadonlyMap<string, MachineView>): MachineView[] {
   return [...all.values()]
     .filter(({ metadata }) => metadata !== undefined)
-    .sort((a, b) => Number(hasHelper(b)) - Number(hasHelper(a)) || nameOfMachine(a).localeCompare(nameOfMachine(b)))
+    .sort((a, b) => Number(hasDaemon(b)) - Number(hasDaemon(a)) || nameOfMachine(a).localeCompare(nameOfMachine(b)))
 }

@@ -11,7 +11,7 @@ import { settings } from '../words/settings.ts'
 
 export function AboutPage() {
   const version = useServerVersion()
-  const helpers = [...home.value.machines.values()].flatMap(({ id, metadata }) => (metadata ? [{ id, metadata }] : []))
+  const daemons = [...home.value.machines.values()].flatMap(({ id, metadata }) => (metadata ? [{ id, metadata }] : []))
   return (
     <>
       <div class="about-mark">
@@ -28,12 +28,12 @@ export function AboutPage() {
           <dt>{settings.about.server}</dt>
           <dd>{version === undefined ? location.host : version + lists.comma + location.host}</dd>
         </div>
-        {helpers.length > 0 && (
+        {daemons.length > 0 && (
           <div>
-            <dt>{settings.helpers}</dt>
+            <dt>{settings.daemons}</dt>
             <dd>
-              {helpers.map(({ id, metadata }) => (
-                <div key={id}>{settings.helperOn(metadata.happyCliVersion, metadata.displayName ?? metadata.host)}</div>
+              {daemons.map(({ id, metadata }) => (
+                <div key={id}>{settings.daemonOn(metadata.happyCliVersion, metadata.displayName ?? metadata.host)}</div>
               ))}
             </dd>
           </div>

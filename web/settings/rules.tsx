@@ -101,7 +101,7 @@ function OfMachine({ machine, rules }: { machine: MachineView; rules: MachineRul
     return (
       <section class="grp">
         <h2>{host}</h2>
-        <Banner icon="monitor" title={words.noHelper(host)} text={words.noHelperText} />
+        <Banner icon="monitor" title={words.noDaemon(host)} text={words.noDaemonText} />
       </section>
     )
   }

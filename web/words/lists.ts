@@ -98,7 +98,7 @@ const english = {
   forkNotThere: (agent: string) => `${agent} no longer has this message in its conversation.`,
   forking: 'Forking',
   forkFailed: 'It could not be forked',
-  noHelper: (host: string) => `The daemon on ${host} is not running.`,
+  noDaemon: (host: string) => `The daemon on ${host} is not running.`,
   export: 'Export',
   exportText: 'The whole session, decrypted on this device. The saved file is not encrypted.',
   exportMarkdown: 'To read (Markdown)',

@@ -107,8 +107,8 @@ const english = {
   eraseConfirm: 'Erase',
   erasing: 'Erasing',
 
-  helpers: 'On your computers',
-  helperOn: (version: string, host: string) => `${version} on ${host}`,
+  daemons: 'On your computers',
+  daemonOn: (version: string, host: string) => `${version} on ${host}`,
   licencesAll: 'All licenses',
   diagnostics: 'Diagnostics',
   diagnosticsHint: 'Versions, states and counts. No names, content or keys.',

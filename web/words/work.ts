@@ -37,8 +37,8 @@ const english = {
       `The response from ${host} belongs to something else. Either it runs an older version of Afield, or the server changed something in transit.`,
     unreadable: (host: string) => `This app cannot read the response from ${host}.`
   },
-  oldHelper: 'This session runs an older Afield that supports only changes.',
-  oldHelperHint: (host: string) => `For search, staging, commits and the log, start it again with a newer Afield on ${host}.`,
+  oldWrapper: 'This session runs an older Afield that supports only changes.',
+  oldWrapperHint: (host: string) => `For search, staging, commits and the log, start it again with a newer Afield on ${host}.`,
 
   noRepository: 'Not a git repository',
   noRepositoryHint: 'Changes are shown per step in the session.',

@@ -50,7 +50,7 @@ export async function pairWithHappy(computer: Computer, phone: Device): Promise<
   return login.ended
 }
 
-/** Starts the helper of the computer, and goes to its page. */
+/** Starts the daemon of the computer, and goes to its page. */
 export async function startHappyDaemon(computer: Computer, phone: Device): Promise<void> {
   happy(computer, ['daemon', 'start-sync'])
   await phone.visit('/machines')

@@ -30,7 +30,7 @@ export function machineAbout(evil: Evil, name = 'machine.name'): MachineMetadata
   }
 }
 
-/** What its helper answers; `session` runs there. */
+/** What its daemon answers; `session` runs there. */
 export function answersOfMachine(evil: Evil, session: () => string | undefined): Partial<MachineHandlers> {
   const folder = `/${evilName(evil, 'choices.folder')}`
   const said = (name: string) => ({

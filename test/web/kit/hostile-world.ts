@@ -13,7 +13,7 @@ import { bodiesOf, eventsOf } from './hostile-messages.ts'
 import { metadataOf, serveFolder, stateOf } from './hostile-session.ts'
 import { type Evil, evilHeader } from './xss.ts'
 
-/** A computer of the account whose agent, folder and helper say nothing but what they are given. */
+/** A computer of the account whose agent, folder and daemon say nothing but what they are given. */
 export interface HostileWorld {
   readonly secret: Uint8Array
   readonly machine: string
@@ -52,9 +52,9 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   const sealed = ofMachine.cipher.seal(machineAbout(evil))
   await rest.call('openMachine', { body: { id: machine, metadata: sealed, daemonState, dataEncryptionKey: ofMachine.wrapped } })
   let atWork: string | undefined
-  const helper = await open({ as: 'machine', id: machine })
-  await serveMachine({ socket: helper, cipher: ofMachine.cipher, machine, handlers: answersOfMachine(evil, () => atWork) }).registered
-  helper.send('machine-alive', { machineId: machine, time: Date.now() })
+  const daemon = await open({ as: 'machine', id: machine })
+  await serveMachine({ socket: daemon, cipher: ofMachine.cipher, machine, handlers: answersOfMachine(evil, () => atWork) }).registered
+  daemon.send('machine-alive', { machineId: machine, time: Date.now() })
   // Another, which nobody hears of.
   const ofOther = vault.newKey()
   const silent = { status: 'running', startedAt: 1 }

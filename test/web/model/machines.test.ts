@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
-import { hasHelper, modelsOf, stateOfMachine, stoppedAt } from '../../../web/model/machines.ts'
+import { hasDaemon, modelsOf, stateOfMachine, stoppedAt } from '../../../web/model/machines.ts'
 import { keeperOf } from '../../../web/model/rules.ts'
 import type { MachineView, SessionView } from '../../../web/model/store.ts'
 
@@ -15,7 +15,7 @@ const rows: [string, Partial<MachineView>, boolean][] = [
 ]
 
 t.test('a daemon can be used while it is connected, and is not offered once it is gone', async t => {
-  for (const [what, of, expected] of rows) t.equal(hasHelper(machine(of)), expected, what)
+  for (const [what, of, expected] of rows) t.equal(hasDaemon(machine(of)), expected, what)
 })
 
 t.test('a machine whose daemon has just connected is not shown as away', async t => {

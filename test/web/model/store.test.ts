@@ -70,9 +70,9 @@ t.test('a session shows one state, the most important one', async t => {
       { agentState: { requests: { r: request }, completedRequests: { r: answered(request) } } },
       'quiet'
     ],
-    ['nobody can answer without a helper', { ...asking, isActive: false }, 'ended'],
+    ['nobody can answer without a daemon', { ...asking, isActive: false }, 'ended'],
     ['work', { isThinking: true }, 'working'],
-    ['a helper that is gone without saying so', { isActive: false, metadata: metadata({ lifecycleState: 'running' }) }, 'away'],
+    ['a daemon that is gone without saying so', { isActive: false, metadata: metadata({ lifecycleState: 'running' }) }, 'away'],
     ['one that ended', { isActive: false, metadata: metadata({ lifecycleState: 'archived' }) }, 'ended'],
     ['one that ended and is not read yet', { isActive: false, seq: 5 }, 'done'],
     ['one that ended when somebody stopped it', { isActive: false, seq: 5, last: { seq: 5, at, text: 'x', end: 'cancelled' } }, 'ended'],

@@ -12,14 +12,14 @@ t.test('New says what a machine lacks to start a session, and how to get it', as
   const open = (story: string) => openStory(page, origin, `/?app=${story}`, 'light')
   const starts = page.getByRole('button', { name: /^Start/ })
 
-  await open('new-helper-gone')
+  await open('new-daemon-gone')
   await page.getByRole('heading', { name: 'The daemon on studio-mini is not running' }).waitFor()
   await page.getByText('Run afield daemon start there once').waitFor()
   t.equal(await starts.innerText(), 'Start when its daemon runs', 'agents that run there say that it is not away')
   t.ok(await starts.isDisabled(), 'nothing is known to start')
   await page.getByText('does not know yet which agents studio-mini has').waitFor()
 
-  await open('new-helper-dead')
+  await open('new-daemon-dead')
   await page.getByText('Could not check agents on build-box').waitFor()
   t.match(await page.getByRole('alert').innerText(), 'Run afield daemon start there once')
   t.ok(await starts.isDisabled(), 'and no agent is made up')

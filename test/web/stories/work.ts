@@ -230,7 +230,7 @@ export const workStories: Record<string, () => WorkStory> = {
   'work-trouble': () => story(['changes'], { status: null, trouble: { why: 'failed', says: 'Git took too long here.' } }),
   'work-away': () => story(['changes'], { isHere: false }),
   'work-away-unknown': () => story(['changes'], { isHere: false, status: null }),
-  'work-old-helper': () => story(['log'], { ability: 'shell' }),
+  'work-old-wrapper': () => story(['log'], { ability: 'shell' }),
   'work-files': () => story(['files']),
   'work-open': () => story(['files', 'src', 'auth', 'callback.ts']),
   'work-conflict': () => story(['files', 'src', 'auth', 'callback.ts'], { changedMeanwhile: true }),

@@ -4,7 +4,7 @@ import { go } from '../../core/router.ts'
 import { pathOf } from '../../core/routes.ts'
 import { live } from '../../model/account/account.ts'
 import { home } from '../../model/home.ts'
-import { hasHelper, nameOfMachine } from '../../model/machines.ts'
+import { hasDaemon, nameOfMachine } from '../../model/machines.ts'
 import { type Hit, hasWords, wordsOf } from '../../model/search-text.ts'
 import { lastMovedAt, titleOf } from '../../model/sessions.ts'
 import type { SessionView } from '../../model/store.ts'
@@ -85,7 +85,7 @@ function Found({ query, session }: { query: string; session: string | undefined 
     [home.value.sessions, sought]
   )
   const hits = useMemo(() => searchMessages(query, session), [query, session, version.value])
-  const machines = [...home.value.machines.values()].filter(hasHelper)
+  const machines = [...home.value.machines.values()].filter(hasDaemon)
   const search = useMachineSearch(query)
   const isNothing = titles.length + hits.length === 0
   const canLook = session === undefined && machines.length > 0 && search.found.length === 0

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { ServerLink } from '../account/server-link.ts'
-import { hasHelper } from '../machines.ts'
+import { hasDaemon } from '../machines.ts'
 import type { AskedStart, sayFirst, startSession } from '../start-and-stop.ts'
 import type { MachineView } from '../store.ts'
 import type { EntryState, Kind } from './durable-queue.ts'
@@ -36,7 +36,7 @@ export function starts({ link, machines, begin, say }: StartSources): Kind<Waiti
     keepsFailed: true,
     mayLeave({ machine }) {
       const known = machines.value.get(machine)
-      return known && hasHelper(known) ? 0 : Number.POSITIVE_INFINITY
+      return known && hasDaemon(known) ? 0 : Number.POSITIVE_INFINITY
     },
     async send({ machine, asked, text }) {
       const outcome = await begin(link, machine, asked)

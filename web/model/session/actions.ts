@@ -10,7 +10,7 @@ import type { Live } from '../account/live.ts'
 import { noteEnding } from '../decisions/closed-decisions.ts'
 import { groups } from '../groups.ts'
 import { home, pin, tellHome } from '../home.ts'
-import { hasHelper } from '../machines.ts'
+import { hasDaemon } from '../machines.ts'
 import { stopOnMachine } from '../start-and-stop.ts'
 import { changeMetadata } from './metadata.ts'
 
@@ -93,7 +93,7 @@ async function endAgent(live: Live, id: string): Promise<boolean> {
     () => false
   )
   const machine = home.peek().machines.get(home.peek().sessions.get(id)?.metadata?.machineId ?? '')
-  const isEnded = isDone || (machine !== undefined && hasHelper(machine) && (await stopOnMachine(live, machine.id, id)))
+  const isEnded = isDone || (machine !== undefined && hasDaemon(machine) && (await stopOnMachine(live, machine.id, id)))
   if (!isEnded) noteEnding(id, false)
   return isEnded
 }

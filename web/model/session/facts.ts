@@ -10,7 +10,7 @@ import type {
   UsageWindow
 } from '../../../lib/protocol/sealed/session.ts'
 import { session as words } from '../../words/session.ts'
-import { hasHelper } from '../machines.ts'
+import { hasDaemon } from '../machines.ts'
 import { agentOf, hostOf, isInCopy, projectOf, titleOf } from '../sessions.ts'
 import type { MachineView, SessionView } from '../store.ts'
 
@@ -96,7 +96,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
   const { metadata, agentState } = session
   const agent = agentOf(session) ?? 'The agent'
   const ofHappy = metadata && modesOfHappy(metadata)
-  const canResume = !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata)
+  const canResume = !session.isActive && metadata !== undefined && machine !== undefined && hasDaemon(machine) && isResumable(metadata)
   return {
     id: session.id,
     seq: session.seq,
@@ -138,7 +138,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     canResume,
     editsQueue: metadata?.editsQueue === true,
     wakesDeaf: canResume && isOfHappy(metadata),
-    canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
+    canForkAt: machine !== undefined && hasDaemon(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     hasOwnKey: session.dataEncryptionKey !== null,
     compromisedAt: metadata?.compromisedAt ?? undefined,

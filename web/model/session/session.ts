@@ -8,7 +8,7 @@ import { noteEnding } from '../decisions/closed-decisions.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from '../decisions/decisions.ts'
 import { answeredQuestions, type OpenQuestion, openQuestions } from '../decisions/questions.ts'
 import { type Asking, openAsking } from '../decisions/sent-answers.ts'
-import { hasHelper } from '../machines.ts'
+import { hasDaemon } from '../machines.ts'
 import { resumeSession, stopOnMachine } from '../start-and-stop.ts'
 import type { MachineView, SessionView } from '../store.ts'
 import type { Transcript } from '../transcript/transcript.ts'
@@ -180,15 +180,15 @@ export function openSession(sources: SessionSources): SessionModel {
         ({ success }) => success,
         () => false
       )
-      const helper = machine.peek()
+      const daemon = machine.peek()
       // A wrapper that hangs does not end itself.
-      const isEnded = isDone || (helper !== undefined && hasHelper(helper) && (await stopOnMachine(live, helper.id, id)))
+      const isEnded = isDone || (daemon !== undefined && hasDaemon(daemon) && (await stopOnMachine(live, daemon.id, id)))
       if (!isEnded) noteEnding(id, false)
       return isEnded
     },
     async resume() {
-      const helper = machine.peek()
-      if (helper === undefined || asked.peek().resume === 'asking') return
+      const daemon = machine.peek()
+      if (daemon === undefined || asked.peek().resume === 'asking') return
       clearTimeout(heardOf)
       goneSince = facts.peek()?.activeAt ?? 0
       asked.value = { ...asked.peek(), resume: 'asking' }
@@ -200,7 +200,7 @@ export function openSession(sources: SessionSources): SessionModel {
         asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
         return
       }
-      const outcome = await resumeSession(live, helper.id, id)
+      const outcome = await resumeSession(live, daemon.id, id)
       if (outcome.type === 'failed') {
         // It may have resumed although its daemon could not report it.
         if (facts.peek()?.presence !== 'here') asked.value = { ...asked.peek(), resume: outcome }

@@ -3,7 +3,7 @@ import type { MachineProcess } from '../../../lib/protocol/sealed/calls/machine-
 import { now } from '../../core/clock.ts'
 import { live } from '../../model/account/account.ts'
 import { home } from '../../model/home.ts'
-import { hasHelper } from '../../model/machines.ts'
+import { hasDaemon } from '../../model/machines.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { readProcess } from '../../model/session/process.ts'
 import type { SessionModel } from '../../model/session/session.ts'
@@ -80,11 +80,11 @@ function useProcess({ id, presence }: SessionFacts, machine: string | undefined)
   const [process, setProcess] = useState<MachineProcess | 'asking' | 'unknown'>()
   const link = live.value
   useEffect(() => {
-    const helper = home.peek().machines.get(machine ?? '')
-    if (presence !== 'here' || !link || !helper || !hasHelper(helper)) return
+    const daemon = home.peek().machines.get(machine ?? '')
+    if (presence !== 'here' || !link || !daemon || !hasDaemon(daemon)) return
     let isGone = false
     setProcess('asking')
-    void readProcess(link, helper.id, id).then(found => !isGone && setProcess(found ?? 'unknown'))
+    void readProcess(link, daemon.id, id).then(found => !isGone && setProcess(found ?? 'unknown'))
     return () => {
       isGone = true
     }

@@ -5,7 +5,7 @@ import { live } from '../../model/account/account.ts'
 import type { Trouble } from '../../model/account/machine-call.ts'
 import { forkSession } from '../../model/histories.ts'
 import { home } from '../../model/home.ts'
-import { hasHelper } from '../../model/machines.ts'
+import { hasDaemon } from '../../model/machines.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { changeMetadata } from '../../model/session/metadata.ts'
 import type { SessionModel } from '../../model/session/session.ts'
@@ -74,7 +74,7 @@ export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
   const { isBusy, run } = useBusy()
   const link = live.value
   const machine = home.value.machines.get(home.value.sessions.get(facts.id)?.metadata?.machineId ?? '')
-  const canFork = machine !== undefined && hasHelper(machine)
+  const canFork = machine !== undefined && hasDaemon(machine)
   const fork = () =>
     run(async () => {
       if (!link || !machine) return
@@ -87,7 +87,7 @@ export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
     })
   return (
     <Sheet title={lists.forkTitle} onClose={onClose}>
-      <p class="lead">{!canFork ? lists.noHelper(facts.host) : after ? lists.forkTextAt(facts.host) : lists.forkText(facts.host)}</p>
+      <p class="lead">{!canFork ? lists.noDaemon(facts.host) : after ? lists.forkTextAt(facts.host) : lists.forkText(facts.host)}</p>
       {after && (
         <blockquote class="quoted" dir="auto">
           {after.text}

@@ -1,6 +1,6 @@
 import { live } from '../../model/account/account.ts'
 import { home } from '../../model/home.ts'
-import { hasHelper } from '../../model/machines.ts'
+import { hasDaemon } from '../../model/machines.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { readProcess } from '../../model/session/process.ts'
 import { closeLayer } from '../../ui/behavior/layers.ts'
@@ -12,7 +12,7 @@ import { session as words } from '../../words/session.ts'
 export async function runningThere(id: string): Promise<readonly string[]> {
   const link = live.peek()
   const machine = home.peek().machines.get(home.peek().sessions.get(id)?.metadata?.machineId ?? '')
-  if (link === undefined || machine === undefined || !hasHelper(machine)) return []
+  if (link === undefined || machine === undefined || !hasDaemon(machine)) return []
   // A busy daemon does not block taking over.
   const late = new Promise<undefined>(resolve => setTimeout(resolve, withinMs))
   return (await Promise.race([readProcess(link, machine.id, id), late]))?.inShells ?? []

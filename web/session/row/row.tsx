@@ -158,7 +158,7 @@ function absence(session: SessionView): string {
   const machine = machineOf(session)
   const host = hostOf(session, machine)
   const isMachineAway = machine !== undefined && stateOfMachine(machine, home.value) === 'away'
-  return isMachineAway && host !== undefined ? words.session.waitsFor(host) : words.session.helperGone
+  return isMachineAway && host !== undefined ? words.session.waitsFor(host) : words.session.daemonGone
 }
 
 function machineOf({ metadata }: SessionView): MachineView | undefined {

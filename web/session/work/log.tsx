@@ -10,7 +10,7 @@ import { work as words } from '../../words/work.ts'
 import { FileDiffView } from './diff/file-diff.tsx'
 import { WorkFrame, type WorkProps } from './frame.tsx'
 import { FileFace, Lines, totalOf } from './rows.tsx'
-import { NoStatus, Nothing, NothingKept, OldHelper, TroubleNote } from './states.tsx'
+import { NoStatus, Nothing, NothingKept, OldWrapper, TroubleNote } from './states.tsx'
 import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 const pageOf = 40
@@ -28,7 +28,7 @@ export function WorkLog({ work, facts, commit }: WorkProps & { commit: string | 
       up={commit === undefined ? undefined : { view: ['log'], label: words.backToLog }}
     >
       {work.ability.value === 'shell' && work.isHere.value ? (
-        <OldHelper facts={facts} />
+        <OldWrapper facts={facts} />
       ) : hasNone ? (
         <NoStatus work={work} facts={facts} />
       ) : commit === undefined ? (

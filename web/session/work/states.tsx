@@ -75,8 +75,8 @@ export function NothingKept({ facts }: { facts: SessionFacts }) {
 }
 
 /** For sessions whose wrapper supports neither search nor commits. */
-export function OldHelper({ facts }: { facts: SessionFacts }) {
-  return <Nothing title={words.oldHelper} text={words.oldHelperHint(facts.host)} />
+export function OldWrapper({ facts }: { facts: SessionFacts }) {
+  return <Nothing title={words.oldWrapper} text={words.oldWrapperHint(facts.host)} />
 }
 
 /** Why the machine failed, shown where the action was requested. */

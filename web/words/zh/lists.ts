@@ -91,7 +91,7 @@ export const lists: ListWords = {
   forkNotThere: agent => `${agent} 的对话中已没有这条消息。`,
   forking: '正在分叉',
   forkFailed: '无法分叉',
-  noHelper: host => `${host} 的守护进程没有运行。`,
+  noDaemon: host => `${host} 的守护进程没有运行。`,
   export: '导出',
   exportText: '整个会话，在这台设备上解密。你保存的文件没有加密。',
   exportMarkdown: '供阅读（Markdown）',

@@ -96,8 +96,8 @@ export const settings: SettingsWords = {
   eraseConfirm: '抹掉',
   erasing: '正在抹掉',
 
-  helpers: '在你的电脑上',
-  helperOn: (version, host) => `${host} 上的 ${version}`,
+  daemons: '在你的电脑上',
+  daemonOn: (version, host) => `${host} 上的 ${version}`,
   licencesAll: '所有许可证',
   diagnostics: '诊断信息',
   diagnosticsHint: '版本、状态和数量。不含名称、内容和密钥。',

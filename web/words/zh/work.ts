@@ -32,8 +32,8 @@ export const work: WorkWords = {
     astray: host => `${host} 的答复对应的是另一件事。要么它运行的是旧版 Afield，要么服务器在传输中改动了什么。`,
     unreadable: host => `此应用无法读取 ${host} 的响应。`
   },
-  oldHelper: '这个会话运行的是只支持更改的旧版 Afield。',
-  oldHelperHint: host => `要使用搜索、暂存、提交和提交记录，请在 ${host} 上用较新的 Afield 重新启动它。`,
+  oldWrapper: '这个会话运行的是只支持更改的旧版 Afield。',
+  oldWrapperHint: host => `要使用搜索、暂存、提交和提交记录，请在 ${host} 上用较新的 Afield 重新启动它。`,
 
   noRepository: '不是 git 仓库',
   noRepositoryHint: '更改会在会话的每一步中显示。',

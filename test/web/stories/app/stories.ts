@@ -145,10 +145,10 @@ const news = {
   }),
   'new-waiting': at('/new', { machine: {} }),
   'new-not-answered': at('/new', { machine: { choices: 'away' } }),
-  'new-helper-dead': at('/new', { machine: { choices: 'gone' } }),
+  'new-daemon-dead': at('/new', { machine: { choices: 'gone' } }),
   'new-asleep': at('/new', { home: homeOf([{ ...thinkpad, daemonState: { status: 'stopped' } }], []) }),
   'new-away': at('/new', { home: homeOf([thinkpad], []) }),
-  'new-helper-gone': at('/new', { home: homeOf([{ ...studio, isActive: false }], moving) }),
+  'new-daemon-gone': at('/new', { home: homeOf([{ ...studio, isActive: false }], moving) }),
   'new-no-agent': at('/new', { machine: { ...machine, choices: { agents: [], recentFolders: [], home: '/home/mira' } } }),
   'new-no-machine': at('/new', { home: nobody })
 }

@@ -3,7 +3,7 @@ import { isStale } from '../core/connection.ts'
 import { pathOf } from '../core/routes.ts'
 import { live } from '../model/account/account.ts'
 import { type Choices, type KnownChoices, readChoices } from '../model/machine-choices.ts'
-import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
@@ -14,29 +14,29 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { machine as machineWords } from '../words/machine.ts'
 import { start as words } from '../words/start.ts'
 import { Copies } from './copies.tsx'
-import { Restarting, TypedCommand, Upkeep } from './upkeep.tsx'
+import { DaemonMaintenance, Restarting, TypedCommand } from './daemon-maintenance.tsx'
 import { WithCommand } from './with-command.tsx'
 
 /** The daemon of a machine: what it offers and how to maintain it; if there is none, how to start it. */
-export function Helper({ machine, running }: { machine: MachineView; running: number }) {
+export function Daemon({ machine, running }: { machine: MachineView; running: number }) {
   const startedAt = machine.daemonState?.startedAt
   const [restartedFrom, setRestartedFrom] = useState<number>()
   // Unknown without a link.
   if (isStale.value) return null
-  const isThere = hasHelper(machine)
+  const isThere = hasDaemon(machine)
   if (restartedFrom !== undefined && (restartedFrom === startedAt || !isThere)) return <Restarting />
-  if (!isThere) return <NoHelper />
+  if (!isThere) return <NoDaemon />
   return <Offers machine={machine} running={running} onRestart={() => setRestartedFrom(startedAt)} />
 }
 
-function NoHelper() {
+function NoDaemon() {
   return (
     <section class="grp">
-      <h2>{words.helper}</h2>
+      <h2>{words.daemon}</h2>
       <div class="card">
         <h3 class="card-h with-icon">
           <i class="dot" />
-          {words.helperGone}
+          {words.daemonGone}
         </h3>
         <p class="lead">
           <WithCommand told={words.awayText} />
@@ -69,7 +69,7 @@ function Offers({ machine, running, onRestart }: { machine: MachineView; running
       {choices && choices.recentFolders.length > 0 && <Folders machine={machine} choices={choices} />}
       {machine.metadata?.methods?.includes('worktrees') && <Copies machine={machine} running={running} />}
       {choices && <Agents choices={choices} />}
-      <Upkeep machine={machine} onRestart={onRestart} />
+      <DaemonMaintenance machine={machine} onRestart={onRestart} />
       {choices?.allowedFolders && <Allowed folders={choices.allowedFolders} home={choices.home} />}
     </>
   )

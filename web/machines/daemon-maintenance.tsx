@@ -3,7 +3,7 @@ import { now } from '../core/clock.ts'
 import { live } from '../model/account/account.ts'
 import { askMachine, type Trouble } from '../model/account/machine-call.ts'
 import { isOurs, nameOfMachine } from '../model/machines.ts'
-import { stopHelper } from '../model/start-and-stop.ts'
+import { stopDaemon } from '../model/start-and-stop.ts'
 import type { MachineView } from '../model/store.ts'
 import { useAsked } from '../session/starting/machine-answer.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
@@ -22,7 +22,7 @@ import { clockTime } from '../words/time.ts'
 import { WithCommand } from './with-command.tsx'
 
 /** Maintenance of a machine's daemon, as far as its metadata lists the methods. */
-export function Upkeep({ machine, onRestart }: { machine: MachineView; onRestart(): void }) {
+export function DaemonMaintenance({ machine, onRestart }: { machine: MachineView; onRestart(): void }) {
   const host = nameOfMachine(machine)
   const startedAt = machine.daemonState?.startedAt
   const can = (method: string) => machine.metadata?.methods?.includes(method) ?? false
@@ -41,15 +41,15 @@ export function Upkeep({ machine, onRestart }: { machine: MachineView; onRestart
   const close = () => setSheet(undefined)
   return (
     <section class="grp">
-      <h2>{start.helper}</h2>
+      <h2>{start.daemon}</h2>
       <div class="card tight">
         <div class="irow">
           <i class="dot on" />
           <span>
-            <b>{startedAt === undefined ? start.helperRuns : start.helperSince(clockTime(startedAt, now.value))}</b>
+            <b>{startedAt === undefined ? start.daemonRuns : start.daemonSince(clockTime(startedAt, now.value))}</b>
           </span>
           <button class="txt danger-t" type="button" onClick={() => setSheet('stop')}>
-            {start.stopHelper}
+            {start.stopDaemon}
           </button>
         </div>
         {can('restart') && (
@@ -123,7 +123,7 @@ export function Restarting() {
   }, [])
   return (
     <section class="grp">
-      <h2>{start.helper}</h2>
+      <h2>{start.daemon}</h2>
       <div class="card" role="status">
         <h3 class="card-h with-icon">
           <Icon name="rotate-cw" class={isLate ? '' : 'spin'} />
@@ -234,7 +234,7 @@ function StopSheet({ machine, host, onClose }: SheetProps) {
   const stop = () =>
     run(async () => {
       const link = live.peek()
-      if (link && (await stopHelper(link, machine.id))) closeLayer()
+      if (link && (await stopDaemon(link, machine.id))) closeLayer()
       else setFailed(true)
     })
   return (
@@ -244,7 +244,7 @@ function StopSheet({ machine, host, onClose }: SheetProps) {
       </p>
       {hasFailed && <Problem title={start.stopFailed(host)} text={start.stopFailedText} />}
       <Button look="danger" isLarge isWide onClick={() => void stop()} busy={isBusy && start.stopping}>
-        {start.stopHelper}
+        {start.stopDaemon}
       </Button>
     </Sheet>
   )

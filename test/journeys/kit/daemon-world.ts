@@ -10,15 +10,15 @@ import { runWrapper } from '../../wrapper/kit/wrapper.ts'
 
 type Devices = Awaited<ReturnType<typeof openDevices>>
 
-/** A browser signed in to an account whose computer has a helper, and a session of the demo agent that said something. */
-export async function worldWithHelper(t: Test, devices: Devices, said: string, look: DeviceLook = {}) {
+/** A browser signed in to an account whose computer has a daemon, and a session of the demo agent that said something. */
+export async function worldWithDaemon(t: Test, devices: Devices, said: string, look: DeviceLook = {}) {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const { phone: witness, home } = await linkedComputer(t, server)
   const code = join(home, '..', 'code')
   mkdirSync(code, { recursive: true })
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [code] }))
-  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await helper.says(/ live\n/)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
   const device = await devices.open(t, server.url, look)
   device.page.setDefaultTimeout(20_000)
   await device.visit('/restore')
@@ -28,7 +28,7 @@ export async function worldWithHelper(t: Test, devices: Devices, said: string, l
   const session = await startTalk(t, { witness, home, code }, said)
   await device.visit('/')
   await row(device, said).waitFor()
-  return { device, witness, home, session, code, helper, url: server.url }
+  return { device, witness, home, session, code, daemon, url: server.url }
 }
 
 async function startTalk(
