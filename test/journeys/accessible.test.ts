@@ -60,7 +60,7 @@ t.test('axe finds nothing serious on any route, opened cold, on a phone and a de
   }
 })
 
-/** Until the screen is there, and nothing of it is on its way any more. */
+/** Waits until the screen has its heading and nothing on it is loading. */
 async function settled({ page }: Device): Promise<void> {
   await page.locator('main h1').first().waitFor()
   await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null)

@@ -22,7 +22,7 @@ t.test('a session is archived and restored; a new message in it restores it on e
   await pick(device, /^More for /, 'Archive')
   await device.press('Archive, 1 session')
   await row(device, 'Plums are in.').click()
-  // The agent ends once it can no longer be taken back.
+  // The agent ends once archiving can no longer be undone.
   await page.getByPlaceholder('Send a message to resume').fill('SCRIPT: text Pears are in.')
   await device.press('Send')
   await page.getByRole('log').getByText('Pears are in.', { exact: true }).waitFor()

@@ -75,7 +75,7 @@ t.test('a device with a wrong clock links another one, and notices when the time
   await phone.seeNoMore("This device's clock is")
 })
 
-/** Its own clock alone is wrong; that of the browser's keys and of the server is right. */
+/** Only the app's clock is wrong; those of the browser's key store and of the server are right. */
 async function openWithClock(t: Test, url: string, byMs: number): Promise<Device> {
   const device = await devices.open(t, url)
   device.page.setDefaultTimeout(20_000)

@@ -7,14 +7,14 @@ import { texts } from '../wrapper/kit/demo.ts'
 import { say } from './kit/deciding.ts'
 import { openRepository } from './repository-session.ts'
 
-// One computer for all: what is promised here is about a session that is lived in.
+// One computer for all tests: they are about a session in use.
 const devices = await openDevices(t)
 const { device, lookOn, session, folder } = await openRepository(t, devices)
 const { page } = device
 const long = `SCRIPT: slow 90000 ${'word '.repeat(400)}`
 const box = { name: /message/i }
 
-/** Until what waits stands in the queue in this order. */
+/** Waits until the queue shows these messages in this order. */
 function inOrder({ page }: typeof device, words: string[]) {
   return page.waitForFunction(words => {
     const shown = [...document.querySelectorAll('.queue li')].map(each => each.textContent ?? '')
@@ -89,7 +89,7 @@ t.test('long-pressed, or with Alt+Enter, sending a message interrupts the curren
 
 t.test('messages that wait on this device for a link can be edited and withdrawn on Home, in place', async t => {
   const card = page.locator('.leaving li')
-  // From then on what is loaded late is kept here.
+  // From now on, code that is loaded later is cached here.
   await page.evaluate(() => navigator.serviceWorker.ready)
   await device.context.setOffline(true)
   await device.see('You are offline')

@@ -22,7 +22,7 @@ t.test(
     t.same(session.state.completedRequests ?? {}, {}, 'nothing was decided')
     await phone.page.goto('about:blank')
     await startServerProcess(t, { data, port: Number(new URL(server.url).port) })
-    // Nobody opens the session again.
+    // The session itself is not opened again.
     await phone.visit('/')
     await session.until(({ state }) => Object.values(state.completedRequests ?? {})[0]?.status === 'approved')
   }

@@ -40,7 +40,7 @@ t.test('the instructions of Devices for adding a computer work when typed there,
   await phone.createAccount()
   await phone.visit('/settings/devices')
   await phone.see('Add a device or computer')
-  // Until the server has said how it was installed, the usual stands there.
+  // Until the server has reported how it was installed, the default is shown.
   await phone.page.locator('.add-device code', { hasText: 'build.mjs' }).waitFor()
   const command = ((await phone.page.locator('.add-device code').textContent()) ?? '').trim()
   t.match(command, new RegExp(`^node build\\.mjs start login --server ${server.url}$`))
@@ -211,7 +211,7 @@ t.test('a new device can still use legacy pairing, which has no check code', asy
 
 t.test('the app opens offline, says so, and recovers automatically [L1]', async t => {
   const data = join(t.testdir(), 'data')
-  // A port that was named can be had again at once; one that the system chose waits for its last connections to be forgotten.
+  // A named port can be reused at once; one chosen by the system cannot while old connections linger.
   const port = await freePort()
   const server = await startServerProcess(t, { data, port })
   const phone = await devices.open(t, server.url)
@@ -228,7 +228,7 @@ t.test('the app opens offline, says so, and recovers automatically [L1]', async 
   await phone.see(/All was quiet at/)
 
   await startServerProcess(t, { data, port })
-  // It may be back by itself before the press.
+  // The app may reconnect before the button is pressed.
   const tryNow = phone.page.getByRole('button', { name: 'Retry now' })
   await tryNow.click({ timeout: 5_000 }).catch(async error => t.equal(await tryNow.count(), 0, String(error)))
   await phone.see('Live')

@@ -32,7 +32,7 @@ t.test('a file is found by its content and edited, and a newer version on the ma
   await page.locator('.wl.del', { hasText: '/theirs' }).waitFor()
   await page.locator('.wl.add', { hasText: '/mine' }).waitFor()
   await device.press('Overwrite with mine')
-  // The two texts stand beside each other until mine is on the computer.
+  // Both versions are shown side by side until mine is on the computer.
   await page.locator('.wl.del').first().waitFor({ state: 'detached' })
   t.match(read('src/callback.js'), '/mine')
 

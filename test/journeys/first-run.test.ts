@@ -69,7 +69,7 @@ t.test('after creating an account and checking the key, the screen lock is offer
 t.test('a private window first warns that it forgets everything', async t => {
   const { url } = await serverAndComputer(t)
   const phone = await devices.open(t, url)
-  // As Firefox and Safari do it in theirs.
+  // As in private windows of Firefox and Safari.
   await phone.context.addInitScript("navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'))")
   await phone.visit('/')
   await phone.see('This window forgets everything when it closes')
@@ -101,7 +101,7 @@ async function serverAndComputer(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const server = await startServerProcess(t, { data: join(folder, 'data') })
-  // A screen lock belongs to a name, never to bare numbers.
+  // A screen lock requires a host name, not an IP address.
   const url = server.url.replace('127.0.0.1', 'localhost')
   const askToPair = async () => {
     const login = runWrapper(t, { home: mkdtempSync(join(folder, 'home-')), args: ['login', '--server', url] })

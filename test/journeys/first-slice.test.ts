@@ -80,7 +80,7 @@ async function openPage(t: Test, context: BrowserContext): Promise<Page> {
   return page
 }
 
-/** Makes an account as its owner does, and returns the secret that the key page shows. */
+/** Creates an account as a person would. Returns the secret shown on the key page. */
 async function createAccount(page: Page): Promise<Uint8Array> {
   await page.getByRole('button', { name: 'Create my account' }).click()
   await page.getByRole('heading', { name: 'Write down your account key' }).waitFor()
@@ -94,7 +94,7 @@ async function createAccount(page: Page): Promise<Uint8Array> {
 }
 
 async function confirmLink(page: Page, link: string, checkCode: string): Promise<void> {
-  // A page that is open already would take the fragment alone for a jump within itself.
+  // On a page that is already open, the fragment alone would not load anything.
   await page.goto('about:blank')
   await page.goto(link)
   await page.getByLabel('Check code').fill(checkCode)
@@ -111,7 +111,7 @@ async function confirmLink(page: Page, link: string, checkCode: string): Promise
   await page.mouse.up()
 }
 
-/** Buttons that decide something do nothing for a moment after they appear; a person who sees no effect presses again. */
+/** Buttons that decide something are inert for a moment after they appear; a person who sees no effect presses again. */
 async function insist(act: () => Promise<void>, hasEffect: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     await act()
@@ -133,7 +133,7 @@ function readNotes(home: string): string {
   return readFileSync(join(home, 'demo', 'notes.md'), 'utf8')
 }
 
-/** What the agent itself remembers to have said, a text for each message. */
+/** The agent's own record of what it said, one text per message. */
 function agentTexts(home: string): string[] {
   const folder = join(home, 'demo-conversations')
   const [file = ''] = readdirSync(folder)
@@ -155,12 +155,12 @@ async function storedTexts(t: Test, server: { url: string }, secret: Uint8Array,
   return said()
 }
 
-/** Markdown as it reads once it is shown. */
+/** Markdown as it reads when rendered. */
 function withoutMarks(markdown: string): string {
   return markdown.replace(/^\d+\. /gm, '').replace(/[*`]/g, '')
 }
 
-/** The texts that do not follow each other in what is shown; blanks are the screen's own affair. */
+/** The texts that are missing from the page or out of order, ignoring white space. */
 function missingInOrder(shown: string, texts: string[]): string[] {
   const flat = withoutBlanks(shown)
   let at = 0

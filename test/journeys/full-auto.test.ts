@@ -60,7 +60,7 @@ t.test('nobody else can allow a risky command, and they are told so [H10] [U1]',
   await phone.hold(/^Hold to run once/, 'Ran rm -rf leaves')
 })
 
-/** A lock whose owner is not there: at a bare number for an address the browser confirms nobody. */
+/** A lock that cannot be confirmed: with an IP address the browser verifies nobody. */
 async function withLock({ page }: Device): Promise<void> {
   await page.evaluate(() => localStorage.setItem('afield-lock', JSON.stringify({ choice: 'risky', id: 'AAAA' })))
   await page.reload()

@@ -99,11 +99,11 @@ t.test('the published happy CLI is paired with and driven from the app', { skip:
 
   await t.test('its work is stopped, and the session is archived', async () => {
     await say(phone, 'SCRIPT: tool read {"path":"free.txt"} ;; slow 20000 a b c d e f g h i j k l m n o p q r s t u v w x y z')
-    // What is asked of it before it has begun to work, this CLI forgets.
+    // This CLI drops requests that arrive before it has started to work.
     await phone.see('Read free.txt')
     await phone.press('Stop the agent')
     await shoot(phone, 'stopping')
-    // This version of the CLI ends when it is stopped in the middle.
+    // This version of the CLI exits when it is stopped during a turn.
     await phone.see(/Ended|ended|Stopped|stopped/)
     await shoot(phone, 'stopped')
     await phone.press('Session menu')

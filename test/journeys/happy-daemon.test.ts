@@ -95,7 +95,7 @@ t.test(
       await shoot(phone, 'daemon-gone')
     })
 
-    // What was offered before the daemon answered goes again.
+    // Options shown before the daemon answered disappear.
     async function offers(group: string, names: readonly string[]): Promise<boolean> {
       const isSo = ([group, names]: readonly [string, string]) =>
         [...document.querySelectorAll(`label:has(input[name=${group}])`)].map(label => label.textContent).join() === names

@@ -25,7 +25,7 @@ t.test('a Claude Code conversation is continued through the daemon of the happy 
     await shoot(phone, 'claude')
   })
 
-  // Its wrapper passes over what was said before it came.
+  // Happy's wrapper ignores messages sent before it started.
   await t.test('it is stopped, and resumed by a daemon that remembers it; messages sent meanwhile wait for the agent', async () => {
     await endAgent(phone)
     await isOver(computer)
@@ -43,7 +43,7 @@ t.test('a Claude Code conversation is continued through the daemon of the happy 
     await startHappyDaemon(computer, phone)
     await phone.visit(pathname)
     await phone.page.getByRole('button', { name: 'Resume' }).waitFor()
-    // That alone begins it again.
+    // Sending a message is enough to resume it.
     await say(phone, 'the third pear')
     await conversation(phone, 'you said: the third pear').waitFor()
     await conversation(phone, 'you said: the first pear').waitFor()
@@ -58,7 +58,7 @@ async function endAgent(phone: Device): Promise<void> {
   await phone.page.getByRole('button', { name: 'Resume' }).waitFor()
 }
 
-/** Its daemon takes one that is about to end for one that runs. */
+/** Waits until the daemon lists no session: it counts one that is about to end as running. */
 async function isOver(computer: Computer): Promise<void> {
   for (;;) {
     const list = happy(computer, ['daemon', 'list'])
@@ -67,7 +67,7 @@ async function isOver(computer: Computer): Promise<void> {
   }
 }
 
-/** The Claude Code that this CLI brings along, with a model on loopback that repeats what it is told. */
+/** The Claude Code that ships with this CLI, with a model on loopback that repeats the prompt. */
 async function bringClaude(t: Test, computer: Computer, project: string): Promise<void> {
   symlinkSync(claude, join(computer.agents, 'claude'))
   const key = `sk-ant-fake-${'0'.repeat(40)}`

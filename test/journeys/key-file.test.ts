@@ -58,7 +58,7 @@ t.test('the account key is saved encrypted with a passphrase, which is all it ta
 t.test('when the encryption code cannot be loaded, nothing is saved and an error is shown', async t => {
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
-  // What it keeps of the app would do without the network.
+  // The cached app would work without the network.
   await phone.context.addInitScript('navigator.serviceWorker.register = () => new Promise(() => {})')
   await phone.createAccount()
   await phone.visit('/start/key')

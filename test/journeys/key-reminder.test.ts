@@ -8,7 +8,7 @@ t.test('until the account key is checked, Settings has a dot, and Home reminds w
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
-  // Otherwise the server would set the clock right.
+  // Otherwise the server's time would correct the clock.
   await phone.context.route('**/health', route => route.abort())
   const isAsked = async () => (await phone.page.getByText('Do you have your account key?').count()) > 0
   const point = phone.page.getByRole('link', { name: /^Settings.*the account key is not checked yet/ })
@@ -44,7 +44,7 @@ t.test('until the account key is checked, Settings has a dot, and Home reminds w
   t.notOk(await isAsked())
 })
 
-/** The page opens again so much later. */
+/** Opens the page again after this many days. */
 async function daysPass(phone: Device, days: number): Promise<void> {
   await phone.context.addInitScript(
     ms => {

@@ -127,7 +127,7 @@ t.test('with only a keyboard, every place is reachable, and focus returns to whe
   await keyboard.press('Escape')
   await page.waitForURL(/\/$/)
 
-  // The heading of a screen takes the focus when it opens.
+  // The heading of a screen receives focus when it opens.
   await page.waitForFunction(() => document.activeElement?.matches('main h1'))
   await keyboard.press('j')
   await seeFocusOn(device, /watered/)
@@ -157,7 +157,7 @@ t.test('with only a keyboard, a session is started [app-design §10]', async t =
   await page.getByRole('log').getByText('Planted.', { exact: true }).waitFor()
 })
 
-/** The session of a demo agent, open on a desktop. */
+/** A session of the demo agent, open on a desktop. */
 async function openTalk(t: Test) {
   const world = await worldWithDaemon(t, devices, 'The garden is watered.', desk)
   await world.device.visit(`/s/${world.session.id}`)
@@ -165,7 +165,7 @@ async function openTalk(t: Test) {
   return world
 }
 
-/** From wherever the keys go. */
+/** Works wherever the focus is. */
 async function write({ page }: Device, text: string): Promise<void> {
   await page.getByPlaceholder(/^(Message|Add a message)/).waitFor()
   await page.keyboard.press('c')

@@ -18,7 +18,7 @@ async function longSession(t: Test, messages = 2_400) {
   return { device, id, say }
 }
 
-/** Until this text stands where the reader sees it. */
+/** Waits until this text is visible. */
 async function onScreen({ page }: Device, text: string): Promise<void> {
   await page.waitForFunction(sought => {
     const blocks = [...document.querySelectorAll('.log-w .block')].filter(block => block.textContent?.includes(sought))
@@ -48,7 +48,7 @@ t.test('the address of an old message leads to it, and one tap returns to the en
   await onScreen(device, 'This was the last.')
   t.ok((await blocksDrawn(device)) < 150)
 
-  // Another one, from within the session.
+  // Another message, from within the session.
   await device.visit(`/s/${id}`)
   await onScreen(device, 'This was the last.')
   await page.evaluate(path => {

@@ -171,7 +171,7 @@ async function phoneAndDaemon(
   return { phone, home, code, daemon }
 }
 
-/** As Claude Code wrote it down. */
+/** In the format of Claude Code. */
 function writeConversation(config: string, cwd: string, id: string, prompt: string, answer: string): void {
   const folder = join(config, 'projects', realpathSync(cwd).replace(/[^a-zA-Z0-9]/g, '-'))
   mkdirSync(folder, { recursive: true })
@@ -207,7 +207,7 @@ async function openMachine(phone: Device): Promise<void> {
   await phone.page.locator('a[href^="/machines/"]').click()
 }
 
-/** On a phone and a desktop, light and dark, when somebody wants to look. */
+/** Screenshots on a phone and a desktop, light and dark, if requested. */
 async function shoot({ page }: Device, name: string): Promise<void> {
   if (shots === undefined) return
   const size = page.viewportSize() ?? { width: 390, height: 844 }

@@ -11,7 +11,7 @@ import { type Owner, openPushDevice, type PushDevice } from './kit/push-device.t
 
 const devices = await openDevices(t)
 
-/** Phones of one account, turned on and put away, and a session of a real wrapper. */
+/** Phones of one account with notifications on and the app in the background, and a session of a real wrapper. */
 async function world(t: Test, names: readonly string[]) {
   const service = await startStandIn(t)
   const serve = { data: join(t.testdir(), 'data'), args: ['--push-allow', 'loopback'] }
@@ -39,7 +39,7 @@ async function world(t: Test, names: readonly string[]) {
     await server.kill()
     return () => startServerProcess(t, { ...serve, port: Number(new URL(server.url).port) })
   }
-  /** How many the server knows, asked by a device that rings not itself. */
+  /** The number of channels that the server knows. */
   const channels = async () => {
     const answer = await fetch(`${server.url}/v1/notifications`, { headers: { authorization: `Bearer ${account.token}` } })
     return ((await answer.json()) as Told).channels.length
@@ -71,7 +71,7 @@ t.test('a notification shows the request, its button answers a real agent, and i
   })
   await other.device.visit('/')
   await other.device.see('Live')
-  // It has read what was chosen, so it listens: what closes then is not what it finds answered when it begins.
+  // It has read the settings, so it is listening: a notification that closes now was not merely found answered at startup.
   await other.device.page.waitForFunction(() => localStorage.getItem('afield-watched-minutes') === '0')
   t.equal((await other.notified()).length, 1, 'it is open still')
 
@@ -117,7 +117,7 @@ t.test('a plain command can be allowed from its notification only after the pers
   await run('touch made')
   await first.deliver('permission')
   await first.until(one)
-  // No browser shows this button now; a notification of before may have it.
+  // Browsers no longer show this button, but an older notification may still have it.
   await first.tap('allow')
   t.same(await first.until(([only]) => only?.body !== 'touch made'), [], 'it closes, and the app is opened')
   t.same(completed(session), [])

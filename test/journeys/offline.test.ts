@@ -17,7 +17,7 @@ t.test('offline, the app shows the state as last received and says since when, a
   await phone.see('Live')
   await page.evaluate('navigator.serviceWorker.ready')
 
-  // In steps that are no sleep, each with a word of the server.
+  // Each step of the clock waits for a message of the server.
   const at = (seconds: number) => new Date(begun.getTime() + seconds * 1000)
   for (const seconds of [15, 30, 45]) {
     await page.clock.setFixedTime(at(seconds))

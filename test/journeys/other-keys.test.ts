@@ -21,7 +21,7 @@ t.test('a message that cannot be decrypted is replaced by a note, and everything
   await device.see('This message cannot be decrypted with the keys on this device.')
   await say(id, other.cipher, text('Nor this.'))
   await device.see('2 messages cannot be decrypted with the keys on this device.')
-  // Two may have been spoiled on their way: that shuts nothing.
+  // Two messages may merely be damaged, which does not lock the session.
   t.equal(await device.page.getByRole('textbox', { name: /message/i }).count(), 1)
   await say(id, key.cipher, text('The second row is pruned.'))
   await device.see('The second row is pruned.')
@@ -43,7 +43,7 @@ t.test('a session that switches to another key says so, and nothing is sent to i
   await say(id, key.cipher, text('It is I again.'))
   await device.see('It is I again.')
   await device.seeNoMore('The key of this session does not match')
-  // What was being written is kept.
+  // The draft is kept.
   await device.page.waitForFunction(() => document.querySelector('textarea')?.value === 'And the second?', undefined, { polling: 50 })
 })
 

@@ -48,7 +48,7 @@ t.test('the phone says who asks and what they get, and lets in the computer whos
 t.test('a request that expires unanswered after five minutes closes on the screen', async t => {
   const { phone, ask } = await personAndServer(t)
   const { link } = await ask()
-  // Otherwise the server would set the clock right.
+  // Otherwise the server's time would correct the clock.
   await phone.context.route('**/health', route => route.abort())
   await phone.page.clock.install()
   await phone.page.goto(link)
@@ -80,7 +80,7 @@ t.test("refusing on the desktop ends the computer's wait at once", async t => {
   await desk.write('Paste a link', 'https://example.net/start')
   await desk.press('Continue')
   await desk.see('This address at example.net contains no request.')
-  // As a terminal breaks it, and under another name of the same server.
+  // Wrapped as in a terminal, and with another host name of the same server.
   const otherName = link.replace('127.0.0.1', 'localhost')
   await desk.write('Paste a link', `  ${otherName.slice(0, 60)}  ${otherName.slice(60)} `)
   await desk.press('Continue')

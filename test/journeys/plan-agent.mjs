@@ -1,4 +1,4 @@
-// An ACP agent that has one thing to say: a plan, which waits to be started. What came of it is its answer.
+// An ACP agent that presents one plan to approve, and reports in which mode it was started.
 import { Readable, Writable } from 'node:stream'
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
 

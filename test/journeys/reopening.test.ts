@@ -8,7 +8,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const devices = await openDevices(t)
 
-/** A browser signed in to an account whose linked computer can run agents; `witness` is another device of it. */
+/** A browser signed in to an account with a linked computer that can run agents; `witness` is another device of the account. */
 async function world(t: Test): Promise<{ device: Device; witness: Phone; home: string }> {
   const server = await startServerProcess(t, { data: t.testdir() })
   const { phone: witness, home } = await linkedComputer(t, server)
@@ -20,7 +20,7 @@ async function world(t: Test): Promise<{ device: Device; witness: Phone; home: s
   return { device, witness, home }
 }
 
-/** A session of the demo agent that has said something. */
+/** A session in which the demo agent has said something. */
 async function startTalk(t: Test, { witness, home }: { witness: Phone; home: string }, said: string): Promise<PhoneSession> {
   const before = await witness.sessions()
   runWrapper(t, { home, args: ['demo'] })
@@ -30,7 +30,7 @@ async function startTalk(t: Test, { witness, home }: { witness: Phone; home: str
   return session
 }
 
-/** From now on the list of sessions, with their keys, comes to this device only once it is let through. */
+/** Holds back the list of sessions, with their keys, from this device until the returned function is called. */
 async function holdList({ context }: Device): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   await context.route(/\/v1\/sessions(\?|$)/, async route => {
@@ -40,7 +40,7 @@ async function holdList({ context }: Device): Promise<() => void> {
   return resolve
 }
 
-/** Opens a session that is listed on the screen, and waits until the browser has kept that there is such a session. */
+/** Opens a listed session and waits until the browser has stored its entry. */
 async function visitAndKeep(device: Device, session: PhoneSession, said: string): Promise<void> {
   const before = await kept(device, 'home')
   await device.visit(`/s/${session.id}`)
@@ -48,7 +48,7 @@ async function visitAndKeep(device: Device, session: PhoneSession, said: string)
   while ((await kept(device, 'home')) === before);
 }
 
-/** The seal of what the browser keeps under a name, a new one at each write; resolves after a frame. */
+/** The sealed entry stored under a name, which changes with each write. Resolves after a frame. */
 function kept({ page }: Device, name: string): Promise<string> {
   return page.evaluate(async name => {
     await new Promise(requestAnimationFrame)
@@ -80,7 +80,7 @@ t.test('a session opens by its address alone, whichever arrives first: its messa
   await conversation(device, 'Apples are in.').waitFor()
   t.pass('a session this device knew opens before the server has told of it again')
 
-  // Closed while it begins, so that nothing tells this device of it before its messages.
+  // Closed while the session starts, so that this device hears of it only through its messages.
   await device.visit('about:blank')
   const next = await startTalk(t, { witness, home }, 'Pears are in.')
   await device.visit(`/s/${next.id}`)

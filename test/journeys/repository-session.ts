@@ -16,7 +16,7 @@ export async function handleCallback(req) {
 }
 `
 
-/** A device that looks at a session of the demo agent, in a repository with a commit. */
+/** A device that shows a session of the demo agent in a repository with one commit. */
 export async function openRepository(t: Test, devices: Awaited<ReturnType<typeof openDevices>>, look: DeviceLook = {}) {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const { phone, home } = await linkedComputer(t, server)

@@ -14,7 +14,7 @@ t.test('messages are found on this device and opened in place', async t => {
   await session.until(({ events }) => events().some(event => event.t === 'text' && event.text.includes('Row 12 ')))
   await device.visit('/search')
   await page.getByRole('searchbox').fill('QUINCES jelly')
-  // What was asked for has the words as well, and so has the session that is named after it.
+  // The prompt contains the words as well, and so does the session named after it.
   const hit = page.getByRole('link').filter({ has: page.getByText('The quinces are for jelly.', { exact: true }) })
   await hit.first().click()
   await page.waitForURL(/\/s\/.+\/m\/\d+$/)

@@ -22,13 +22,13 @@ const pages = [
   ['devices', 'This device']
 ] as const
 
-// Names stay as they are.
+// Names are not translated.
 const named =
   /(node build\.mjs start|afield) [a-z]+( --server \S+)?|Chrome on Linux|Claude Code|Afield|Lucide|MIT|ISC|localhost|English|简体中文|\d+\.\d+\.\d+|Enter|Ctrl Enter/g
 
 async function deviceWithAccount(t: Test): Promise<{ device: Device; key: string; url: string }> {
   const server = await startServerProcess(t, { data: t.testdir() })
-  // A screen lock belongs to a name, never to bare numbers.
+  // A screen lock requires a host name, not an IP address.
   const url = server.url.replace('127.0.0.1', 'localhost')
   const device = await devices.open(t, url)
   const key = await device.createAccount()
@@ -73,7 +73,7 @@ t.test('in low-data mode the server is told to send no growing text, at once and
   t.pass('all of it was told')
 })
 
-/** Resolves when the server is told this over a line that the page opens from now on. */
+/** Resolves when a connection that the page opens from now on has sent this. */
 function toldByNextLine(page: Page, said: RegExp): Promise<void> {
   return new Promise(resolve => {
     page.on('websocket', line => line.on('framesent', ({ payload }) => said.test(String(payload)) && resolve()))

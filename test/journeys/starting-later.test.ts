@@ -16,7 +16,7 @@ t.test(
     const machine = new URL(page.url()).pathname.split('/').at(-1)
     const query = new URLSearchParams({ machine: machine ?? '', folder: code, prompt: 'SCRIPT: text Pears are pruned.' })
     await device.visit(`/new?${query}`)
-    // What the machine has is known from now on.
+    // From now on the machine's options are known.
     await page.getByText('Demo agent', { exact: true }).waitFor()
     await daemon.kill('SIGKILL')
     await askLater(device)
@@ -36,7 +36,7 @@ t.test(
 )
 
 async function askLater(device: Device): Promise<void> {
-  // Its agents are still there, only the daemon is not.
+  // Its agents are still running, only the daemon is not.
   await device.page.getByRole('button', { name: 'Start when its daemon runs' }).waitFor()
   await device.see(/^The daemon on .+ is not running$/)
   await device.page.getByText('Demo agent', { exact: true }).click()

@@ -47,7 +47,7 @@ t.test('a session is started, ended and resumed from the phone, and begins with 
 
   await phone.visit('/new')
   const text = phone.page.getByLabel('What should it do?')
-  // It is kept a moment after it was written; who is that quick writes it again.
+  // The draft is stored a moment after typing; a visit before that types it again.
   while ((await text.inputValue()) === '') {
     await phone.write('What should it do?', 'SCRIPT: text Off to the orchard.')
     await phone.visit('/new')

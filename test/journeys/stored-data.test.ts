@@ -13,7 +13,7 @@ import { type Kept, storesOf } from './kit/stores.ts'
 
 const devices = await openDevices(t)
 
-/** A browser with a session of the demo agent open in it, in which `said` was said. */
+/** A browser with an open session of the demo agent, in which `said` was said. */
 async function world(t: Test, said: string, { data = join(t.testdir(), 'data') } = {}) {
   const server = await startServerProcess(t, { data })
   const { phone: witness, home } = await linkedComputer(t, server)
@@ -107,7 +107,7 @@ t.test('an app update is offered, waits for consent, and loses no draft', async 
   await tab.see('A new version is ready')
   t.ok(await isSamePage(device), 'nor by another tab that opens')
 
-  // The browser lets the older one end what it is at before.
+  // The browser first lets the older worker finish its work.
   const reloaded = device.page.waitForEvent('load', { timeout: 60_000 })
   await device.press('Reload')
   await reloaded
@@ -162,7 +162,7 @@ t.test('after the server is restored from an older backup nothing newer is shown
   afield('restore', join(place, 'kept.backup'), '--force')
   await startServerProcess(t, { data, port: Number(new URL(server.url).port) })
   await conversation(device, 'It went out.').waitFor()
-  // One that was never here before knows nothing but what the server has.
+  // A new device knows only what the server has.
   const fresh = await signIn(t, server, key)
   await fresh.visit(`/s/${session.id}`)
   await conversation(fresh, 'It went out.').waitFor()

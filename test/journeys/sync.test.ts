@@ -10,7 +10,7 @@ t.test('two tabs and two devices of one account stay in sync', async t => {
   const { phone, session, secret, server } = await world(t, devices)
   const tab = await phone.openTab(`/s/${session.id}`)
   const desk = await devices.open(t, server.url, { width: 1280, height: 800 })
-  // By which it is called, and known to the others.
+  // Its name, by which the other devices list it.
   await desk.context.addInitScript(() => Object.defineProperty(navigator, 'userAgent', { value: 'Windows Firefox' }))
   await desk.visit('/restore')
   await desk.write('Account key', formatBackupKey(secret))

@@ -9,7 +9,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const devices = await openDevices(t)
 
-/** A browser whose way to the server a test can stall, with a session of the demo agent open in it. */
+/** A browser whose connection to the server a test can stall, with an open session of the demo agent. */
 async function world(t: Test): Promise<{ device: Device; line: TcpProxy; session: PhoneSession }> {
   const server = await startServerProcess(t, { data: t.testdir() })
   const { phone: witness, home } = await linkedComputer(t, server)
@@ -43,14 +43,14 @@ t.test(
     await session.say('SCRIPT: text Pears are in.')
     await device.page.getByText('The server is not responding').waitFor({ timeout: 45_000 })
     t.equal(await device.page.locator('.horizon').getAttribute('data-state'), 'stale', 'the screen says that it may be old')
-    // Now it is not there at all: attempts fail at once, and the waits between them grow.
+    // Now the server is gone: attempts fail at once, and the delays between them grow.
     await line.closePort()
     await device.page.getByText(/Retrying in \d+ s/).waitFor({ timeout: 45_000 })
     t.equal(await conversation(device, 'Pears are in.').count(), 0)
 
     line.heal()
     await line.openPort()
-    // It may try by itself meanwhile, and then there is nothing to press.
+    // If it reconnects first, there is nothing to press.
     await device.page
       .getByRole('button', { name: 'Retry now' })
       .click({ timeout: 2_000 })
@@ -66,7 +66,7 @@ t.test('a phone that slept for an hour is up to date as soon as it wakes, withou
   const { device, line, session } = await world(t)
   const cdp = await device.context.newCDPSession(device.page)
   await cdp.send('Page.setWebLifecycleState', { state: 'frozen' })
-  // The line is gone without a word to anybody, as when a phone sleeps.
+  // The connection dies silently, as when a phone sleeps.
   line.halfOpen()
   await session.say('SCRIPT: text Pears are in.')
   await cdp.send('Page.setWebLifecycleState', { state: 'active' })

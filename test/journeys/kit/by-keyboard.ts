@@ -1,6 +1,6 @@
 import type { Device } from '../../kit/browser.ts'
 
-/** Goes from stop to stop until the one of this name, each of which shows that it is where the keys go. */
+/** Tabs to the element with this name; every stop on the way must show its focus. */
 export async function goTo(device: Device, name: string | RegExp): Promise<void> {
   const isIt = (text: string) => (typeof name === 'string' ? text === name : name.test(text))
   const passed: string[] = []
@@ -14,14 +14,14 @@ export async function goTo(device: Device, name: string | RegExp): Promise<void>
   throw new Error(`No key leads to ${name}, only to ${[...new Set(passed)].join(' | ')}`)
 }
 
-/** Goes there and presses it. */
+/** Tabs there and presses it. */
 export async function press(device: Device, name: string | RegExp): Promise<void> {
   await device.page.getByText(name).or(device.page.getByLabel(name)).first().waitFor({ state: 'attached' })
   await goTo(device, name)
   await pressAwake(device)
 }
 
-/** What decides is inert for a moment after it appears. */
+/** Buttons that decide are inert for a moment after they appear. */
 export async function pressAwake({ page }: Device, key = 'Enter'): Promise<void> {
   await letAwake({ page })
   await page.keyboard.press(key)
@@ -32,7 +32,7 @@ export async function letAwake({ page }: Pick<Device, 'page'>): Promise<void> {
   await page.waitForFunction(at => performance.now() > at, awakeAt)
 }
 
-/** Until what is called so has the focus. */
+/** Waits until the element with this name has the focus. */
 export async function seeFocusOn({ page }: Pick<Device, 'page'>, name: string | RegExp): Promise<void> {
   await page.waitForFunction(
     ({ source, flags }) => {

@@ -10,7 +10,7 @@ import { runWrapper } from '../../wrapper/kit/wrapper.ts'
 
 type Devices = Awaited<ReturnType<typeof openDevices>>
 
-/** A browser signed in to an account whose computer has a daemon, and a session of the demo agent that said something. */
+/** A browser signed in to an account whose computer runs a daemon, and a session in which the demo agent said something. */
 export async function worldWithDaemon(t: Test, devices: Devices, said: string, look: DeviceLook = {}) {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const { phone: witness, home } = await linkedComputer(t, server)
@@ -52,7 +52,7 @@ export function row({ page }: Device, text: string | RegExp) {
   return page.locator('.list-pane, .main').getByRole('listitem').filter({ hasText: text, visible: true }).first()
 }
 
-/** Opens a menu by what its button is called, and takes something from it. */
+/** Opens a menu by the name of its button, and chooses an item. */
 export async function pick({ page }: Device, title: string | RegExp, what: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: title }).filter({ visible: true }).first().click()
   await page.getByRole('menuitem', { name: what, exact: true }).click()

@@ -8,7 +8,7 @@ import { runWrapper } from '../../wrapper/kit/wrapper.ts'
 
 type Devices = Awaited<ReturnType<typeof openDevices>>
 
-/** A phone with an account and the session of an agent on its screen; a second device of the account looks on. */
+/** A phone with an account and an agent's session on its screen; a second device of the account observes it. */
 export async function world(t: Test, devices: Devices, wrapper: { args: string[]; directory?: string } = { args: ['demo'] }) {
   const data = join(t.testdir(), 'data')
   const server = await startServerProcess(t, { data })

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** A finger on the glass, as Chromium hears it from its screen: not a mouse that is called one. */
+/** A real touch, as Chromium receives it from a touch screen, not an emulated mouse. */
 export async function drag(page: Page, on: Locator, by: { x?: number; y?: number }): Promise<void> {
   const { x, y } = await middleOf(on)
   const touch = await finger(page)
@@ -9,7 +9,7 @@ export async function drag(page: Page, on: Locator, by: { x?: number; y?: number
   await touch.up()
 }
 
-/** Puts a finger down and leaves it there until something is as wanted. */
+/** Presses and holds until a condition is met. */
 export async function press(page: Page, on: Locator, until: () => Promise<unknown>): Promise<void> {
   const { x, y } = await middleOf(on)
   const touch = await finger(page)

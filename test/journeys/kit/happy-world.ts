@@ -11,14 +11,14 @@ import { startServerProcess } from '../../kit/server.ts'
 const entry = findHappy(cacheDirectory())
 const shots = process.env['SHOTS']
 
-/** Why a journey with the published CLI is left out; false where it is there. */
+/** Why journeys with the published CLI are skipped; false if it is installed. */
 export const withoutHappy =
   entry === undefined && `happy@${happyVersion} is not in ${cacheDirectory()}; node test/interop/happy-cli.ts --install fetches it`
 
 /** A phone with an account, and a computer with the published CLI and an empty folder to work in. */
 export async function happyWorld(t: Test, devices: Awaited<ReturnType<typeof openDevices>>) {
   if (entry === undefined) throw new Error('There is no such CLI here.')
-  // Outside of this repository, because it looks for one.
+  // Outside this repository, because the CLI looks for one.
   const folder = mkdtempSync(join(tmpdir(), 'afield-happy-'))
   const project = join(folder, 'project')
   mkdirSync(project)
@@ -28,13 +28,13 @@ export async function happyWorld(t: Test, devices: Awaited<ReturnType<typeof ope
   const teardown = (end: () => unknown) => t.teardown(end)
   const computer = furnishComputer({ entry, folder, steps, form: 2, teardown }, server.url)
   const phone = await devices.open(t, server.url)
-  // It takes its time to begin.
+  // The CLI starts slowly.
   phone.page.setDefaultTimeout(60_000)
   await phone.createAccount()
   return { folder, project, computer, phone }
 }
 
-/** Pairs the computer by the link that it prints. Resolves to the exit code of the sign-in there. */
+/** Pairs the computer by the link it prints. Resolves to the exit code of its sign-in. */
 export async function pairWithHappy(computer: Computer, phone: Device): Promise<unknown> {
   const login = happy(computer, ['auth', 'login'], { terminal: true })
   await login.prints(/How would you like to authenticate/)
@@ -50,7 +50,7 @@ export async function pairWithHappy(computer: Computer, phone: Device): Promise<
   return login.ended
 }
 
-/** Starts the daemon of the computer, and goes to its page. */
+/** Starts the computer's daemon, and opens its page. */
 export async function startHappyDaemon(computer: Computer, phone: Device): Promise<void> {
   happy(computer, ['daemon', 'start-sync'])
   await phone.visit('/machines')
@@ -68,10 +68,10 @@ export function conversation({ page }: Device, text: string) {
   return page.getByRole('log').getByText(text, { exact: true })
 }
 
-/** Picks a mode of the agent, by what the app calls it. */
+/** Selects a mode of the agent by its name in the app. */
 export async function chooseMode({ page }: Device, name: string, confirm?: string): Promise<void> {
   await page.locator('.composer .pill[aria-haspopup=dialog]').click()
-  // It closes as soon as it is pressed.
+  // The menu closes as soon as it is pressed.
   await page.getByRole('dialog').getByText(name, { exact: true }).click()
   if (confirm !== undefined) await page.getByRole('dialog').getByRole('button', { name: confirm }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -1,6 +1,6 @@
 import type { Device } from '../../kit/browser.ts'
 
-/** Reads what a device shows that wants to be let into an account, and opens its link on one that has it. Resolves to the check code. */
+/** Reads the link shown by a device that wants to join an account, and opens it on one that has the account. Resolves to the check code. */
 export async function bringLink(from: Device, to: Device): Promise<string> {
   await from.see('Waiting for your other device')
   const link = await from.copied('Copy link')

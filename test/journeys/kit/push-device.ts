@@ -12,38 +12,38 @@ export interface Notified {
   actions: string[]
 }
 
-/** A device whose push service is a stand-in: what came there is opened as a browser would, and handed to its worker. */
+/** A device with a stand-in push service: its pushes are decrypted as a browser would, and delivered to its service worker. */
 export interface PushDevice {
   readonly device: Device
-  /** Asks the server in the name of this device. */
+  /** Sends a request to the server with the token of this device's account. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
   choose(settings: Partial<NotificationSettings>): Promise<void>
-  /** The next of this kind that comes for it, opened. */
+  /** The next push of this kind for this device, decrypted. */
   next(kind: string): Promise<string>
-  /** Hands the next of this kind that comes for it to its worker. */
+  /** Delivers the next push of this kind to the worker. */
   deliver(kind: string): Promise<void>
-  /** A push of any content. */
+  /** Delivers a push with any content. */
   push(data: string): Promise<void>
   notified(): Promise<Notified[]>
-  /** Resolves once what it shows is so. */
+  /** Resolves once the shown notifications match. */
   until(isSo: (all: Notified[]) => boolean): Promise<Notified[]>
-  /** As if a person tapped a button of the only notification, or, without one, the notification itself. Some take words. */
+  /** Taps a button of the only notification or, without `action`, the notification itself. Some buttons take a reply. */
   tap(action?: string, reply?: string): Promise<void>
   /** How many subscriptions the app has ended. */
   ended(): number
-  /** As if the push service gave it another endpoint; until the server knows that one alone. */
+  /** Gives the subscription another endpoint, as a push service may; resolves once the server has only that one. */
   renewSubscription(): Promise<void>
-  /** Nobody looks at the app any more. */
+  /** Puts the app in the background. */
   leave(): Promise<void>
 }
 
-/** Who holds a phone, or sits at a desk, and answers the browser when it asks whether notifications may come. */
+/** The person at a phone or desk, who answers the browser's prompt for notifications. */
 export interface Owner {
   readonly device: 'phone' | 'desk'
   answer: NotificationPermission
 }
 
-/** Signed in with this account; without an owner the browser lets notifications come from the beginning. */
+/** Signed in with this account; without an owner the browser permits notifications from the start. */
 export async function openPushDevice(
   t: Test,
   devices: Awaited<ReturnType<typeof openDevices>>,
@@ -148,7 +148,7 @@ function registrationOf(cdp: CDPSession): Promise<string> {
   return promise
 }
 
-// In the page and in the worker: Chromium without Google's services has nobody to subscribe with.
+// Runs in the page and in the worker: Chromium without Google's services has no push service to subscribe to.
 function standInForPushService({ endpoint, keys }: { endpoint: string; keys: object }): void {
   if (typeof PushManager === 'undefined') return
   let subscription: object | null = null
@@ -170,7 +170,7 @@ function standInForPushService({ endpoint, keys }: { endpoint: string; keys: obj
   PushManager.prototype.getSubscription = async () => subscription as PushSubscription | null
 }
 
-// In the page: Chromium without a window has nobody to ask, and the app asks no browser that a program drives.
+// Runs in the page: headless Chromium cannot prompt, and the app does not ask in an automated browser.
 function standInForOwner(device: Owner['device']): void {
   const phone = 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36'
   const kept = 'stand-in-permission'

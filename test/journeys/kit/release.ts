@@ -5,14 +5,14 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Test } from 'tap'
 
-/** A server whose app becomes another build when a newer one is published: its files are the same, and their name as a set is not. */
+/** A proxy that makes the server's app look like another build once `publish` is called: the same files under another build name. */
 export async function openRelease(t: Test, url: string): Promise<{ url: string; publish(): void }> {
   const { hostname, port } = new URL(url)
   const [build = ''] = /afield-[0-9a-f]{16}/.exec(readFileSync('build/web/worker.js', 'utf8')) ?? []
   let isNewer = false
   const proxy = createServer(near => {
     const far = connect(Number(port), hostname)
-    // Plain and asked for anew, so that there is something to change; all of the same length.
+    // Requests become uncompressed and unconditional, so that the body can be changed; replacements keep the length.
     void pipeline(
       near,
       replacing([

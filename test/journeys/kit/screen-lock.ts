@@ -1,6 +1,6 @@
 import type { Device } from '../../kit/browser.ts'
 
-/** A device whose owner is there to confirm, or is not, as the test says. It needs a name as address, never bare numbers. */
+/** A device whose owner confirms the screen lock or not, as the test decides. The address needs a host name, not an IP address. */
 export async function withScreenLock({ context, page }: Device): Promise<{ ownerIs(there: boolean): Promise<void> }> {
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
@@ -16,7 +16,7 @@ export async function withScreenLock({ context, page }: Device): Promise<{ owner
   return { ownerIs: async there => void (await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: there })) }
 }
 
-/** Asks for it before what is risky, and nowhere else. */
+/** Turns on the lock for risky decisions only. */
 export async function lockWhatIsRisky(device: Device): Promise<void> {
   await device.visit('/settings/lock')
   await device.page.getByLabel('For risky decisions only').click()

@@ -11,7 +11,7 @@ import { startServer } from '../../kit/server.ts'
 
 type Devices = Awaited<ReturnType<typeof openDevices>>
 
-/** A device of an account, and sessions whose words the test seals itself, with whatever key. */
+/** A device of an account, and sessions whose messages the test seals itself, with any key. */
 export async function sealedWorld(t: Test, devices: Devices, setup: ServerSetup = {}) {
   const server = await startServer(t, setup)
   const person = await signUp(t, server)

@@ -1,17 +1,17 @@
 import type { Device } from '../../kit/browser.ts'
 
-/** One thing that the browser keeps for the app: where, and everything in it as text, byte by byte. */
+/** One item that the browser stores for the app: its place, and its whole content as text, byte by byte. */
 export interface Kept {
   readonly at: string
   readonly text: string
 }
 
-/** All of it: databases, caches, both storages and cookies. */
+/** Everything stored: databases, caches, both web storages, history and cookies. */
 export async function storesOf({ page, context }: Device): Promise<Kept[]> {
   const kept = await page.evaluate(async () => {
     const found: { at: string; text: string }[] = []
     const latin1 = (bytes: Uint8Array) => Array.from(bytes, byte => String.fromCharCode(byte)).join('')
-    // As text and as the bytes of that text, so that nothing hides behind how it is written down.
+    // Strings and bytes alike, so that nothing is missed because of its encoding.
     const textOf = (value: unknown): string => {
       if (value instanceof CryptoKey) return `CryptoKey extractable: ${value.extractable} ${value.type}`
       if (value instanceof ArrayBuffer) return latin1(new Uint8Array(value))
