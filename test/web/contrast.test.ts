@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 
-/** Text and what it stands on, line and what it bounds, with the least contrast between them: WCAG 2.2 AA, and AAA for what is read long. */
+/** Text and its background, lines and what they border on, with the minimum contrast: WCAG 2.2 AA, and AAA for long texts. */
 const grounds = ['bg', 'surface', 'sunken', 'raised']
 const onEveryGround: [string, number][] = [
   ['text', 7],

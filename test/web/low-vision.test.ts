@@ -48,7 +48,7 @@ async function eachStory(page: Page, many: number, check: (path: string) => Prom
   }
 }
 
-/** What runs for longer than a blink; what only waits to appear does not move. */
+/** Animations longer than a blink; a delay before something appears is no movement. */
 function lookForMotion(): string[] {
   return document
     .getAnimations()

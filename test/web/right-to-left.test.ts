@@ -5,7 +5,7 @@ t.test('the style sheets use start and end, not left and right', async t => {
   for (const name of readdirSync('web', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.css'))) {
     const sheet = readFileSync(`web/${name}`, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')
     for (const [rule] of sheet.matchAll(/[^{}]*\{[^{}]*\}/g)) {
-      // What has no logical form is turned round by a rule of its own.
+      // Properties without a logical form are mirrored by a rule.
       if (rule.includes('[dir="rtl"]')) continue
       const physical = rule.match(
         /(?:^|[\s;{])((?:margin|padding|border|inset)-(?:left|right)[a-z-]*|left|right|(?:text-align|float|clear):\s*(?:left|right))\s*[:;]/

@@ -6,8 +6,8 @@ import { launchChromium } from '../kit/chromium.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
 import { serveStories } from './stories/serve.ts'
 
-// Draws every screen in every state, on a phone, a tablet and a desktop (and with --size side on a phone on its side), light and dark, under the policy of the app, and a page to look
-// through the pictures.
+// Renders every screen in every state, on a phone, a tablet and a desktop (with --size side on a phone in landscape), light and dark, under the app's
+// content security policy, with an index page of the pictures.
 //   node build.mjs screens [--out folder] [--size phone,desktop] [--theme dark] [--language zh] [name …]
 const root = join(import.meta.dirname, '../..')
 const { values, positionals } = parseArgs({
@@ -26,7 +26,7 @@ const sizes: Readonly<Record<string, BrowserContextOptions>> = {
   tablet: { viewport: { width: 820, height: 1180 } },
   desktop: { viewport: { width: 1440, height: 900 } }
 }
-// Longer than a screen, to see all of it at once.
+// Taller than a screen, to show all of it at once.
 const tall = /=(steps|markdown|notifications|notifications-missing|ntfy)$/
 
 mkdirSync(values.out, { recursive: true })

@@ -16,11 +16,11 @@ import { openEveryPlace } from './kit/places.ts'
 import { watchForHarm } from './kit/watch-for-harm.ts'
 import { evilWords, mutations, nameOf, payloads } from './kit/xss.ts'
 
-// For longer and another way: AFIELD_XSS_SECONDS=600 AFIELD_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
+// To run longer and with other samples: AFIELD_XSS_SECONDS=600 AFIELD_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
 const seconds = Number(process.env['AFIELD_XSS_SECONDS'] ?? 1)
 const { number: seed } = sampleSeed
 
-// Said once an answer was refused, which comes last.
+// Shown only after an answer was rejected, which is the last step.
 const unseen = new Set(['answer.refusal'])
 
 const browser = openChromium(t)
@@ -34,7 +34,7 @@ async function openPage(t: Test): Promise<Page> {
   return page
 }
 
-/** Opens the account; tells whether the app came with its policy. */
+/** Signs in to the account; returns whether the app was served with its policy. */
 async function restore(page: Page, url: string, secret: Uint8Array): Promise<boolean> {
   const answer = await page.goto(`${url}/restore`)
   await page.getByLabel('Account key').first().fill(formatBackupKey(secret))
@@ -43,7 +43,7 @@ async function restore(page: Page, url: string, secret: Uint8Array): Promise<boo
   return answer?.headers()['content-security-policy'] !== undefined
 }
 
-/** Says yes to what is asked, as somebody who reads it to its end first and is not too quick. */
+/** Allows the request, like a person who scrolls to its end first and does not press too early. */
 async function allow(page: Page): Promise<void> {
   const button = page.locator('.dock').getByRole('button', { name: /^Allow/ })
   const isThere = (selector: string) => {
@@ -57,7 +57,7 @@ async function allow(page: Page): Promise<void> {
   await button.click()
 }
 
-/** A session as the app writes it into a file, from the sheet that stays open for another. */
+/** Exports a session to a file from the sheet, which stays open for another. */
 async function exported(page: Page, button: string): Promise<string> {
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()])
   return readFileSync(await download.path(), 'utf8')
@@ -80,7 +80,7 @@ t.test(`no text of an agent, folder or computer becomes more than text, from see
     if (isCut) void link.close()
     else link.connectToServer()
   })
-  // Where a device was seen is for the server to say, or for a proxy before it.
+  // The server, or a proxy in front of it, reports where a device was last used.
   await page.route('**/v1/devices', async route => {
     const answer = await route.fetch()
     const { devices } = await answer.json()
@@ -113,7 +113,7 @@ t.test(`no text of an agent, folder or computer becomes more than text, from see
     await goTo(page, `/s/${id}`)
     const log = page.getByRole('log')
     await log.waitFor()
-    // A few at a time: what is far from the end of a conversation is not drawn.
+    // A few at a time: parts far from the end of a conversation are not rendered.
     for (let from = 0; from < payloads.length; from += 10) {
       await say([...payloads.slice(from, from + 10), `Those were ${from}.`])
       await log.getByText(`Those were ${from}.`, { exact: true }).waitFor()
@@ -156,7 +156,7 @@ t.test(`no text of an agent, folder or computer becomes more than text, from see
         writeFileSync(file, content)
         await viewer.goto(pathToFileURL(file).href)
         await viewer.evaluate(() => new Promise(requestAnimationFrame))
-        // Its links lead to the web, if anywhere, and open in its own window.
+        // Links lead only to the web, and open in a window of their own.
         const found = (await harm()).filter(each => !/^(an opener|a link: A href=https:)/.test(each))
         t.same(found, [], index === 0 ? form : 'the view of it')
       }

@@ -70,7 +70,7 @@ t.test('a lock set, changed or removed in one tab applies to all [H10]', t => {
   t.end()
 })
 
-/** As much of a browser as the lock sees: what it keeps, whether the page is shown, and two clocks. */
+/** The parts of a browser that the lock uses: storage, the page's visibility, and two clocks. */
 function openPage(t: Test, { choice }: { choice: string | undefined }) {
   let isShown = true
   let time = Date.UTC(2026, 0, 1)

@@ -1,14 +1,14 @@
 import 'fake-indexeddb/auto'
 import t from 'tap'
 
-// Here is neither a place for settings nor anything that tells of the network, which a page finds before its first line runs.
+// Stands in for storage and network information, which a page reads before its first line runs.
 const network = Object.assign(new EventTarget(), { type: 'cellular' as string | undefined })
 const kept = new Map<string, string>()
 Object.defineProperty(navigator, 'connection', { value: network })
 Object.defineProperty(globalThis, 'localStorage', {
   value: { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, value: string) => kept.set(name, value) }
 })
-// No other tab is there either; waiting for one would keep the test from ending.
+// There are no other tabs; an open channel would keep the test from ending.
 Object.defineProperty(globalThis, 'BroadcastChannel', { value: undefined })
 Object.defineProperty(globalThis, 'document', { value: { documentElement: { dataset: {} } } })
 const { flip, isOn, startPreferences } = await import('../../../web/core/preferences.ts')
@@ -38,7 +38,7 @@ function opened(id: string, sent: number[]) {
 
 type Files = ReturnType<typeof openFiles>
 const statesOf = ({ chosen }: Files) => chosen.value.map(({ state }) => (state.type === 'waits' ? `waits for ${state.for}` : state.type))
-/** Until they are in these states, in this order. */
+/** Waits until the files have these states, in this order. */
 async function untilStates(files: Files, ...states: string[]): Promise<Files['chosen']['value']> {
   while (statesOf(files).join() !== states.join()) await new Promise(resolve => setImmediate(resolve))
   return files.chosen.value

@@ -4,20 +4,20 @@ import type { BrowserContext, Page } from 'playwright-core'
 
 const source = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** Every page of these that opens from now on can be asked. */
+/** Loads axe into every page opened from now on. */
 export async function bringAxe(context: BrowserContext): Promise<void> {
   await context.addInitScript({ path: source })
 }
 
-/** What is serious or critical on the page, a line for each element: the rule, where, and why. With `rules`, only by these. */
+/** Serious and critical violations on the page, one line per element: the rule, where, and why. With `rules`, only of these. */
 export async function seriousOn(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // A screen may change while it is looked at, say because its machine has answered: what is wrong is so for longer than that.
+  // A screen may change while it is checked, for example when its machine answers: a real violation is still there the second time.
   const found = await lookAt(page, rules)
   return found.length > 0 ? lookAt(page, rules) : found
 }
 
 async function lookAt(page: Page, rules: readonly string[] | undefined): Promise<string[]> {
-  // What still fades has neither its colour nor its place yet.
+  // Elements that are still animating have neither their final colour nor place.
   await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {}))))
   const options: RunOptions = {
     resultTypes: ['violations'],

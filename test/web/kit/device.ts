@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal } from '@preact/signals'
 import type { DeviceDb } from '../../../web/core/device-db.ts'
 
-/** What a device keeps, without a browser; values pass through JSON, as in life. */
+/** The storage of a device, without a browser; values pass through JSON, as in a real one. */
 export function memoryDb(): Pick<DeviceDb, 'read' | 'write' | 'remove'> {
   const kept = new Map<string, string>()
   return {
@@ -18,7 +18,7 @@ export function memoryDb(): Pick<DeviceDb, 'read' | 'write' | 'remove'> {
   }
 }
 
-/** Resolves when a value is as wanted. */
+/** Resolves once the value matches. */
 export async function until<Value>(value: ReadonlySignal<Value>, isSo: (value: Value) => boolean): Promise<Value> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = effect(() => {

@@ -2,7 +2,7 @@ import type { MachineHandlers } from '../../../lib/client/calls/machine-calls.ts
 import type { MachineMetadata } from '../../../lib/protocol/sealed/machine.ts'
 import { type Evil, evilName } from './xss.ts'
 
-/** `name`: of the field that it is called by. */
+/** `name`: the field for its display name. */
 export function machineAbout(evil: Evil, name = 'machine.name'): MachineMetadata {
   return {
     host: 'a',
@@ -30,7 +30,7 @@ export function machineAbout(evil: Evil, name = 'machine.name'): MachineMetadata
   }
 }
 
-/** What its daemon answers; `session` runs there. */
+/** The answers of its daemon; `session` runs there. */
 export function answersOfMachine(evil: Evil, session: () => string | undefined): Partial<MachineHandlers> {
   const folder = `/${evilName(evil, 'choices.folder')}`
   const said = (name: string) => ({
@@ -115,7 +115,7 @@ export function answersOfMachine(evil: Evil, session: () => string | undefined):
     title: evil('process.own.title'),
     folder: `/${evilName(evil, 'process.own.folder')}`
   }
-  // One that cannot say how, the second time.
+  // The second answer has no command.
   const updates = [answers.update, { ...answers.update, command: undefined, message: evil('update.message') }]
   const trial = { looked: 1, passed: 1, entries: [{ at: 1, what: evil('trial.what'), answer: 'denied' as const }] }
   return {

@@ -2,7 +2,7 @@ import { newEnvelope, newId } from '../../../lib/client/sealed/messages.ts'
 import { type MessageBody, type SessionEvent, type StepKind, stepKind } from '../../../lib/protocol/sealed/messages.ts'
 import { type Evil, evilChange, evilName, urls } from './xss.ts'
 
-/** Everything that can happen in a session, told in evil words. */
+/** Every kind of session event, with hostile text in every field. */
 export function eventsOf(evil: Evil, turn: string): MessageBody[] {
   const told = (ev: SessionEvent): MessageBody => ({ role: 'session', content: newEnvelope(ev, { role: 'agent', turn }) })
   const subagent = newId()
@@ -28,7 +28,7 @@ export function eventsOf(evil: Evil, turn: string): MessageBody[] {
     ...stepKind.options.flatMap(kind => stepsOf(evil, kind)),
     ...urls.flatMap((url, index) => fetching(url, index)),
     ...finding(evil),
-    // Not over yet.
+    // Still running.
     { t: 'tool-call-start', call: 'now', name: 'Bash', title: '', description: '', args: { command: evil('now.command') }, kind: 'execute' }
   ]
   const within: SessionEvent[] = [
@@ -80,7 +80,7 @@ function mainArgument(evil: Evil, kind: StepKind, at: string): Record<string, st
   }
 }
 
-/** An address by itself, where one is expected. */
+/** A bare address, where one is expected. */
 function fetching(url: string, index: number): SessionEvent[] {
   const call = `fetch.${index}`
   return [
@@ -89,7 +89,7 @@ function fetching(url: string, index: number): SessionEvent[] {
   ]
 }
 
-/** What a search found, as lines of files. */
+/** The results of a search, as lines of files. */
 function finding(evil: Evil): SessionEvent[] {
   const line = (field: string) => evil(field).split('\n')[0]
   const text = `${line('hits.file')}:3:${line('hits.line')}`
@@ -99,7 +99,7 @@ function finding(evil: Evil): SessionEvent[] {
   ]
 }
 
-/** What older wrappers write, whose insides nobody checks. */
+/** Messages in the formats of older wrappers, whose content is not validated. */
 export function bodiesOf(evil: Evil): MessageBody[] {
   const said = (content: unknown[]) => ({ type: 'assistant', message: { role: 'assistant', content } })
   const heard = (content: unknown[]) => ({ type: 'user', message: { role: 'user', content } })

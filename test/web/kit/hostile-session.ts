@@ -64,14 +64,14 @@ export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
   }
 }
 
-/** Something of every kind to decide, as a permission, a plan, a form and a page to open. */
+/** An open request of every kind: as a permission, a plan, a form and a page to open. */
 export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentState {
   const requests = stepKind.options.map((kind, index): [string, PermissionRequest] => {
     const at = `ask.${kind}`
     const path = `/${evilName(evil, `${at}.path`)}`
     const content =
       kind === 'edit' ? { type: 'diff' as const, path, ...evilChange(evil, at) } : { type: 'text' as const, text: evil(`${at}.said`) }
-    // The second of a kind makes it a question of the agent's own.
+    // A second option of one kind makes it a choice in the agent's own words.
     const isNamed = ['think', 'other'].includes(kind)
     const isOwn = ['think', 'plan'].includes(kind)
     const twin = { id: `${index}.c`, label: isOwn ? evil(`${at}.twin`) : '', kind: 'allow_once' as const }
@@ -80,7 +80,7 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
       {
         tool: isNamed ? evil(`${at}.tool`) : kind,
         arguments: {
-          // The words that make it risky are shown in another way.
+          // The words that make a command risky are highlighted.
           ...(kind === 'execute' && { command: `rm ${evilWord(evil, `${at}.risk`)} -rf ${evil(`${at}.command`)}` }),
           ...(kind === 'fetch' && { url: evil(`${at}.url`) }),
           cwd: `/${evilName(evil, `${at}.cwd`)}`,
@@ -126,7 +126,7 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
   }
 }
 
-/** One that a list has room for, and that a rule could answer. */
+/** A request short enough for a list, and plain enough for a rule. */
 function shortRequest(evil: Evil): PermissionRequest {
   return {
     tool: 'Bash',
@@ -143,7 +143,7 @@ function shortRequest(evil: Evil): PermissionRequest {
   }
 }
 
-/** With a form of ours, one as Happy's CLI writes it, and pages to open. */
+/** A form of ours, one in the format of Happy's CLI, and pages to open. */
 function questionsOf(evil: Evil): [string, PermissionRequest][] {
   const link = (title: string, url: string, createdAt: number): PermissionRequest => {
     return { tool: questionTool, arguments: {}, createdAt, title, url, shown: 'x' }
@@ -152,7 +152,7 @@ function questionsOf(evil: Evil): [string, PermissionRequest][] {
     ['form', form(evil)],
     ['happy', { tool: questionTool, arguments: { questions: [plainQuestion(evil)] }, createdAt: 21 }],
     ['link', link(evil('link.title'), evil('link.url'), 30)],
-    // An address by itself, where one is expected.
+    // A bare address, where one is expected.
     ...urls.map((url, index): [string, PermissionRequest] => [`link.${index}`, link('Open it', url, 31 + index)])
   ]
 }

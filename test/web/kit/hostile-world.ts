@@ -13,18 +13,18 @@ import { bodiesOf, eventsOf } from './hostile-messages.ts'
 import { metadataOf, serveFolder, stateOf } from './hostile-session.ts'
 import { type Evil, evilHeader } from './xss.ts'
 
-/** A computer of the account whose agent, folder and daemon say nothing but what they are given. */
+/** A computer of the account whose agent, folder and daemon return hostile text in every field. */
 export interface HostileWorld {
   readonly secret: Uint8Array
   readonly machine: string
-  /** A session whose every word is evil, and that asks for every kind of decision unless told; or, without, a quiet one. */
+  /** With `evil`, a session with hostile text in every field and, unless `isAsking` is false, an open request of every kind; otherwise an idle one. */
   session(evil?: Evil, about?: { isAsking: boolean; isAway?: boolean }): Promise<HostileSession>
 }
 
 export interface HostileSession {
   readonly id: string
   say(texts: readonly string[]): Promise<void>
-  /** A text and a thought that have only begun. */
+  /** Starts a text and a thought that are still growing. */
   begin(text: string, thought: string): void
 }
 
@@ -42,12 +42,12 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   }
   await rest.call('createToken', { body: { name: evil('access.name').slice(0, 100), scopes: ['manage'] } })
   await rest.call('createInvite', { body: { label: evil('invite.label').slice(0, 100) } })
-  // Somebody else asks to be let in, by a program that names itself so.
+  // A stranger requests an account, with a program of a hostile name.
   const named: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-happy-client': evilHeader } })
   await signIn({ server: server.url, secret: engine.randomBytes(32), fetch: named }).catch(() => {})
   const machine = crypto.randomUUID()
   const ofMachine = vault.newKey()
-  // Begun after it was last heard, by its own clock: so it counts as there, whether or not a page heard its one sign of life.
+  // Started in the future, after it was last seen: so it counts as running, whether or not a page saw its one heartbeat.
   const daemonState = ofMachine.cipher.seal({ status: 'running', startedAt: Date.now() + 3_600_000 })
   const sealed = ofMachine.cipher.seal(machineAbout(evil))
   await rest.call('openMachine', { body: { id: machine, metadata: sealed, daemonState, dataEncryptionKey: ofMachine.wrapped } })
@@ -55,7 +55,7 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   const daemon = await open({ as: 'machine', id: machine })
   await serveMachine({ socket: daemon, cipher: ofMachine.cipher, machine, handlers: answersOfMachine(evil, () => atWork) }).registered
   daemon.send('machine-alive', { machineId: machine, time: Date.now() })
-  // Another, which nobody hears of.
+  // Another machine, which sends no heartbeat.
   const ofOther = vault.newKey()
   const silent = { status: 'running', startedAt: 1 }
   await rest.call('openMachine', {

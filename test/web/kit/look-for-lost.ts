@@ -1,4 +1,4 @@
-/** Runs in the page: what somebody with large text on a narrow screen could not read or reach, a line for each. */
+/** Runs in the page. Reports what someone with large text on a narrow screen could not read or reach, one per line. */
 export function lookForLost(): string[] {
   const lost: string[] = []
   const root = document.documentElement
@@ -6,7 +6,7 @@ export function lookForLost(): string[] {
   const isHidden = (element: Element) =>
     element.closest('[inert], [hidden], .vh, .skip, .folded, [aria-hidden="true"]') !== null ||
     !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-  // What scrolls sideways inside shows all; a line that ends in dots says that there is more.
+  // Content that scrolls sideways is reachable, and an ellipsis shows that there is more.
   const scrollsSideways = (element: Element) => {
     for (let at: Element | null = element; at; at = at.parentElement)
       if (/auto|scroll/.test(getComputedStyle(at).overflowX) && at.scrollWidth > at.clientWidth && !at.matches('.scroll, .screen'))
@@ -47,7 +47,7 @@ export function lookForLost(): string[] {
     const isThere =
       hit !== null &&
       (element.contains(hit) ||
-        // These go away by themselves, or by a tap.
+        // These disappear automatically, or on a tap.
         hit.closest('.to-end, .alert-bar') !== null ||
         hit.contains(element) ||
         element.closest('label')?.contains(hit) === true)

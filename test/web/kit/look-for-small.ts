@@ -1,7 +1,7 @@
 /**
- * Runs in the page: what can be pressed and is smaller than a finger needs, a line for each. The target is what answers to a press, with
- * what `::before` and `::after` add to it, and for a field its label too. As in WCAG 2.5.8 a link in a sentence is as high as its line. The
- * number of a line of code is pressed anywhere on its line, which is wide but stands close to the next: 24 px are enough there.
+ * Runs in the page. Reports press targets smaller than a finger needs, one per line. The target is the area that reacts to a press, including
+ * `::before` and `::after`, and the label of a field. As in WCAG 2.5.8, a link in a sentence may be as high as its line. The
+ * number of a code line can be pressed anywhere on its line, which is wide but close to the next: 24 px are enough there.
  */
 export function lookForSmall(): string[] {
   const least = 44

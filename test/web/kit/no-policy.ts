@@ -4,16 +4,16 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Test } from 'tap'
 
-/** The address of a server whose pages come without the policy that forbids them to run what is not the app. */
+/** The address of a proxy whose pages lack the content security policy, which would block foreign scripts. */
 export async function withoutPolicy(t: Test, url: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const proxy = createServer(near => {
     const far = connect(Number(port), hostname)
     const hide = new Transform({
-      // Of the same length, so that nothing else of the stream changes.
+      // The same length, so that the rest of the stream stays valid.
       transform: (chunk: Buffer, _, done) => done(null, Buffer.from(chunk.toString('latin1').replace(policy, hidden), 'latin1'))
     })
-    // A browser that leaves cuts the stream.
+    // A browser that navigates away cuts the stream.
     void pipeline(near, far).catch(() => {})
     void pipeline(far, hide, near).catch(() => {})
   }).listen(0, '127.0.0.1')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** As a link of the app, by way of a screen that says nothing: what the screen before said is gone. Loading the app anew takes five times as long. */
+/** Navigates like a link of the app, by way of an empty screen, so that the previous content is gone. Reloading the app takes five times as long. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.evaluate(follow, path)
 }
@@ -13,7 +13,7 @@ async function follow(path: string): Promise<void> {
   }
 }
 
-/** The fields whose words can be read, or heard, on what is shown now. */
+/** The fields whose text is visible, or read out, on the current screen. */
 export async function fieldsOn(page: Page): Promise<string[]> {
   return [...(await page.evaluate(wordsOn)).matchAll(/⟦([\w.-]+)⟧/g)].flatMap(([, name]) => name ?? [])
 }
@@ -26,7 +26,7 @@ function wordsOn(): string {
   return [document.body.textContent, ...heard, ...typed].join(' ')
 }
 
-/** In the page itself: whether a conversation has these words at its beginning. What is far from where a reader is is not drawn. */
+/** Runs in the page: whether the top of a conversation contains these words. Parts far from the reader are not rendered. */
 export function hasWordsAtItsTop(name: string): boolean {
   document.querySelector('[role=log]')?.scrollTo(0, 0)
   return [...document.querySelectorAll('[role=log], [role=log] [alt]')].some(each =>
@@ -34,7 +34,7 @@ export function hasWordsAtItsTop(name: string): boolean {
   )
 }
 
-/** In the page itself, which does not have the functions above: whether it has these words. */
+/** Runs in the page, without access to the functions above: whether it contains these words. */
 export function hasWords(name: string): boolean {
   const isIn = (text: unknown) => typeof text === 'string' && text.includes(name)
   if (isIn(document.body.textContent)) return true

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** The addresses of all stories, of sessions and of the whole app: without the name of one, their pages list them. */
+/** The addresses of all stories, of sessions and of the whole app; without a name, these pages list them. */
 export async function storyPaths(page: Page, origin: string): Promise<string[]> {
   const named = async (kind: 'story' | 'app') => {
     await page.goto(`${origin}/?${kind}=`)
@@ -10,7 +10,7 @@ export async function storyPaths(page: Page, origin: string): Promise<string[]> 
   return [...(await named('app')), ...(await named('story'))]
 }
 
-/** Draws one, until it has come to rest. */
+/** Opens a story and waits until it is fully rendered. */
 export async function openStory(page: Page, origin: string, path: string, theme: string): Promise<void> {
   await page.goto(`${origin}${path}&theme=${theme}`)
   await page

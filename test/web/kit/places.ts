@@ -4,18 +4,18 @@ import { goTo, hasWords, hasWordsAtItsTop } from './on-the-page.ts'
 import { type Evil, evilName, nameOf } from './xss.ts'
 
 interface Where {
-  /** A session that waits for decisions, and one that does not. */
+  /** A session with open requests, and one without. */
   readonly asking: string
   readonly calm: HostileSession
   readonly machine: string
-  /** Of somebody who asks to be linked. */
+  /** The link of a program that wants to be linked. */
   readonly pairing: string
   readonly evil: Evil
 }
 
 type Look = (place: string) => Promise<void>
 
-/** Walks to every screen and sheet that shows what came from elsewhere; `look` is called at each. */
+/** Opens every screen and sheet that shows text from elsewhere; `look` is called at each. */
 export async function openEveryPlace(page: Page, where: Where, look: Look): Promise<void> {
   const places = new Places(page, where, look)
   await places.sessions()
@@ -194,7 +194,7 @@ class Places {
     await this.#look('sessions to pick')
   }
 
-  /** What an address brings along, which anybody can write. */
+  /** Text from the address, which anyone can write. */
   async addresses(): Promise<void> {
     const { evil, machine } = this.#where
     const address = (field: string) => encodeURIComponent(evil(field).toWellFormed())
@@ -211,7 +211,7 @@ class Places {
     await this.#look('a folder to make')
   }
 
-  /** What a person attaches was named by somebody, too. */
+  /** Names of attached files, which may come from someone else. */
   async #attach(): Promise<void> {
     const { evil } = this.#where
     const file = (field: string, text: string) => ({ name: evilName(evil, field), mimeType: 'text/plain', buffer: Buffer.from(text) })
@@ -234,7 +234,7 @@ class Places {
 
   async #see(field: string): Promise<void> {
     await this.#page.waitForFunction(hasWords, nameOf(field), often).catch(async error => {
-      // Harm may be why.
+      // Harm on the page may be the cause.
       await this.#look(`${field}, which never came up`)
       throw new Error(`${field} never came up on ${this.#page.url().slice(0, 100)}`, { cause: error })
     })
@@ -252,7 +252,7 @@ class Places {
     return this.#page.getByRole('button', { name }).filter({ visible: true }).first()
   }
 
-  /** Steps, and what they put out, of which the end alone is shown at first. */
+  /** Steps and their output, of which at first only the end is shown. */
   async #openFolds(): Promise<void> {
     await this.#page.evaluate(async () => {
       for (const folds of ['.tool-s', '.tool-b button']) {
@@ -269,12 +269,12 @@ class Places {
       await this.#look(`decision ${at} of ${count}`)
       await this.#lookAround(`decision ${at}`)
       await next.click()
-      // A form of several questions counts those alone.
+      // A form with several questions counts only those.
       await next.filter({ hasText: new RegExp(`^\\s*(${(at % count) + 1} of|Next decision)`) }).waitFor()
     }
   }
 
-  /** What one decision has to open. */
+  /** Everything that one decision can open. */
   async #lookAround(place: string): Promise<void> {
     const dock = this.#page.locator('.dock')
     const scope = dock.getByRole('radio', { name: 'This session' })
@@ -297,5 +297,5 @@ class Places {
   }
 }
 
-// At every frame, which is the default, the looking itself would be most of the work.
+// The default, every frame, would spend most of the time on polling.
 const often = { polling: 50 }

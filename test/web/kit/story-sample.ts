@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sampleSeed } from '../../kit/seed.ts'
 
-/** As many of them as a run has time for, chosen by AFIELD_SEED; all of them for AFIELD_SEED=all. */
+/** A sample of them, as large as a run has time for, chosen by AFIELD_SEED; all of them with AFIELD_SEED=all. */
 export function sampleOf(paths: readonly string[], many: number): { seed: string; sample: readonly string[] } {
   const { text: seed } = sampleSeed
   if (sampleSeed.isAll) return { seed, sample: paths }

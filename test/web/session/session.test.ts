@@ -24,7 +24,7 @@ t.test('the session screen in a real browser', async t => {
       if (/content security policy|trusted/i.test(message.text())) t.fail(message.text())
     })
     await page.clock.install()
-    // Time stands still where a test is about the first moments of it.
+    // The clock stands still where a test is about the first moments.
     if (isHeld) await page.clock.pauseAt(Date.now() + 1000)
     await page.goto(`${origin}/?story=${story}`)
     return page
@@ -193,7 +193,7 @@ t.test('the session screen in a real browser', async t => {
               })
               .map(each => each.textContent)
           )
-        // The page takes a frame or two to fit a screen that was turned.
+        // The page needs a frame or two to adapt to a rotated screen.
         let lost = await outOfSight()
         for (let tries = 0; lost.length > 0 && tries < 20; tries += 1) {
           await pause(50)

@@ -5,7 +5,7 @@ import { tell } from './fixtures.ts'
 import { model } from './session-model.ts'
 import { allowed, edited, force, run, waits } from './tales.ts'
 
-/** What became of an answer. */
+/** The progress and outcome of an answer. */
 export const answers: Record<string, () => SessionModel> = {
   sent: () => {
     const asked = run('p1', 'npm run build')

@@ -4,7 +4,7 @@ import { callback, folder, tell } from './fixtures.ts'
 import { model } from './session-model.ts'
 import { choices, force, looked, request, run, waits } from './tales.ts'
 
-/** A decision in the dock, of each kind and level. */
+/** A decision in the dock, of each kind and risk level. */
 export const decisions: Record<string, () => SessionModel> = {
   permission: () =>
     model({

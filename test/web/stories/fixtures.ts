@@ -29,7 +29,7 @@ interface StepEnd {
 
 const started = Date.now() - 9 * 60_000
 
-/** A transcript being told: each call adds a message, `after` seconds later than the one before. */
+/** A transcript being built: each call adds a message, `after` seconds later than the last. */
 export function tell() {
   const messages: KnownMessage[] = []
   let at = started
@@ -85,7 +85,7 @@ export function tell() {
       event({ t: 'text', text, thinking: true })
       return story
     },
-    /** What `tell` adds is told by a subagent. */
+    /** The events that `tell` adds come from a subagent. */
     by(id: string, title: string, tell: () => void) {
       subagent = id
       event({ t: 'start', title })
@@ -111,12 +111,12 @@ export function tell() {
       add({ role: 'agent', content })
       return story
     },
-    /** What the machine found wrong with what reached it. */
+    /** A fault that the machine found in the messages it received. */
     fault(type: SealFault['type'], count = 1) {
       event({ t: 'service', text: type, fault: { type, count } })
       return story
     },
-    /** Said by one sender as its message of this number. */
+    /** A message with this number of one sender. */
     mineAs(number: number, text: string) {
       const sealedBy = { sender: 'this tab', number }
       add({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', sealedBy } }, `local${messages.length}`)

@@ -28,12 +28,12 @@ const began = performance.now()
 const model = stories[params.get('story') ?? '']?.()
 const told = performance.now()
 const shown = model?.facts.value
-// Of a story of a session: the trail of this subagent.
+// In a session story: show the trail of this subagent.
 const sub = params.get('sub')
 const inFolder = workStories[params.get('story') ?? '']?.()
 const facts = inFolder?.model.facts.value
 
-// With the rail and the list as they stand beside it, for pictures.
+// With the rail and the list beside it, for pictures.
 const isFramed = params.has('framed')
 if (isFramed) {
   history.replaceState(null, '', places[params.get('story') ?? ''] ?? '/s/s1')
@@ -42,7 +42,7 @@ if (isFramed) {
   noteLink({ socket: 'live', feed: 'live' })
 }
 
-/** For tests: a text of the agent that arrives now; how long the last steps took, in ms. */
+/** For tests: adds a text of the agent. */
 Object.assign(globalThis, {
   hear(text: string) {
     if (model === undefined) return
@@ -50,7 +50,7 @@ Object.assign(globalThis, {
     const envelope = { id: `e${seq}`, time: Date.now(), role: 'agent', turn: 'now', ev: { t: 'text', text } }
     tellMore(model, { seq, localId: null, at: Date.now(), body: v.parse(messageBody, { role: 'session', content: envelope }) })
   },
-  /** A command that the agent has run just now. */
+  /** Adds a command that the agent has just run. */
   run(command: string) {
     if (model === undefined) return
     const seq = (model.transcript.value.messages.at(-1)?.seq ?? 0) + 1

@@ -39,7 +39,7 @@ const codex: Given = {
     .done()
 }
 
-/** A question in the dock, and what became of its answer. */
+/** A question in the dock, and the outcome of its answer. */
 export const questions: Record<string, () => SessionModel> = {
   question: () => model({ ...codex, questions: [asking(store, tests)] }),
   'question-beside': () => model({ ...codex, questions: [asking(store, tests)], requests: [run('p1', 'npm test')] }),

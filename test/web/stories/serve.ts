@@ -12,7 +12,7 @@ const types = { '.js': 'text/javascript', '.css': 'text/css', health: 'applicati
 const page =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="/page.js"></script></html>'
 
-// The app as it is, but for what it would ask a server.
+// The actual app, except for what it would request from a server.
 const withoutServer: Plugin = {
   name: 'without-server',
   setup(bundle) {
@@ -24,8 +24,8 @@ const withoutServer: Plugin = {
 }
 
 /**
- * Bundles the stories into a folder and serves them: `/?story=name` draws one of a session or its folder, `/?app=name` the whole app in one
- * of its states; with `theme=dark` and `dir=rtl` where asked.
+ * Bundles the stories into a folder and serves them: `/?story=name` shows one of a session or its folder, `/?app=name` the whole app in one
+ * of its states; with `theme=dark` and `dir=rtl` if requested.
  */
 export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({

@@ -104,7 +104,7 @@ export interface Given {
   files?: Attaching[]
 }
 
-/** A session as its screen draws it, in whatever state is given; what is pressed shows, and leads nowhere. */
+/** The session model for a story, in any state; actions only show that they were called. */
 export function model(given: Given): SessionModel {
   const transcript = signal(given.transcript ?? emptyTranscript)
   const waiting = signal<readonly WaitingText[]>(given.waiting ?? [])
@@ -218,7 +218,7 @@ export const picture: Attached = {
 
 let drawn: string | undefined
 
-/** A picture of this page's own. */
+/** An image generated in the page. */
 export function drawnPicture(): string {
   if (drawn !== undefined) return drawn
   const shape =
@@ -227,7 +227,7 @@ export function drawnPicture(): string {
   return drawn
 }
 
-/** The model that is on screen, for tests that change what it knows. */
+/** The model on screen, for tests that change it. */
 export function tellMore(of: SessionModel, ...messages: KnownMessage[]): void {
   const writable = of.transcript as Signal<Transcript>
   writable.value = addMessages(writable.value, messages)

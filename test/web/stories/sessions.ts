@@ -5,17 +5,17 @@ import { questions } from './questions.ts'
 import { states } from './states.ts'
 import { talks } from './talks.ts'
 
-/** Every state of the session screen worth looking at, by name. */
+/** Every state of the session screen worth showing, by name. */
 export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }
 
-/** The addresses of those that are about one, where there is one at all. */
+/** The addresses of stories that need one of their own. */
 export const places: Readonly<Record<string, string>> = {
   'message-gone': '/s/s1/m/999',
   info: '/s/s1/info',
   'info-compromised': '/s/s1/info'
 }
 
-/** What is pressed in some of them, one after another, by the beginning of its name. */
+/** What some stories press, in order, by the beginning of the name. */
 export const presses: Readonly<Record<string, readonly string[]>> = {
   changing: ['2 waiting', 'Edit'],
   'deciding-queue': ['2 waiting'],

@@ -3,7 +3,7 @@ import type { SessionModel } from '../../../web/model/session/session.ts'
 import { model } from './session-model.ts'
 import { edited } from './tales.ts'
 
-/** A session that is not simply going on. */
+/** A session in a special state. */
 export const states: Record<string, () => SessionModel> = {
   empty: () => model({ facts: { title: 'orchard-api' } }),
   opening: () => model({ feed: 'opening' }),

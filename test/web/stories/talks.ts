@@ -47,7 +47,7 @@ export function safeReturnPath(p?: string): string | null {
 
 [looks safe](javascript:alert(1)) and [https://good.example](https://evil.example/)`
 
-/** What is said and done in a session, and what is written to it. */
+/** The transcript of a session, as messages are added to it. */
 export const talks: Record<string, () => SessionModel> = {
   session: () =>
     model({

@@ -19,7 +19,7 @@ import { laterChinese } from '../../../web/words/zh/later.ts'
 import { notifications as chineseNotifications } from '../../../web/words/zh/notifications.ts'
 import { settings as chineseSettings } from '../../../web/words/zh/settings.ts'
 
-/** Each text of the app in English and in Chinese; what a sentence is told stands in both as ⟨0⟩, ⟨1⟩ and so on. */
+/** Each text of the app in English and in Chinese; the parameters of a sentence appear in both as ⟨0⟩, ⟨1⟩ and so on. */
 export function translations(): [string, string][] {
   const english = {
     app,
@@ -60,7 +60,7 @@ function isSentence(value: unknown): value is Sentence {
   return typeof value === 'function'
 }
 
-/** Nothing of the few sentences that look closer at what they are told. */
+/** Undefined for the few sentences that inspect their parameters. */
 function sample(sentence: Sentence): unknown {
   try {
     return sentence('⟨0⟩', '⟨1⟩', '⟨2⟩', '⟨3⟩')

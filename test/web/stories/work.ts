@@ -200,7 +200,7 @@ function repository(files: readonly ChangedFile[]): GitStatus {
 
 const line = { number: 34, side: 'new', text: '  return redirect(target' } as const
 
-/** The screens of a session's folder, in their states. */
+/** The screens of a session's folder, in all states. */
 export const workStories: Record<string, () => WorkStory> = {
   'work-changes': () => story(['changes']),
   'work-commented': () =>

@@ -9,7 +9,7 @@ t.test('an interactive story works in Chinese too, with Chinese punctuation betw
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
   page.setDefaultTimeout(10_000)
-  // One is named whole, one by its beginning, one by a name it was told, and one is a state that is waited for.
+  // Names in full, by their beginning, with a parameter, and a state to wait for.
   for (const path of ['/?story=question-unsaid', '/?app=new-starting-low-data', '/?app=machine-end', '/?app=take-over']) {
     await openStory(page, origin, `${path}&language=zh`, 'light')
   }

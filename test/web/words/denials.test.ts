@@ -6,7 +6,7 @@ t.test("a reason chosen on another device is shown in this device's language, fo
   const english = denialReasons()
   t.equal(reasonHere('换个做法. Use git mv'), 'Do it another way. Use git mv')
   t.equal(reasonHere('Not nowhere'), 'Not nowhere')
-  // All that is touched of a page.
+  // The only parts of a page that are used.
   await loadLanguage('zh', { documentElement: { lang: '', dir: '' } } as unknown as Document)
   const chinese = denialReasons()
   t.same(english.map(reasonHere), chinese)

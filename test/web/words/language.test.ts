@@ -34,10 +34,10 @@ t.test("plurals follow the rules of the sentence's language", async t => {
 })
 
 t.test('every Chinese sentence is Chinese, with its parameters in it', async t => {
-  // What is the same in every language: the name, and names of files.
+  // The same in every language: the name, and file names.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
   for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, push, settings })) {
-    // Commands in the middle of a sentence are typed as they are.
+    // Commands inside a sentence are not translated.
     if (same.has(path) || /(Text|Hint)\.1$/.test(path)) continue
     t.ok(/\p{Script=Han}/u.test(text) || !/[A-Za-z]{3}/.test(text), `${path}: ${text}`)
   }
@@ -58,7 +58,7 @@ t.test('Chinese adds little to the first load', async t => {
 
 t.test('times and numbers follow the language, and so does the page', async t => {
   const page = { documentElement: { lang: '', dir: '' } }
-  // All that is touched of a page.
+  // The only parts of a page that are used.
   await loadLanguage('zh', page as unknown as Document)
   t.same(page.documentElement, { lang: 'zh-Hans', dir: 'ltr' })
   t.equal(language, 'zh')
@@ -93,7 +93,7 @@ t.test('no visible or announced text is hard-coded in a screen', async t => {
 
 function* sentences(words: unknown, path: string[] = []): Generator<{ path: string; text: string }> {
   if (typeof words === 'string') yield { path: path.join('.'), text: words }
-  // A list of one number passes for a number, a name and a list.
+  // A list with one number serves as a number, a name and a list.
   else if (typeof words === 'function') yield* sentences(words(...Array(words.length).fill([7])), path)
   else if (typeof words === 'object' && words !== null)
     for (const [name, inner] of Object.entries(words)) yield* sentences(inner, [...path, name])

@@ -6,7 +6,7 @@ import { push as words } from '../../../../web/words/push.ts'
 
 type Around = Parameters<typeof act>[0]
 
-/** A worker whose device is not locked, and what it said and asked. */
+/** A worker on an unlocked device, and what it showed and requested. */
 function world({ isLocked = false, mayAllow = false, fails = false } = {}) {
   const said: (string | undefined)[] = []
   const written: unknown[] = []
@@ -22,7 +22,7 @@ function world({ isLocked = false, mayAllow = false, fails = false } = {}) {
   const worker = { registration: { showNotification: async (_: string, { body }: NotificationOptions) => void said.push(body) } }
   const known = { device: { rest, name: 'Phone' }, choices: { isLocked, mayAllow, language: 'en' } }
   const notification = { title: 'orchard', tag: 's1', close: () => (isClosed = true) }
-  // Only as much of a worker as is asked for.
+  // Only the members of a worker that are used.
   const around = { worker, known, words } as unknown as Around
   const tap = (action: string) => act(around, { notification, about: { path: '/s/s1', session: 's1', notice: 'n1' }, action, reply: '' })
   return { said, written, tap, isClosed: () => isClosed }

@@ -6,7 +6,7 @@ await cryptoReady()
 const secret = () => new Uint8Array(32).fill(7)
 const { cipher, wrapped: dataEncryptionKey } = accountVault(secret()).newKey()
 
-/** A server that has this state of the session `s1` and nothing else. */
+/** A server with this state of the session `s1`, and nothing else. */
 function serverWith(state: object | null) {
   const row = { id: 's1', dataEncryptionKey, agentState: state && cipher.seal(state) }
   return { secret, rest: { call: async () => ({ sessions: [{ ...row, id: 's0' }, row] }) } as unknown as Rest }

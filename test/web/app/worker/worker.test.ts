@@ -2,7 +2,7 @@ import t from 'tap'
 
 type Listener = (event: unknown) => void
 
-/** What the worker has of a browser, and what it did with it. */
+/** The browser that the worker sees, and what it did with it. */
 const listeners = new Map<string, Listener>()
 const kept = new Set<string>()
 const asked: string[] = []
@@ -20,7 +20,7 @@ Object.assign(globalThis, {
       return kept.has(path) ? new Response(`kept ${path}`) : undefined
     }
   },
-  // A browser completes addresses with the page's own.
+  // A browser resolves addresses against that of the page.
   Request: class extends Request {
     constructor(url: string, init?: RequestInit) {
       super(new URL(url, 'https://home.example'), init)
@@ -39,7 +39,7 @@ async function install(): Promise<void> {
   await done
 }
 
-/** What the worker answers; undefined when it leaves the request to the server. */
+/** The worker's response; undefined if it leaves the request to the server. */
 async function answerTo(path: string, more: { method?: string; mode?: string } = {}): Promise<string | undefined> {
   const request = { url: `https://home.example${path}`, method: 'GET', mode: 'cors', ...more }
   let answer: Promise<Response> | undefined

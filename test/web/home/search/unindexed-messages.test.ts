@@ -45,7 +45,7 @@ t.test('when everything is read no request is made', async t => {
   t.equal(server.asked, 0)
 })
 
-/** What is stored at a number was stored at that time. */
+/** Messages stored with these numbers, and times that follow from them. */
 function serverWith(seqs: readonly number[]) {
   const messages = seqs.map(seq => ({
     id: `${seq}`,

@@ -122,7 +122,7 @@ t.test('a browser that cannot store anything is reported', async t => {
   t.equal(tab.account.value.type, 'no-storage')
 })
 
-/** A browser profile: what it keeps, and tabs that hear each other as those of a browser do. */
+/** A browser profile: its storage, and tabs that receive each other's messages. */
 async function device(t: Test, account: KeptAccount, { opensAtOnce = true } = {}) {
   const name = `account-${devices++}`
   const db = await openDeviceDb(name)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openPins } from '../../../../web/model/account/pins.ts'
 
-/** What two tabs of a device keep. */
+/** The storage that two tabs of a device share. */
 function kept() {
   let value: unknown
   return async () => ({
@@ -37,7 +37,7 @@ t.test('where the browser cannot store it, it is known as long as the app is ope
   t.ok(pins.of('s1').isSet)
 })
 
-/** Everything that was begun with promises alone. */
+/** Waits for all pending promises. */
 function settled(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

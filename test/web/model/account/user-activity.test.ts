@@ -1,7 +1,7 @@
 import t from 'tap'
 import { setWatchedMinutes, watchedForMs, watchTouches } from '../../../../web/model/account/user-activity.ts'
 
-/** As much of a page as can be touched. */
+/** The part of a page that receives touches. */
 class Page extends EventTarget {
   visibilityState = 'visible'
 
@@ -64,7 +64,7 @@ t.test('a choice applies from the first moment of the next start', async t => {
   Object.assign(globalThis, { localStorage })
   t.teardown(() => Reflect.deleteProperty(globalThis, 'localStorage'))
   setWatchedMinutes(3)
-  // A query makes it a module of its own, as after a reload.
+  // The query makes it a separate module instance, as after a reload.
   const again: typeof import('../../../../web/model/account/user-activity.ts') = await import(
     `../../../../web/model/account/touching.ts?${Date.now()}`
   )

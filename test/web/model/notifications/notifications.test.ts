@@ -7,7 +7,7 @@ import { isOutOfDate, notificationsOf, tomorrowMorning } from '../../../../web/m
 
 const defaults = v.parse(notificationSettings, {})
 
-/** A server that keeps the settings of one device. */
+/** A server that stores the settings of one device. */
 function server(t: Test) {
   const kept: { settings: NotificationSettings | null; fails: Error | undefined; writes: NotificationSettings[] } = {
     settings: null,
@@ -22,7 +22,7 @@ function server(t: Test) {
     if (body) kept.writes.push(body.settings)
     return { success: true }
   }
-  // Of the link only this is asked.
+  // The only member of the link that is used.
   const link = { rest: { server: '', call } } as unknown as Pick<Live, 'rest'>
   return { kept, book: notificationsOf(link), link }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NoPushService, register, unregister } from '../../../../web/model/notifications/push-subscription.ts'
 
-/** A browser, a server and what this device keeps, as far as a registration needs them. */
+/** A browser, a server and the storage of this device, as far as registration needs them. */
 function world({ canSubscribe = true } = {}) {
   const kept = new Map<string, unknown>()
   const asked: string[] = []
@@ -41,7 +41,7 @@ function world({ canSubscribe = true } = {}) {
     },
     app: 'https://home.example'
   }
-  // Only as much of each as is asked for.
+  // Only the members that are used.
   return { link: link as unknown as Parameters<typeof register>[0], asked, kept, state }
 }
 

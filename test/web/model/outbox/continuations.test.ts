@@ -14,7 +14,7 @@ function device() {
   return {
     said,
     isLinked,
-    /** The clock goes on, and what waits for it comes. */
+    /** Advances the clock and runs due timers. */
     pass(to: number) {
       now = to
       for (const run of [...timers]) run()

@@ -9,7 +9,7 @@ interface Parcel extends Entry {
 
 const parcel = (key: string, kind: Parcel['kind'] = 'parcel'): Parcel => ({ key, kind, state: { type: 'queued' } })
 
-/** What it keeps outlives each app; `isFull`: it keeps nothing more. */
+/** Storage that outlives each app; `isFull`: it stores nothing more. */
 function device() {
   const db = memoryDb()
   const isLinked = signal(false)

@@ -20,7 +20,7 @@ import { withdrawMessage } from '../../../../web/model/outbox/messages.ts'
 
 t.before(() => cryptoReady())
 
-/** Three texts of this tab that wait for a link, and what a machine makes of what comes once there is one. */
+/** Three texts queued in this tab without a link, and what a machine reads once there is one. */
 async function waiting() {
   const cipher = { ...dataKeyCipher(engine.randomBytes(32)), numbers: createNumbers('s1') }
   const sent: Pick<Draft, 'content'>[] = []

@@ -21,7 +21,7 @@ const question: Extract<OpenQuestion, { type: 'form' }> = {
 const given = { type: 'permission' as const, session: 's1', asked: request, verdict: { kind: 'once' as const }, at: 1 }
 const plain: Cipher = { seal: value => JSON.stringify(value), open: sealed => ({ ok: true, value: JSON.parse(sealed) }) }
 
-/** A device: what it keeps outlives each app that is opened on it. */
+/** A device whose storage outlives each app opened on it. */
 function device() {
   const db = memoryDb()
   const sessions = signal<ReadonlyMap<string, SessionView>>(new Map())
@@ -134,7 +134,7 @@ t.test("it keeps waiting for a machine that is away, and shows a machine's rejec
 
 type App = ReturnType<ReturnType<typeof device>['openApp']>
 
-/** What a fresh start of the app finds waiting. */
+/** The entries that a restarted app finds queued. */
 async function keptOn(app: App): Promise<string[]> {
   await app.isRead
   const found = app.all.value.map(({ asked }) => asked.id)

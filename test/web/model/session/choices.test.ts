@@ -12,7 +12,7 @@ const metadata = (more: object = {}) => v.parse(sessionMetadata, { path: '/a', h
 t.test('a mode carried only by messages is sent with the next one, and is not shown as changed if the turn ends without it', t => {
   const about = metadata({ operatingModes: ['ask', 'free'].map(code => ({ code, value: code })), currentOperatingModeCode: 'ask' })
   const facts = (more: object = {}) => {
-    // No more than the facts are made of.
+    // Only the fields that the facts are made from.
     const session = { id: 's', metadata: { ...about, ...more } } as unknown as SessionView
     return factsOf(session, undefined)
   }

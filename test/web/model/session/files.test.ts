@@ -11,7 +11,7 @@ function link() {
   const asked: { begun: string | undefined; bytes: string }[] = []
   const answers: PromiseWithResolvers<string>[] = []
   const files = {
-    // Not twice the same, as in life.
+    // Never the same twice, as with a real cipher.
     seal: (_session: string, bytes: Uint8Array) => new Uint8Array([asked.length + answers.length, ...bytes]),
     sealOf: () => 'seal',
     async upload(_session: string, sealed: Uint8Array, { begun, onBegun, signal }: UploadOptions = {}) {
@@ -82,7 +82,7 @@ t.test('a file that can never be sent is reported until the message is sent, and
   files.close()
 })
 
-/** Until so many uploads have begun, and the device knows where. */
+/** Waits until so many uploads have started, and the device has stored their progress. */
 async function begun(answers: readonly unknown[], count: number): Promise<void> {
   while (answers.length < count) await new Promise(resolve => setImmediate(resolve))
 }

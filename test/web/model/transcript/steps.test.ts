@@ -4,7 +4,7 @@ import * as v from '../../../../lib/schema.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
-// As happy 1.2.5 tells of a step of an agent that speaks ACP.
+// How happy 1.2.5 reports a step of an ACP agent.
 const ofHappy = (args: Record<string, unknown>) =>
   v.parse(messageBody, {
     role: 'session',

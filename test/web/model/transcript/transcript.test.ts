@@ -386,7 +386,7 @@ t.test('one more message leaves ten thousand before it untouched', async t => {
   t.equal(copied.length, 0)
 })
 
-/** Written by one sender as its message of this number. */
+/** A message with this number of one sender. */
 function by(message: KnownMessage, number: number, { gone = [], sender = 'a' }: { gone?: number[]; sender?: string } = {}): KnownMessage {
   const { body } = message
   const sealedBy = { sender, number, gone: gone.map(number => ({ sender, number })) }

@@ -97,7 +97,7 @@ function overlap(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 
-/** What is said of the button that goes on. */
+/** The description of the button that continues. */
 function described(page: Page): Promise<string | null | undefined> {
   return page.locator('.dock .acts > :last-child').evaluate(button => {
     return document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent

@@ -13,7 +13,7 @@ t.test('in a real browser', async t => {
     t.teardown(() => page.close())
     page.setDefaultTimeout(10_000)
     await page.clock.install()
-    // Time stands still where a test is about the moments of it.
+    // The clock stands still where a test is about single moments.
     if (isHeld) await page.clock.pauseAt(Date.now() + 1000)
     if (isHeld) await page.goto(`${origin}${at}`)
     else await openStory(page, origin, at, 'light')

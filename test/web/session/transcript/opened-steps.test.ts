@@ -136,7 +136,7 @@ t.test("the details of a session's steps, in a real browser", async t => {
     await page.goto(`${origin}/?story=ended&framed`)
     const log = page.getByRole('log')
     const edited = row(/Edited src\/auth\/callback\.ts/)
-    // Closed, it leaves the end of the session within the screen.
+    // When closed, the end of the session is within the screen.
     await edited.click()
     await page.locator('.tool-s[aria-expanded=false]', { hasText: 'Edited' }).waitFor()
     await log.evaluate(element => element.scrollTo(0, element.scrollHeight))

@@ -6,7 +6,7 @@ import { CallFailed } from '../../../../lib/client/index.ts'
 import { type Shell, shellDiff, shellStatus } from '../../../../web/session/work/shell.ts'
 import { makeRepository, type Repository } from '../../../wrapper/kit/repository.ts'
 
-/** The shell of an existing wrapper, in a session's folder. */
+/** The shell of an existing wrapper, in the folder of a session. */
 function shellIn({ env }: Pick<Repository, 'env'>, folder: string): Shell {
   return {
     run: command =>

@@ -2,7 +2,7 @@ import type { AppStory } from './shown.ts'
 import { machine, server } from './told.ts'
 import { busyHome } from './world.ts'
 
-/** The app at an address, of somebody who has much going on. */
+/** The app at an address, with a busy account. */
 export function at(path: string, given: Partial<AppStory> = {}): AppStory {
   return { at: path, home: busyHome, server, machine, isKeyChecked: true, ...given }
 }

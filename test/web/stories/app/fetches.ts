@@ -1,6 +1,6 @@
 import type { AppStory } from './shown.ts'
 
-/** Lets the server answer as the story has it where the app asks without a link: for the time of day, and to be signed in. */
+/** Answers requests that the app makes without a link, as the story says: for the time, and to sign in. */
 export function answerFetches({ clockOffMs = 0, signIn }: AppStory): void {
   const real = globalThis.fetch
   globalThis.fetch = async (asked, how) => {

@@ -17,7 +17,7 @@ import type { openLive as realOpenLive } from '../../../../web/model/account/liv
 import type { Entry } from '../../../../web/model/outbox/durable-queue.ts'
 import { shown } from './shown.ts'
 
-// Stands in for the link of the app: whatever is asked, the story answers.
+// Stands in for the link of the app: all requests are answered by the story.
 export const openLive: typeof realOpenLive = async account => {
   await cryptoReady()
   const { link, progress, unsent, isEnded } = shown()
@@ -29,7 +29,7 @@ export const openLive: typeof realOpenLive = async account => {
   const { cipher } = vault.newKey()
   const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, newUserText(text)))
   const queued = signal<readonly Entry[]>(unsent?.starts ?? [])
-  // What no story touches is left out, and what is made for one later does not break the others.
+  // Only the members that stories use; the check tolerates members that are added later.
   const live = {
     vault,
     rest,
@@ -75,7 +75,7 @@ export const openLive: typeof realOpenLive = async account => {
 
 const open: Cipher = { seal: value => JSON.stringify(value) ?? '', open: sealed => ({ ok: true, value: JSON.parse(sealed) }) }
 
-// What the story does not tell is under way for ever.
+// A request without an answer in the story stays pending forever.
 const never = new Promise<never>(() => {})
 
 const rest = createRest({

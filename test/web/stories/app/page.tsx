@@ -29,7 +29,7 @@ async function begin(story: AppStory): Promise<void> {
   await prepare(story)
   startPreferences()
   startLock()
-  // After the preferences, which say it too.
+  // After the preferences, which also set it.
   const { documentElement } = document
   documentElement.dataset['theme'] = params.get('theme') ?? 'light'
   documentElement.dir = params.get('dir') ?? 'ltr'
@@ -77,7 +77,7 @@ async function fill(what: 'server' | 'device'): Promise<void> {
   else await keeping(() => Promise.reject(new DOMException('', 'QuotaExceededError'))).catch(() => {})
 }
 
-/** Until the screen says of the link what is true: it waits whether trouble lasts. */
+/** Waits until the screen shows the actual connection state, since it delays problems. */
 function settled(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = lastingConnection.subscribe(({ type }) => type === connection.peek().type && resolve())

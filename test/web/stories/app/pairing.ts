@@ -1,5 +1,5 @@
 import type { lookAtLink as realLookAtLink } from '../../../../web/join/pairing.ts'
 import { shown } from './shown.ts'
 
-// Stands in for what the server knows of a link.
+// Stands in for the server's knowledge of a pairing link.
 export const lookAtLink: typeof realLookAtLink = async () => shown().pairing ?? { type: 'gone' }

@@ -23,7 +23,7 @@ export async function press(what: string): Promise<void> {
   }
   const place = what.startsWith('dialog ') ? 'dialog[open]' : 'main'
   const name = new RegExp(`^(${saidHere(what.replace(/^dialog /, '')).source})`)
-  // On a desk Home stands beside the main pane.
+  // On a desktop, Home is beside the main pane.
   const pressed = await found(() => calledIn(place, name) ?? calledIn('.list-pane', name))
   pressed.click()
 }
@@ -38,7 +38,7 @@ function isCalled(element: HTMLElement, name: RegExp): boolean {
   return !isOff && name.test((element.getAttribute('aria-label') ?? element.textContent ?? '').trim())
 }
 
-/** As soon as it is there. */
+/** Waits until the element is there. */
 function found<Found>(look: () => Found | null | undefined): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>()
   const again = () => {

@@ -1,7 +1,7 @@
-/** Put in place when the stories are bundled: every text of the app in English and in Chinese. */
+/** Inserted when the stories are bundled: every text of the app in English and in Chinese. */
 declare const TRANSLATIONS: readonly (readonly [english: string, chinese: string])[]
 
-/** What begins with this in English: as the page says it, which may be in Chinese. */
+/** Matches a text that begins like this in English, in the language of the page. */
 export function saidHere(english: string): RegExp {
   const inChinese = document.documentElement.lang === 'en' ? [] : TRANSLATIONS.flatMap(pair => inChineseOf(english, ...pair))
   return new RegExp([escaped(english), ...inChinese].join('|'))

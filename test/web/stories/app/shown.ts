@@ -6,18 +6,18 @@ import type { WaitingStart } from '../../../../web/model/outbox/starts.ts'
 import type { Home } from '../../../../web/model/store.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 
-/** The whole app at one address, with what this device keeps and what is answered to it. */
+/** The whole app at one address, with the storage of this device and the answers it gets. */
 export interface AppStory {
-  /** With its query and its fragment. */
+  /** Including query and fragment. */
   readonly at: string
-  /** `none`: no account on this device. `private`: nor will there be one once the window is closed. `unkept`: this browser keeps nothing. */
+  /** `none`: no account on this device. `private`: a private window, without an account. `unkept`: this browser cannot store anything. */
   readonly account?: 'none' | 'private' | 'unkept' | 'insecure' | undefined
   readonly home: Home
   readonly server: ToldByServer
   readonly machine: ToldByMachine | Record<string, 'away' | 'gone'>
   readonly link?: Partial<LinkFacts> | undefined
   readonly progress?: Progress | undefined
-  /** What waits on this device for a link. */
+  /** Entries queued on this device. */
   readonly unsent?: { readonly texts: readonly { session: string; text: string }[]; readonly starts: readonly WaitingStart[] } | undefined
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
@@ -25,22 +25,22 @@ export interface AppStory {
   readonly isKeyInFile?: boolean | undefined
   /** The account was made in this window, on a device with a screen lock. */
   readonly isFirstRun?: boolean | undefined
-  /** Who has no room left. */
+  /** What has no space left. */
   readonly full?: 'server' | 'device' | undefined
-  /** How much the clock of this device is ahead, in ms. */
+  /** How far the clock of this device is ahead, in ms. */
   readonly clockOffMs?: number | undefined
-  /** How a sign-in is refused. */
+  /** The error for a sign-in. */
   readonly signIn?: { readonly status: number; readonly error: string } | undefined
-  /** Whether notifications can come to this browser; `on` when they were turned on here. */
+  /** Whether notifications can reach this browser; `on` if they are turned on here. */
   readonly reach?: 'on' | 'undetermined' | 'denied' | 'needs-home-screen' | 'unsupported' | undefined
-  /** Where what is answered has come to. */
+  /** The progress of an answer. */
   readonly answered?: ReplyState | undefined
   readonly pairing?: PairingView | undefined
-  /** What this browser keeps of the settings, and of what is not secret. */
+  /** Stored settings, and other values that are not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined
-  /** What a notification would say, were nobody here. */
+  /** An in-app alert. */
   readonly alert?: Alert | undefined
-  /** What is pressed then, one after another, by the beginning of its name. */
+  /** What to press then, in order, by the beginning of the name. */
   readonly press?: readonly string[] | undefined
 }
 

@@ -51,7 +51,7 @@ const unsent: AppStory['unsent'] = {
   ]
 }
 
-/** On a desk a card is only a way to its session. */
+/** On a desktop, a card is only a link to its session. */
 const allow = isWide.peek() ? [] : ['Allow once']
 
 const atTerminal = session({ title: 'Keep the old paths', ago: 4, line: 'npm run watch', agentState: { controlledByUser: true } })
@@ -276,7 +276,7 @@ const settings = {
   about: at('/settings/about')
 }
 
-/** Every screen of the app in every state worth looking at, by name. */
+/** Every screen of the app in every state worth showing, by name. */
 export const appStories: Readonly<Record<string, AppStory>> = {
   ...first,
   ...homes,

@@ -8,7 +8,7 @@ import { archived, moving, publish } from './world.ts'
 const minute = 60_000
 const now = Date.now()
 
-/** What the server answers; a number is the status of a refusal, and what is not named is never answered. */
+/** The server's answers; a number is an error status. A route without an entry never answers. */
 export type ToldByServer = { readonly [Name in JsonRouteName]?: ReplyOf<Name> | number }
 export type ToldByMachine = { readonly [Name in MachineCall]?: ResultOfMachineCall<Name> | { error: string } }
 

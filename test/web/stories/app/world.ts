@@ -42,7 +42,7 @@ interface Given extends Partial<Omit<SessionView, 'metadata' | 'last'>> {
   agent?: string
   ago?: number
   line?: string
-  /** The line is a command. */
+  /** The last line is a command. */
   command?: NonNullable<SessionView['last']>['command']
   end?: 'completed' | 'failed' | 'cancelled'
   metadata?: Partial<SessionMetadata>
@@ -50,7 +50,7 @@ interface Given extends Partial<Omit<SessionView, 'metadata' | 'last'>> {
 
 let made = 0
 
-/** A session as Home knows it; `ago` in minutes. */
+/** A session as Home knows it; `ago` is in minutes. */
 export function session({
   title,
   on = studio,
@@ -237,7 +237,7 @@ export const archived = Array.from({ length: 14 }, (_, index) =>
   })
 )
 
-/** Home with these; all but the first of those at rest were seen. */
+/** Home with these; all idle ones but the first were read. */
 export function homeOf(machines: readonly MachineView[], sessions: readonly SessionView[], given: Partial<Home> = {}): Home {
   return {
     machines: new Map(machines.map(each => [each.id, each])),

@@ -64,7 +64,7 @@ t.test('a sheet that opens as another is removed stays open', async t => {
   t.same(entries, [{ from: '/' }])
 })
 
-/** As much of a browser as has a history: it goes back a little later, and tells of it then. */
+/** The history of a browser: going back is asynchronous, and reported by an event. */
 function browserHistory(t: Test) {
   const entries: unknown[] = [{ from: '/' }]
   const window = new EventTarget()
@@ -99,7 +99,7 @@ function browserHistory(t: Test) {
   }
 }
 
-/** Until all that was asked of the history is done. */
+/** Waits until all pending history navigation is done. */
 async function tick(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -6,7 +6,7 @@ import type { Item } from '../../../../../web/model/transcript/items.ts'
 const at = Date.UTC(2026, 4, 14, 14, 2)
 
 t.test('a session is exported as readable Markdown, and no content can break out of its block', async t => {
-  // No more than an export reads of one.
+  // Only the parts of a session that an export reads.
   const session = {
     id: 's1',
     createdAt: at,

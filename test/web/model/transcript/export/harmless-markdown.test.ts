@@ -53,7 +53,7 @@ function isMore(text: string): boolean {
       if (token.type === 'link' && !/^(https?:|mailto:)/i.test(token.href)) found = true
     })
   } catch (error) {
-    // Hundreds of quotes within each other: such a viewer shows nothing at all.
+    // Hundreds of nested quotes, of which such a viewer shows nothing at all.
     if (!(error instanceof RangeError)) throw error
   }
   return found
