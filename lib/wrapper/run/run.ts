@@ -123,7 +123,8 @@ async function credentialsFor({ home, server, env, terminal }: RunOptions): Prom
   return known ?? (await import('../account/login.ts')).linkFirst({ home, server, env, terminal })
 }
 
-// Only after the agent has started: this takes a while, with pauses so that the agent's output reaches the screen.
+// Only after the agent has started: two thirds of the wrapper's code, which take 200 ms or more to load, with pauses so that
+// the agent's output reaches the screen.
 async function loadSession() {
   const { cryptoReady } = await import('../../crypto/ready.ts')
   await setImmediate()
