@@ -7,7 +7,7 @@ import { startServerProcess } from '../kit/server.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { pick, row } from './kit/daemon-world.ts'
-import { ask, pressAwake, run, say } from './kit/deciding.ts'
+import { ask, pressAwake, run, say } from './kit/decision-world.ts'
 import { bringLink } from './kit/linking.ts'
 
 const devices = await openDevices(t)

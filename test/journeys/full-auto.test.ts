@@ -5,7 +5,7 @@ import t from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { pick } from './kit/daemon-world.ts'
-import { pressAwake, run, say, world } from './kit/deciding.ts'
+import { pressAwake, run, say, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 const refused = 'Nothing was changed: the screen lock was not confirmed.'

@@ -2,8 +2,8 @@ import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { pick, row, worldWithDaemon } from './kit/daemon-world.ts'
-import { pressAwake } from './kit/deciding.ts'
-import { drag, press } from './kit/finger.ts'
+import { pressAwake } from './kit/decision-world.ts'
+import { drag, press } from './kit/touch.ts'
 
 const devices = await openDevices(t)
 const run = (command: string) => `SCRIPT: tool exec ${JSON.stringify({ command })}`

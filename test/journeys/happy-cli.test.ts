@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { happy } from '../interop/happy.ts'
 import { openDevices } from '../kit/browser.ts'
-import { pressAwake, say } from './kit/deciding.ts'
+import { pressAwake, say } from './kit/decision-world.ts'
 import {
   chooseMode,
   conversation,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
-import { pressAwake, say } from './kit/deciding.ts'
+import { pressAwake, say } from './kit/decision-world.ts'
 import {
   chooseMode,
   conversation,

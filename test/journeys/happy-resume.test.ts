@@ -5,7 +5,7 @@ import type { Computer } from '../interop/computer.ts'
 import { cacheDirectory, happy } from '../interop/happy.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { startFakeModel } from '../real/fake-model.ts'
-import { say } from './kit/deciding.ts'
+import { say } from './kit/decision-world.ts'
 import { conversation, happyWorld, pairWithHappy, shoot, startHappyDaemon, withoutHappy } from './kit/happy-world.ts'
 
 const claude = join(cacheDirectory(), `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`)

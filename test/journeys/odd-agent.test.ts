@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
-import { say, world } from './kit/deciding.ts'
+import { say, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

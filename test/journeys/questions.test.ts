@@ -5,7 +5,7 @@ import t from 'tap'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { pressAwake, say, world } from './kit/deciding.ts'
+import { pressAwake, say, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

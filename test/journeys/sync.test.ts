@@ -2,7 +2,7 @@ import t from 'tap'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { pick, row } from './kit/daemon-world.ts'
-import { ask, pressAwake, run, say, world } from './kit/deciding.ts'
+import { ask, pressAwake, run, say, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

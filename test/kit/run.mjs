@@ -117,7 +117,7 @@ export async function filesOfAChange(base = 'main') {
 }
 
 function describeSelection({ everythingFor, runs, left, untested }, { changed, since, tests }) {
-  if (everythingFor) return `All ${tests.length} test files have to run: everything rests on ${everythingFor}, which has changed.\n`
+  if (everythingFor) return `All ${tests.length} test files have to run: everything depends on ${everythingFor}, which has changed.\n`
   const byReason = Map.groupBy(runs.keys(), test => runs.get(test))
   const lines = [`${changed.length} files changed since ${since.slice(0, 8)}; ${runs.size} of ${tests.length} test files run:`]
   for (const [reason, files] of byReason) lines.push(`  ${reason}: ${files.join(', ')}`)

@@ -10,7 +10,7 @@ export const beside = onUse(() => import('./decide/decision-context.tsx'))
 export const modeSheet = onUse(() => import('./mode/sheet.tsx'))
 
 /** The changes in the session's folder. */
-export const folder = onUse(() => import('./work/side.tsx'))
+export const folder = onUse(() => import('./work/side-changes.tsx'))
 
 /** For a deleted session. */
 export const deleted = onUse(() => import('./log/deleted.tsx'))

@@ -3,7 +3,7 @@ import { noteClosed } from '../../../web/model/decisions/closed-decisions.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { tell } from './fixtures.ts'
 import { model } from './session-model.ts'
-import { allowed, edited, force, run, waits } from './tales.ts'
+import { allowed, edited, force, run, waits } from './transcripts.ts'
 
 /** The progress and outcome of an answer. */
 export const answers: Record<string, () => SessionModel> = {

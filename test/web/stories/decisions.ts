@@ -2,7 +2,7 @@ import type { Life, MyAnswer } from '../../../web/model/decisions/answers.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { callback, folder, tell } from './fixtures.ts'
 import { model } from './session-model.ts'
-import { choices, force, looked, request, run, waits } from './tales.ts'
+import { choices, force, looked, request, run, waits } from './transcripts.ts'
 
 /** A decision in the dock, of each kind and risk level. */
 export const decisions: Record<string, () => SessionModel> = {

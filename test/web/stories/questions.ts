@@ -3,7 +3,7 @@ import type { OpenQuestion } from '../../../web/model/decisions/questions.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { tell } from './fixtures.ts'
 import { type Given, model } from './session-model.ts'
-import { run } from './tales.ts'
+import { run } from './transcripts.ts'
 
 const waitingQuestion = { id: 'q1', createdAt: Date.now() - 60_000, title: undefined, call: undefined, shown: 'hq1' }
 const store: Question = {

@@ -16,7 +16,7 @@ const page =
 const withoutServer: Plugin = {
   name: 'without-server',
   setup(bundle) {
-    bundle.onResolve({ filter: /\/(live|pairing|asking-account)\.ts$/ }, ({ path, importer }) => {
+    bundle.onResolve({ filter: /\/(live|pairing|account-request)\.ts$/ }, ({ path, importer }) => {
       const isOwn = importer.startsWith(join(root, 'web'))
       return isOwn ? { path: join(root, 'test/web/stories/app', path.slice(path.lastIndexOf('/') + 1)) } : undefined
     })

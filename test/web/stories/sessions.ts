@@ -1,12 +1,12 @@
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { answers } from './answers.ts'
+import { conversations } from './conversations.ts'
 import { decisions } from './decisions.ts'
 import { questions } from './questions.ts'
 import { states } from './states.ts'
-import { talks } from './talks.ts'
 
 /** Every state of the session screen worth showing, by name. */
-export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }
+export const stories: Record<string, () => SessionModel> = { ...conversations, ...decisions, ...answers, ...questions, ...states }
 
 /** The addresses of stories that need one of their own. */
 export const places: Readonly<Record<string, string>> = {

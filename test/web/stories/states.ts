@@ -1,7 +1,7 @@
 import { noteRemoval } from '../../../web/model/account/removals.ts'
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { model } from './session-model.ts'
-import { edited } from './tales.ts'
+import { edited } from './transcripts.ts'
 
 /** A session in a special state. */
 export const states: Record<string, () => SessionModel> = {

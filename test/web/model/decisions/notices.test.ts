@@ -13,7 +13,7 @@ import type { Waiting } from '../../../../web/model/decisions/waiting.ts'
 import { factsOf } from '../../../../web/model/session/facts.ts'
 import { noticeWords } from '../../../../web/session/decide/notice-words.ts'
 import { session } from '../../stories/app/world.ts'
-import { allowed, run } from '../../stories/tales.ts'
+import { allowed, run } from '../../stories/transcripts.ts'
 
 const request = run('p1', 'npm run build')
 const asked: Waiting = { type: 'permission', request, id: 'p1', createdAt: request.createdAt }

@@ -1,5 +1,5 @@
-import type { AppStory } from './shown.ts'
-import { machine, server } from './told.ts'
+import type { AppStory } from './app-story.ts'
+import { machine, server } from './responses.ts'
 import { busyHome } from './world.ts'
 
 /** The app at an address, with a busy account. */

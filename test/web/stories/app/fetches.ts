@@ -1,4 +1,4 @@
-import type { AppStory } from './shown.ts'
+import type { AppStory } from './app-story.ts'
 
 /** Answers requests that the app makes without a link, as the story says: for the time, and to sign in. */
 export function answerFetches({ clockOffMs = 0, signIn }: AppStory): void {

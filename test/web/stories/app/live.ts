@@ -15,7 +15,7 @@ import * as v from '../../../../lib/schema.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
 import type { Entry } from '../../../../web/model/outbox/durable-queue.ts'
-import { shown } from './shown.ts'
+import { shown } from './app-story.ts'
 
 // Stands in for the link of the app: all requests are answered by the story.
 export const openLive: typeof realOpenLive = async account => {

@@ -1,9 +1,9 @@
 import { notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
 import * as v from '../../../../lib/schema.ts'
 import type { Channel, NotificationSettings } from '../../../../web/model/notifications/notifications.ts'
+import type { AppStory } from './app-story.ts'
 import { at } from './at.ts'
-import type { AppStory } from './shown.ts'
-import { server, type ToldByServer } from './told.ts'
+import { type ServerResponses, server } from './responses.ts'
 import { homeOf, machines, moving, resting } from './world.ts'
 
 const minute = 60_000
@@ -62,7 +62,11 @@ const defaults = v.parse(notificationSettings, { timeZone: Intl.DateTimeFormat()
 const night = { from: '22:30', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], keep: 'decisions' as const, collectAt: '07:00' }
 const chosen: NotificationSettings = { ...defaults, previews: true, quiet: night, escalation: { afterMinutes: 5, to: ['c3'] } }
 
-const told = (channels: readonly Channel[], settings: Partial<NotificationSettings> = {}, more: ToldByServer = {}): Partial<AppStory> => ({
+const told = (
+  channels: readonly Channel[],
+  settings: Partial<NotificationSettings> = {},
+  more: ServerResponses = {}
+): Partial<AppStory> => ({
   reach: 'on',
   server: {
     ...server,
@@ -72,7 +76,7 @@ const told = (channels: readonly Channel[], settings: Partial<NotificationSettin
     ...more
   }
 })
-const tried = (id: string, outcome: Sent['outcome'], reason: string | null = null): ToldByServer => ({
+const tried = (id: string, outcome: Sent['outcome'], reason: string | null = null): ServerResponses => ({
   testNotification: { channels: [{ id, outcome, reason }] }
 })
 

@@ -11,10 +11,10 @@ import { openAccount } from '../../../../web/model/account/account.ts'
 import { noteFirstRun } from '../../../../web/model/account/first-run.ts'
 import { tellHome } from '../../../../web/model/home.ts'
 import { showAlert } from '../../../../web/model/notifications/alerts.ts'
+import { type AppStory, show } from './app-story.ts'
 import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
 import { pretend } from './reach.ts'
-import { type AppStory, show } from './shown.ts'
 import { appStories } from './stories.ts'
 
 const params = new URLSearchParams(location.search)

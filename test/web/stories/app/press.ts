@@ -1,5 +1,5 @@
 import { pause } from '../../../../lib/async/pause.ts'
-import { saidHere } from './said.ts'
+import { localized } from './localized.ts'
 
 /** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words, `calm` until buttons that came just now can be pressed; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
 export async function press(what: string): Promise<void> {
@@ -11,7 +11,7 @@ export async function press(what: string): Promise<void> {
   }
   if (what === 'calm') return pause(500)
   if (what.startsWith('see ')) {
-    const words = saidHere(what.replace('see ', ''))
+    const words = localized(what.replace('see ', ''))
     await found(() => words.test(document.body.textContent ?? '') || undefined)
     return
   }
@@ -22,7 +22,7 @@ export async function press(what: string): Promise<void> {
     return
   }
   const place = what.startsWith('dialog ') ? 'dialog[open]' : 'main'
-  const name = new RegExp(`^(${saidHere(what.replace(/^dialog /, '')).source})`)
+  const name = new RegExp(`^(${localized(what.replace(/^dialog /, '')).source})`)
   // On a desktop, Home is beside the main pane.
   const pressed = await found(() => calledIn(place, name) ?? calledIn('.list-pane', name))
   pressed.click()

@@ -1,7 +1,7 @@
 import { turnOn } from '../../../../web/model/notifications/device-notifications.ts'
 import { refreshReach } from '../../../../web/model/notifications/notification-permission.ts'
 import { isWide } from '../../../../web/ui/behavior/width.ts'
-import type { AppStory } from './shown.ts'
+import type { AppStory } from './app-story.ts'
 
 const phones = {
   android: 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',

@@ -1,10 +1,10 @@
 import type { PairingView, ReadyToLink } from '../../../../web/join/pairing.ts'
 import { emptyHome } from '../../../../web/model/store.ts'
 import { isWide } from '../../../../web/ui/behavior/width.ts'
+import type { AppStory } from './app-story.ts'
 import { at } from './at.ts'
 import { notifications } from './notifications.ts'
-import type { AppStory } from './shown.ts'
-import { limitedStorage, machine } from './told.ts'
+import { limitedStorage, machine } from './responses.ts'
 import {
   archived,
   buildAsk,

@@ -2,7 +2,7 @@ import type { MachineMetadata } from '../../../../lib/protocol/sealed/machine.ts
 import type { AgentState, PermissionRequest, SessionMetadata } from '../../../../lib/protocol/sealed/session.ts'
 import type { Home, MachineView, SessionView } from '../../../../web/model/store.ts'
 import { callback, folder } from '../fixtures.ts'
-import { choices } from '../tales.ts'
+import { choices } from '../transcripts.ts'
 
 const minute = 60_000
 const now = Date.now()

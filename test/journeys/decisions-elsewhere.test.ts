@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
-import { ask, run, world } from './kit/deciding.ts'
+import { ask, run, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

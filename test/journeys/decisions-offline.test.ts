@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { ask, pressAwake, run, world } from './kit/deciding.ts'
+import { ask, pressAwake, run, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

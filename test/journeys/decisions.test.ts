@@ -5,7 +5,7 @@ import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { ask, pressAwake, run, say, world } from './kit/deciding.ts'
+import { ask, pressAwake, run, say, world } from './kit/decision-world.ts'
 
 const devices = await openDevices(t)
 

@@ -1,7 +1,7 @@
 import type { SessionModel } from '../../../web/model/session/session.ts'
 import { folder, tell } from './fixtures.ts'
 import { drawnPicture, model, picture } from './session-model.ts'
-import { allowed, edited, plan, work } from './tales.ts'
+import { allowed, edited, plan, work } from './transcripts.ts'
 
 const testOutput =
   '\u001b[32m✓\u001b[39m callback keeps a same-origin path\n\u001b[32m✓\u001b[39m callback rejects //evil.example\n\u001b[32m✓\u001b[39m callback falls back to /home\n\u001b[2m  session › logout …\u001b[22m'
@@ -48,7 +48,7 @@ export function safeReturnPath(p?: string): string | null {
 [looks safe](javascript:alert(1)) and [https://good.example](https://evil.example/)`
 
 /** The transcript of a session, as messages are added to it. */
-export const talks: Record<string, () => SessionModel> = {
+export const conversations: Record<string, () => SessionModel> = {
   session: () =>
     model({
       transcript: plan(edited())

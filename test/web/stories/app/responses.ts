@@ -9,8 +9,8 @@ const minute = 60_000
 const now = Date.now()
 
 /** The server's answers; a number is an error status. A route without an entry never answers. */
-export type ToldByServer = { readonly [Name in JsonRouteName]?: ReplyOf<Name> | number }
-export type ToldByMachine = { readonly [Name in MachineCall]?: ResultOfMachineCall<Name> | { error: string } }
+export type ServerResponses = { readonly [Name in JsonRouteName]?: ReplyOf<Name> | number }
+export type MachineResponses = { readonly [Name in MachineCall]?: ResultOfMachineCall<Name> | { error: string } }
 
 const device = (id: string, name: string, ago: number, current = false) => ({
   id: v.parse(deviceId, id),
@@ -49,7 +49,7 @@ export const limitedStorage: ReplyOf<'readStorage'> = {
   keepSessionsDays: 90
 }
 
-export const server: ToldByServer = {
+export const server: ServerResponses = {
   readStorage: storage,
   readSessionSizes: { sessions: archived.map(({ id }, index) => ({ id: v.parse(sessionId, id), bytes: 41_000 * (index + 1) ** 2 })) },
   listDevices: {
@@ -89,7 +89,7 @@ export const server: ToldByServer = {
 
 const rule = { folder, madeAt: now - 3 * 24 * 60 * minute, madeBy: 'Chrome on Android' }
 
-export const machine: ToldByMachine = {
+export const machine: MachineResponses = {
   choices: {
     agents: [
       { agent: 'claude', title: 'Claude Code', version: '2.1.40', tested: 'tested', isSignedIn: true },

@@ -4,7 +4,7 @@ import type { PairingView } from '../../../../web/join/pairing.ts'
 import type { ReplyState } from '../../../../web/model/outbox/replies.ts'
 import type { WaitingStart } from '../../../../web/model/outbox/starts.ts'
 import type { Home } from '../../../../web/model/store.ts'
-import type { ToldByMachine, ToldByServer } from './told.ts'
+import type { MachineResponses, ServerResponses } from './responses.ts'
 
 /** The whole app at one address, with the storage of this device and the answers it gets. */
 export interface AppStory {
@@ -13,8 +13,8 @@ export interface AppStory {
   /** `none`: no account on this device. `private`: a private window, without an account. `unkept`: this browser cannot store anything. */
   readonly account?: 'none' | 'private' | 'unkept' | 'insecure' | undefined
   readonly home: Home
-  readonly server: ToldByServer
-  readonly machine: ToldByMachine | Record<string, 'away' | 'gone'>
+  readonly server: ServerResponses
+  readonly machine: MachineResponses | Record<string, 'away' | 'gone'>
   readonly link?: Partial<LinkFacts> | undefined
   readonly progress?: Progress | undefined
   /** Entries queued on this device. */

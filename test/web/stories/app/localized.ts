@@ -2,7 +2,7 @@
 declare const TRANSLATIONS: readonly (readonly [english: string, chinese: string])[]
 
 /** Matches a text that begins like this in English, in the language of the page. */
-export function saidHere(english: string): RegExp {
+export function localized(english: string): RegExp {
   const inChinese = document.documentElement.lang === 'en' ? [] : TRANSLATIONS.flatMap(pair => inChineseOf(english, ...pair))
   return new RegExp([escaped(english), ...inChinese].join('|'))
 }

@@ -4,7 +4,7 @@ import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { onePixel } from '../wrapper/agents/contract.ts'
 import { texts } from '../wrapper/kit/demo.ts'
-import { say } from './kit/deciding.ts'
+import { say } from './kit/decision-world.ts'
 import { openRepository } from './repository-session.ts'
 
 // One computer for all tests: they are about a session in use.
