@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Socket } from 'socket.io-client'
 import { type Person, signUp } from '../kit/person.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { openAccepted } from '../server/raw-websocket.ts'
+import { openAccepted, type RawWebSocket } from '../server/raw-websocket.ts'
 import { Bystander, toldOf } from './bystander.ts'
 import { type Keeper, memoryFromNow, memoryOf, mib, type Outcome } from './trial.ts'
 
@@ -18,10 +18,15 @@ const attackFrom = '127.0.1.1'
 const lastingMs = 3_000
 /** Bodies that arrive together have a budget of their own. */
 const apartMs = 200
+/** Sockets of one account that may send calls as large as these, and how many of these it may send at once, and from then on. */
+const wide = { sockets: 3, paramsBytes: 20 * mib, atOnce: 6, everyMs: 1_600 }
+const wideFrom = '127.0.2.1'
+/** Whoever hears them has no such socket. */
+const heardFrom = '127.0.3.1'
 
 /**
  * Calls with large parameters that nobody answers: first nobody has registered the method, then somebody hears the calls and
- * says nothing; at last over HTTP. Those who called hang up.
+ * says nothing; then over HTTP. Those who called hang up. At last the largest ones, which are answered.
  */
 export async function unansweredCalls(t: Keeper, { data, sockets }: { data: string; sockets: number }): Promise<Outcome> {
   const server = await startServerProcess(t, { data, limits: 'default' })
@@ -52,7 +57,16 @@ export async function unansweredCalls(t: Keeper, { data, sockets }: { data: stri
   const isHere = callee.connected || (await calleeOf(ada, session)).connected
   const { ok } = await (await ada.connect()).emitWithAck('rpc-call', { method: `${session}:small`, params: 'c21hbGw=' })
   if (!isHere || !ok) complaints.push('A small call after them was not answered.')
-  return { told: [nobody, silent, posted].join('. '), complaints }
+  const eve = await signUp(t, server)
+  const calls = Math.max(wide.sockets, sockets)
+  let answered = 0
+  const largest = await attack('Answered', async () => {
+    const { told, count } = await onWideSockets(t, eve, { port, calls })
+    answered = count
+    return told
+  })
+  if (answered < calls) complaints.push(`Of ${calls} calls of ${wide.paramsBytes / mib} MiB ${answered} were answered.`)
+  return { told: [nobody, silent, posted, largest].join('. '), complaints }
 }
 
 /** Answers small calls, and hears the others without a word. */
@@ -74,7 +88,7 @@ async function overSockets(
   let closed = 0
   const params = 'a'.repeat(paramsBytes)
   const one = async () => {
-    const web = await openAccepted(t, { port, from: attackFrom }, { token })
+    const web = await openOrComeBack(() => openAccepted(t, { port, from: attackFrom }, { token }))
     const ended = web.ended().then(() => true)
     for (let call = 0; call < callsOfSocket; call += 1)
       if (!(await web.pourText(`42${call}["rpc-call",${JSON.stringify({ method, params })}]`))) break
@@ -84,6 +98,11 @@ async function overSockets(
   }
   await Promise.all(Array.from({ length: sockets }, one))
   return `${sockets * callsOfSocket} calls of ${paramsBytes / mib} MiB on ${sockets} sockets, ${refused} refused, ${closed} sockets closed`
+}
+
+/** For whom there is no place for large calls is closed, and finds one for others. */
+function openOrComeBack(open: () => Promise<RawWebSocket>): Promise<RawWebSocket> {
+  return open().catch(open)
 }
 
 async function overHttp(ada: Person, { method, posts }: { method: string; posts: number }): Promise<string> {
@@ -97,4 +116,65 @@ async function overHttp(ada: Person, { method, posts }: { method: string; posts:
   const byStatus = new Map<number, number>()
   for (const { status } of await Promise.all(asked)) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
   return `${posts} calls of ${bodyBytes / mib} MiB, answered with ${[...byStatus].map(([status, count]) => `${status} (${count})`).join(', ')}`
+}
+
+/** Calls as large as they may be, as often as they may come, on all sockets that may send them. Another reads and answers them. */
+async function onWideSockets(
+  t: Keeper,
+  eve: Person,
+  { port, calls }: { port: number; calls: number }
+): Promise<{ told: string; count: number }> {
+  const sessionId = await eve.openSession()
+  const method = `${sessionId}:large`
+  const callee = await openAccepted(t, { port, from: heardFrom }, { token: eve.token, clientType: 'session-scoped', sessionId })
+  callee.send(`42["rpc-register",${JSON.stringify({ method })}]`)
+  const answering = answerAll(callee)
+  const open = () => openAccepted(t, { port, from: wideFrom }, { token: eve.token })
+  // Where somebody has signed in before, what is too large for a socket ends it, and those that come after it may send as much.
+  await open()
+  const first = await open()
+  await first.pourText('x'.repeat(2 * mib))
+  await first.ended()
+  const text = `["rpc-call",${JSON.stringify({ method, params: 'a'.repeat(wide.paramsBytes) })}]`
+  const beganAt = performance.now()
+  let begun = 0
+  let count = 0
+  const one = async () => {
+    const web = await open()
+    while (begun < calls) {
+      const number = begun
+      begun += 1
+      await delay(Math.max(0, (number + 1 - wide.atOnce) * wide.everyMs - (performance.now() - beganAt)))
+      await web.pourText(`42${number}${text}`)
+      const answer = await answerOf(web, `43${number}`)
+      if (answer === undefined) break
+      if (answer.includes('"ok":true')) count += 1
+    }
+    web.hangUp()
+  }
+  await Promise.all(Array.from({ length: wide.sockets }, one))
+  const seconds = (performance.now() - beganAt) / 1000
+  callee.hangUp()
+  await answering
+  return {
+    told: `${count} of ${calls} calls of ${wide.paramsBytes / mib} MiB on ${wide.sockets} sockets in ${seconds.toFixed(1)} s`,
+    count
+  }
+}
+
+async function answerAll(callee: RawWebSocket): Promise<void> {
+  for (let text = await callee.next(); text !== undefined; text = await callee.next()) {
+    const [, id] = /^42(\d+)\["rpc-request"/.exec(text.slice(0, 40)) ?? []
+    if (text === '2') callee.send('3')
+    else if (id !== undefined) callee.send(`43${id}["c21hbGw="]`)
+  }
+}
+
+/** Undefined once the connection has ended. */
+async function answerOf(web: RawWebSocket, start: string): Promise<string | undefined> {
+  for (let text = await web.next(); text !== undefined; text = await web.next()) {
+    if (text === '2') web.send('3')
+    else if (text.startsWith(`${start}[`)) return text
+  }
+  return undefined
 }
