@@ -69,7 +69,7 @@ const shell = 'web/app/app.tsx'
 const link = 'web/model/account/live.ts'
 const session = 'web/session/session.tsx'
 const overSession =
-  /^web\/session\/((?!session\.)[\w-]+|(log|menu|presence|decide)\/[\w-]+|starting\/resume-log|work\/(work|side-changes)|mode\/sheet)\.tsx?$/
+  /^web\/session\/((?!session\.)[\w-]+|(log|menu|presence|decide)\/[\w-]+|machine\/resume-log|work\/(work|side-changes)|mode\/sheet)\.tsx?$/
 /** Loaded before there is a link, or to open one. */
 const beforeLink =
   /^web\/((app|core|ui|session\/(composer|row|text|transcript))\/.*|home\/pull-to-refresh|join\/(link|account-request)|model\/account\/(live|key|sign-in-problem))\.tsx?$/

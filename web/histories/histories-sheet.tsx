@@ -5,8 +5,8 @@ import type { Live } from '../model/account/live.ts'
 import type { Trouble } from '../model/account/machine-call.ts'
 import { continueConversation, searchHistories } from '../model/histories.ts'
 import { folderName } from '../model/sessions.ts'
-import { useAsked } from '../session/starting/machine-answer.ts'
-import { TroubleCard } from '../session/starting/trouble.tsx'
+import { useMachineAnswer } from '../session/machine/machine-answer.ts'
+import { TroubleCard } from '../session/machine/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -32,7 +32,7 @@ export function HistoriesSheet(props: {
   onClose(): void
 }) {
   const { link, machine, host } = props
-  const { told } = useAsked(machine, 'agent-histories', { limit: mostShown })
+  const { told } = useMachineAnswer(machine, 'agent-histories', { limit: mostShown })
   const [typed, setTyped] = useState('')
   const [found, setFound] = useState<Found>()
   const [trouble, setTrouble] = useState<Trouble>()

@@ -11,7 +11,7 @@ import { startAgain, startSaying, type WaitingStart } from '../model/outbox/star
 import type { Leaving } from '../model/outbox/unsent.ts'
 import { folderName, titleOf } from '../model/sessions.ts'
 import { subjectOf } from '../session/decide/subject.ts'
-import { TroubleCard } from '../session/starting/trouble.tsx'
+import { TroubleCard } from '../session/machine/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { visible } from '../ui/visible-text.ts'

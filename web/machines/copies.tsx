@@ -5,8 +5,8 @@ import { askMachine, type Trouble } from '../model/account/machine-call.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
-import { useAsked } from '../session/starting/machine-answer.ts'
-import { TroubleCard } from '../session/starting/trouble.tsx'
+import { useMachineAnswer } from '../session/machine/machine-answer.ts'
+import { TroubleCard } from '../session/machine/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +19,7 @@ type Copy = ResultOfMachineCall<'worktrees'>['worktrees'][number]
 
 /** The worktrees created for sessions, and a way to remove them. */
 export function Copies({ machine, running }: { machine: MachineView; running: number }) {
-  const { told, again } = useAsked(machine.id, 'worktrees', {}, [running])
+  const { told, again } = useMachineAnswer(machine.id, 'worktrees', {}, [running])
   const [asked, ask] = useState<Copy>()
   if (told?.type !== 'told' || told.result.worktrees.length === 0) return null
   return (

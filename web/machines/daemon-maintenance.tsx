@@ -5,8 +5,8 @@ import { askMachine, type Trouble } from '../model/account/machine-call.ts'
 import { isOurs, nameOfMachine } from '../model/machines.ts'
 import { stopDaemon } from '../model/start-and-stop.ts'
 import type { MachineView } from '../model/store.ts'
-import { useAsked } from '../session/starting/machine-answer.ts'
-import { TroubleCard } from '../session/starting/trouble.tsx'
+import { useMachineAnswer } from '../session/machine/machine-answer.ts'
+import { TroubleCard } from '../session/machine/trouble.tsx'
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
@@ -87,7 +87,7 @@ function SheetRow(props: { icon: 'refresh-cw' | 'file-text'; title: string; text
 }
 
 function Awake({ machine }: { machine: MachineView }) {
-  const { told } = useAsked(machine.id, 'keep-awake', {})
+  const { told } = useMachineAnswer(machine.id, 'keep-awake', {})
   const [chosen, choose] = useState<boolean>()
   const { run } = useBusy()
   if (told?.type !== 'told') return null
@@ -144,7 +144,7 @@ const lateAfterMs = 30_000
 type SheetProps = { machine: MachineView; host: string; onClose(): void }
 
 function LogSheet({ machine, host, onClose }: SheetProps) {
-  const { told, again } = useAsked(machine.id, 'log', {})
+  const { told, again } = useMachineAnswer(machine.id, 'log', {})
   const lines = told?.type === 'told' ? told.result.lines : []
   return (
     <Sheet title={words.log} onClose={onClose}>
@@ -172,7 +172,7 @@ function LogSheet({ machine, host, onClose }: SheetProps) {
 }
 
 function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRestart(): void }) {
-  const { told } = useAsked(machine.id, 'update', {})
+  const { told } = useMachineAnswer(machine.id, 'update', {})
   if (told?.type !== 'told') {
     return (
       <Sheet title={words.update} onClose={onClose}>

@@ -8,9 +8,9 @@ import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import { folderName, stateOfSession, titleOf } from '../model/sessions.ts'
 import type { MachineView, SessionView } from '../model/store.ts'
+import { useMachineAnswer } from '../session/machine/machine-answer.ts'
+import { TroubleCard } from '../session/machine/trouble.tsx'
 import { rowIcon } from '../session/row/row.tsx'
-import { useAsked } from '../session/starting/machine-answer.ts'
-import { TroubleCard } from '../session/starting/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
@@ -27,7 +27,7 @@ const lookEveryMs = 15_000
 
 /** The processes on a machine, as its daemon reports them: sessions with their memory, and leftover agents. */
 export function Processes({ machine, active }: { machine: MachineView; active: readonly SessionView[] }) {
-  const { told, again } = useAsked(machine.id, 'processes', {}, [active.length])
+  const { told, again } = useMachineAnswer(machine.id, 'processes', {}, [active.length])
   const [asked, ask] = useState<MachineProcess>()
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && again(), lookEveryMs)

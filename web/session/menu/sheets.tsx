@@ -22,7 +22,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { words } from '../../words/index.ts'
 import { lists } from '../../words/lists.ts'
 import { session } from '../../words/session.ts'
-import { TroubleCard } from '../starting/trouble.tsx'
+import { TroubleCard } from '../machine/trouble.tsx'
 import { InfoSheet } from './info.tsx'
 
 interface About {

@@ -15,13 +15,13 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime, lasting } from '../../words/time.ts'
+import { TroubleCard } from '../machine/trouble.tsx'
 import { silentAfterMs } from '../row/row.tsx'
-import { TroubleCard } from '../starting/trouble.tsx'
 
 // Loaded on demand.
 const limit = onUse(() => import('./limit.tsx'))
 const whileAway = onUse(() => import('./while-away.tsx'))
-const resuming = onUse(() => import('../starting/resume-log.tsx'))
+const resuming = onUse(() => import('../machine/resume-log.tsx'))
 /** Before taking control from a terminal in which something is running. */
 const takingOver = onUse(() => import('./take-over.tsx'))
 

@@ -5,7 +5,7 @@ import { live } from '../../model/account/account.ts'
 import { askMachine, type Told } from '../../model/account/machine-call.ts'
 
 /** The result of a read-only call to a machine; undefined until it arrives. Called again when a part of `on` changes. */
-export function useAsked<Name extends MachineCall>(
+export function useMachineAnswer<Name extends MachineCall>(
   machine: string,
   call: Name,
   params: ParamsOfMachineCall<Name>,
