@@ -128,7 +128,6 @@ export type AckOf<Name extends ClientEvent> = v.InferOutput<(typeof events)[Name
  */
 export const rpcRequest = v.object({ method: rpcMethod, params: rpcParams, by: v.fallback(v.optional(deviceId), undefined) })
 export const rpcRegistered = v.object({ method: rpcMethod })
-export const rpcError = v.object({ type: v.picklist(['register', 'unregister']), error: v.string() })
 
 function event<Payload extends v.GenericSchema, Ack extends v.GenericSchema>(needs: Need, payload: Payload, ack: Ack, ours = false) {
   return { needs, payload, ack, ours }

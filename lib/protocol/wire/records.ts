@@ -133,5 +133,3 @@ export type MessageRecord = v.InferOutput<typeof messageRecord>
 export type AccountProfile = v.InferOutput<typeof accountProfile>
 export type ArtifactHead = v.InferOutput<typeof artifactHead>
 export type ArtifactRecord = v.InferOutput<typeof artifactRecord>
-export type PushTokenRecord = v.InferOutput<typeof pushTokenRecord>
-export type TokenRecord = v.InferOutput<typeof tokenRecord>

@@ -60,7 +60,6 @@ export type Question = v.InferOutput<typeof question>
 export type Communication = v.InferOutput<typeof communication>
 export type CompletedCommunication = v.InferOutput<typeof completedCommunication>
 export type QuestionAnswer = v.InferOutput<typeof questionAnswer>
-export type LabelledAnswer = v.InferOutput<typeof labelledAnswer>
 export type NumberWanted = v.InferOutput<typeof numberWanted>
 
 /** The number in a text; undefined if it is not valid. */
