@@ -13,7 +13,7 @@ export * from 'valibot'
 type Schema = valibot.GenericSchema
 type Run = Schema['~run']
 
-/** What is wrong with a value. `type` is that of the schema or check that refused it. */
+/** What is wrong with a value. `type` is that of the schema or check that rejected it. `message` follows the path, as in `name is missing`. */
 export interface Problem {
   path: readonly PropertyKey[]
   message: string
@@ -49,7 +49,7 @@ const config = { abortEarly: true, message: expectation }
 /** The message of a schema or check that has none of its own. */
 function expectation({ type, expected, path }: valibot.BaseIssue<unknown>): string {
   if (path && type !== 'variant') return expected === 'never' ? 'is unknown' : 'is missing'
-  return expected ? `expected ${type.endsWith('length') ? 'length ' : ''}${expected}` : 'is not valid'
+  return expected ? `must ${type.endsWith('length') ? 'have length' : 'be'} ${expected}` : 'is not valid'
 }
 
 export const number = () => valibot.pipe(valibot.number(), valibot.finite())

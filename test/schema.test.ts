@@ -49,7 +49,7 @@ t.test('a problem names the place and what was expected, never what came', async
     text: v.optional(v.text(3)),
     count: v.optional(v.pipe(v.number(), v.minValue(1))),
     kind: v.optional(v.picklist(['a', 'b'])),
-    name: v.optional(v.pipe(v.string(), v.regex(/^x/, 'no name'))),
+    name: v.optional(v.pipe(v.string(), v.regex(/^x/, 'is not a name'))),
     of: v.optional(v.variant('type', [v.object({ type: v.literal('one') }), v.object({ type: v.literal('two') })])),
     check: v.optional(
       v.pipe(
@@ -59,14 +59,14 @@ t.test('a problem names the place and what was expected, never what came', async
     )
   })
   const cases: [unknown, string][] = [
-    ['secret', 'value expected Object'],
-    [{ list: [{ at: 1 }, { at: 'secret' }] }, 'value.list.1.at expected number'],
+    ['secret', 'value must be Object'],
+    [{ list: [{ at: 1 }, { at: 'secret' }] }, 'value.list.1.at must be number'],
     [{ list: [{}] }, 'value.list.0.at is missing'],
-    [{ text: 'secret' }, 'value.text expected length <=3'],
-    [{ count: 0 }, 'value.count expected >=1'],
-    [{ kind: 'secret' }, 'value.kind expected ("a" | "b")'],
-    [{ name: 'secret' }, 'value.name no name'],
-    [{ of: { type: 'secret' } }, 'value.of.type expected ("one" | "two")'],
+    [{ text: 'secret' }, 'value.text must have length <=3'],
+    [{ count: 0 }, 'value.count must be >=1'],
+    [{ kind: 'secret' }, 'value.kind must be ("a" | "b")'],
+    [{ name: 'secret' }, 'value.name is not a name'],
+    [{ of: { type: 'secret' } }, 'value.of.type must be ("one" | "two")'],
     [{ check: 'secret' }, 'value.check is not valid'],
     [{ other: 'secret' }, 'value.other is unknown']
   ]

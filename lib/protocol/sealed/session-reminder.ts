@@ -3,7 +3,7 @@ import { seq, version } from '../wire/ids.ts'
 import { sessionMetadata } from './session.ts'
 
 /** The agent's own id; it becomes an argument of a command line, so it must not look like an option. */
-const conversation = v.pipe(v.string(), v.maxLength(200), v.regex(/^\w[\w.:-]*$/, 'no id of a conversation'))
+const conversation = v.pipe(v.string(), v.maxLength(200), v.regex(/^\w[\w.:-]*$/, 'is not a conversation ID'))
 
 const mostLetters = 1024 * 1024
 
@@ -20,14 +20,14 @@ export const sessionReminder = v.object({
       claudeSessionId: v.nullish(conversation),
       codexThreadId: v.nullish(conversation)
     }),
-    v.check(metadata => JSON.stringify(metadata).length <= mostLetters, 'too long')
+    v.check(metadata => JSON.stringify(metadata).length <= mostLetters, 'is too long')
   ),
   metadataVersion: version,
   agentStateVersion: version,
   /** Of the last message that the app knows; existing apps may send a higher one. */
   seq,
   /** 32 bytes in base64. */
-  encryptionKey: v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'not 32 bytes')),
+  encryptionKey: v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'is not 32 bytes in base64')),
   encryptionVariant: v.literal('dataKey')
 })
 

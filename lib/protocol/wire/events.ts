@@ -23,7 +23,7 @@ const artifactCell = v.object({ version, data: sealed })
 const artifactPart = v.object({ data: sealed, expectedVersion: version })
 const total = v.pipe(
   amounts,
-  v.check(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
+  v.check(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'must have a total and at most 50 names')
 )
 export const rpcMethod = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
 /** Sealed text from every known client; any value is forwarded to the callee unchanged. */
@@ -99,7 +99,7 @@ export const events = {
     'write',
     v.pipe(
       v.object({ artifactId, header: v.optional(artifactPart), body: v.optional(artifactPart) }),
-      v.check(({ header, body }) => header !== undefined || body !== undefined, 'nothing to replace')
+      v.check(({ header, body }) => header !== undefined || body !== undefined, 'has nothing to replace')
     ),
     v.union([
       v.object({ result: v.picklist(['success', 'version-mismatch']), header: v.optional(artifactCell), body: v.optional(artifactCell) }),

@@ -2,7 +2,7 @@ import * as v from '../../schema.ts'
 
 /** Text that is stored and compared. A lone surrogate would be stored as a different text, so that two of them collide. */
 export const plainText = (most: number) =>
-  v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.check(isWellFormed, 'not well-formed text'))
+  v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.check(isWellFormed, 'is not well-formed text'))
 
 export const accountId = id<'AccountId'>(64)
 export const sessionId = id<'SessionId'>(64)
@@ -22,7 +22,7 @@ export const deviceId = id<'DeviceId'>(64)
 export const connectionId = id<'ConnectionId'>(64)
 /** Chosen by the server: the random name of a file. */
 export const attachmentId = branded<'AttachmentId'>(
-  v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'not the name of an attachment'))
+  v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'is not the name of an attachment'))
 )
 
 /** Opaque text that only wrapper and app can decrypt; stored and forwarded unchanged. */
@@ -54,7 +54,7 @@ export type Sealed = v.InferOutput<typeof sealed>
 
 /** Like `sealed`, with another length. */
 export function sealedUpTo(most: number) {
-  return branded<'Sealed'>(v.pipe(v.string(), v.maxLength(most), v.check(isWellFormed, 'not well-formed text')))
+  return branded<'Sealed'>(v.pipe(v.string(), v.maxLength(most), v.check(isWellFormed, 'is not well-formed text')))
 }
 
 function id<Name extends string>(most: number) {

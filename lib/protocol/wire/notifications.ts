@@ -20,7 +20,7 @@ export type RingKind = v.InferOutput<typeof ringKind>
 export const channelKind = v.picklist(['expo', 'web-push', 'ntfy', 'unified-push', 'webhook', 'own', 'unknown'])
 export type ChannelKind = v.InferOutput<typeof channelKind>
 
-const clockTime = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time such as 22:30'))
+const clockTime = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time such as 22:30'))
 const how = v.picklist(['sound', 'silent', 'off'])
 /** Monday is 1, Sunday 7. */
 const weekday = v.pipe(v.int(), v.minValue(1), v.maxValue(7))
@@ -36,7 +36,7 @@ export const notificationSettings = v.object({
   /** By session id: only decisions, or nothing. */
   sessions: v.optional(v.record(v.pipe(v.string(), v.minLength(1), v.maxLength(64)), v.picklist(['decisions', 'off'])), {}),
   /** IANA name, such as `Europe/Berlin`. */
-  timeZone: v.optional(v.pipe(v.string(), v.maxLength(64), v.check(isTimeZone, 'no time zone of the IANA list')), 'UTC'),
+  timeZone: v.optional(v.pipe(v.string(), v.maxLength(64), v.check(isTimeZone, 'is not an IANA time zone')), 'UTC'),
   /** From a time to a time, which may be on the next day. The days are those on which it begins. */
   quiet: v.optional(
     v.nullable(

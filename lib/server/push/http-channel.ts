@@ -5,7 +5,7 @@ import { fieldsOf, outcomeOf } from './answers.ts'
 import { type Ask, NotAllowed, type Outbound, readTarget } from './outbound.ts'
 
 /** An address that a person chose; whether it may be reached is checked on each request. */
-export const webAddress = v.pipe(v.string(), v.maxLength(2048), v.check(isTarget, 'is no web address'))
+export const webAddress = v.pipe(v.string(), v.maxLength(2048), v.check(isTarget, 'is not a web address'))
 /** The app's address, as its owner opens it; notifications link there. */
 export const appAddress = v.optional(v.pipe(webAddress, v.maxLength(300)))
 

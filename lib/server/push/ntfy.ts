@@ -7,7 +7,7 @@ const fields = v.strictObject({
   /** The address of the topic, such as https://ntfy.sh/mine. */
   url: webAddress,
   /** An access token of the ntfy server. */
-  token: v.optional(v.pipe(v.string(), v.maxLength(200), v.regex(/^[\x21-\x7e]+$/, 'is no access token'))),
+  token: v.optional(v.pipe(v.string(), v.maxLength(200), v.regex(/^[\x21-\x7e]+$/, 'is not an access token'))),
   app: appAddress
 })
 

@@ -10,7 +10,7 @@ const mostPayloadBytes = 3_993
 const subscription = {
   endpoint: webAddress,
   keys: v.strictObject({
-    p256dh: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{87}=?$/, 'is no P-256 key')),
+    p256dh: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{87}=?$/, 'is not a P-256 key')),
     auth: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'is not a secret of 16 bytes'))
   }),
   app: appAddress

@@ -136,7 +136,7 @@ t.test('an unusable channel is rejected with the reason, without its secrets', a
       tokenOf('WebPush', { endpoint: 'https://push.example/secret', keys: { ...keys, auth: 'short' } }),
       /WebPush: keys\.auth is not a secret of 16 bytes/
     ],
-    [tokenOf('Ntfy', { url: 'ftp://ntfy.example/secret' }), /Ntfy: url is no web address/],
+    [tokenOf('Ntfy', { url: 'ftp://ntfy.example/secret' }), /Ntfy: url is not a web address/],
     [tokenOf('Ntfy', { url: 'https://user:secret@ntfy.example/mine' }), /Ntfy: url/],
     [tokenOf('Ntfy', { url: 'https://ntfy.example/mine', token: 'a\nsecret: b' }), /Ntfy: token/],
     [tokenOf('Webhook', { url: 'https://hook.example/', secret: 'secret' }), /Webhook: secret/]

@@ -59,7 +59,7 @@ export const attachmentRoutes = {
     limit: 64 * kib,
     ours: true,
     params: fileParams,
-    body: v.object({ sha256: v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'a SHA-256 in base64url')) }),
+    body: v.object({ sha256: v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'is not a SHA-256 hash in base64url')) }),
     reply: ok,
     conflict: v.object({ error: v.string(), offset: v.optional(offset) })
   }),

@@ -25,7 +25,7 @@ export const kvRoutes = {
         v.array(mutation),
         v.minLength(1),
         v.maxLength(100),
-        v.check(all => new Set(all.map(({ key }) => key)).size === all.length, 'a key is changed twice')
+        v.check(all => new Set(all.map(({ key }) => key)).size === all.length, 'changes a key twice')
       )
     }),
     reply: v.object({ success: v.literal(true), results: v.array(v.pick(kvRecord, ['key', 'version'])) }),

@@ -50,17 +50,17 @@ export const bytesOut = v.custom<BytesOut>(() => true)
 export const kib = 1024
 export const ok = v.object({ success: v.literal(true) })
 /** Milliseconds since 1970, in a query. */
-export const milliseconds = digits(16, 'a whole number of milliseconds')
+export const milliseconds = digits(16, 'is not a whole number of milliseconds')
 export const wholeNumber = digits(10)
 
 /** A position among the messages of a session. Existing clients send ends that no session reaches. */
-export const seqInQuery = v.pipe(digits(16), v.safeInteger('a whole number'))
+export const seqInQuery = v.pipe(digits(16), v.safeInteger('is not a whole number'))
 
 /** A number in a query. */
-export function digits(most: number, wish = 'a whole number') {
+export function digits(most: number, wrong = 'is not a whole number') {
   return v.pipe(
     v.string(),
-    v.regex(new RegExp(`^\\d{1,${most}}$`), wish),
+    v.regex(new RegExp(`^\\d{1,${most}}$`), wrong),
     v.transform(text => Number(text))
   )
 }

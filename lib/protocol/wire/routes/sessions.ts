@@ -84,7 +84,7 @@ export const sessionRoutes = {
         before_seq: v.optional(v.pipe(seqInQuery, v.minValue(1))),
         limit: v.optional(v.pipe(wholeNumber, v.minValue(1), v.maxValue(500)), '100')
       }),
-      v.check(q => q.after_seq === undefined || q.before_seq === undefined, 'after_seq and before_seq exclude each other')
+      v.check(q => q.after_seq === undefined || q.before_seq === undefined, 'cannot have both after_seq and before_seq')
     ),
     reply: v.object({ messages: v.array(messageRecord), hasMore: v.boolean() })
   }),
