@@ -5,15 +5,15 @@
 //   check               types, lint, tests; import arrows and generated pages are among the tests
 //   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
 //   build               the library in dist/ and the single-file program build/afield
-//   bench [name]        ratios to a bare baseline, one file per promise in bench/
+//   bench [name]        compares Afield with a bare baseline; one file per benchmark in bench/
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
-//   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
-//   cuts [--seconds 15,30,60]  takes the link from an agent that goes on, far longer than the tests do; see test/link-down/run.ts
+//   fuzz [--seconds N]  sends the server random and malformed input, far longer than the tests do; see test/fuzz/run.ts
+//   cuts [--seconds 15,30,60]  cuts the connection of a working agent, far longer than the tests do; see test/link-down/run.ts
 //   kills [--agent codex] [--rounds 20]  kills the wrapper of an agent, the agent and the server, and compares histories; see test/kills/run.ts
-//   endure [trial …]    readers cut off, endings under load, dawdlers, stalled readers and floods by the thousand; see test/endurance/run.ts
-//   storm [--clients N] kills a server that thousands of clients are connected to, and starts it anew; see test/storm/run.ts
-//   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
-//   screens [--out folder] [name …]  pictures of every screen in every state; see test/web/screens.ts
+//   endure [trial …]    disconnected readers, shutdowns under load, slow clients, stalled readers and floods by the thousand; see test/endurance/run.ts
+//   storm [--clients N] kills and restarts a server that thousands of clients are connected to; see test/storm/run.ts
+//   mutate              removes each ownership check of the store in turn, and sees whether the tests notice
+//   screens [--out folder] [name …]  renders every screen in every state; see test/web/screens.ts
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
 //   web                 bundles the app into build/web
@@ -31,12 +31,12 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 const isWindows = process.platform === 'win32'
 
-// Set for the one process that goes on with the pinned Node.js, and for nothing that it starts.
+// Set for the one process that continues on the pinned Node.js, and not for anything that it starts.
 const secondTry = 'AFIELD_ON_PINNED_NODE'
 const isSecondTry = process.env[secondTry] !== undefined
 delete process.env[secondTry]
 
-/** Runs in this process, so that a signal has one process less to travel through. */
+/** Runs in this process, so that a signal passes through one process less. */
 async function start(...args) {
   if (isAppStale()) await bundleApp()
   if (args.includes('--dev')) keepAppFresh()
@@ -47,7 +47,7 @@ async function start(...args) {
   await import('./bin/afield.ts')
 }
 
-/** Bundles the app whenever its sources change; what is wrong with them is printed, and the server goes on with what was there. */
+/** Bundles the app whenever its sources change; errors in them are printed, and the server keeps serving the previous bundle. */
 function keepAppFresh() {
   let child
   const bundle = () => {
@@ -67,7 +67,7 @@ function keepAppFresh() {
 
 async function test(...files) {
   if (isAppStale()) await bundleApp()
-  // Hundreds of processes load the same sources; each would take the types out of them anew.
+  // Hundreds of processes load the same sources; each would strip their types again.
   process.env.NODE_COMPILE_CACHE ??= at('node_modules/.cache/compiled')
   const code = await runTests(files.length > 0 ? files : filesOfARun())
   if (code !== 0) process.exit(code)
@@ -144,7 +144,7 @@ async function docs() {
   for (const [path, text] of Object.entries({ ...pages(), 'docs/api.md': apiPage() })) writeFileSync(at(path), text)
 }
 
-// The single-file program is a copy of the Node.js that builds it, so that has to be the pinned one.
+// The single-file program is a copy of the Node.js that builds it, so it must be built with the pinned one.
 function mustRunOnPinnedNode(step) {
   if (isSecondTry) return false
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -168,7 +168,7 @@ async function run(...args) {
 
 function exitCodeOf(command, args, env = process.env) {
   const child = spawn(command, args, { stdio: 'inherit', env })
-  // From a terminal Ctrl-C reaches the child by itself.
+  // On a terminal Ctrl-C reaches the child directly.
   const signals = process.stdin.isTTY ? ['SIGTERM', 'SIGHUP'] : ['SIGTERM', 'SIGHUP', 'SIGINT']
   for (const signal of signals) process.on(signal, () => child.kill(signal))
   if (process.stdin.isTTY) process.on('SIGINT', () => {})
