@@ -2,13 +2,13 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { CannotStart } from '../exit.ts'
 
-/** Where the system keeps the address of a Unix socket there is room for 108 bytes, on some for 104. */
+/** The system limits the address of a Unix socket to 108 bytes, on some platforms to 104. */
 const longestAddress = 100
 
-/** Named pipes of Windows can be taken by whoever is first and are open to others, so none is offered there. */
+/** On Windows anyone can claim the name of a pipe first, and pipes are open to other users, so there are no local sockets. */
 export const hasLocalSockets = process.platform !== 'win32'
 
-/** Hands `use` an address of `file` in `directory` that is short enough for a socket, however long its path is. */
+/** Calls `use` with an address of `file` in `directory` that is short enough for a socket, however long the path is. */
 export async function withAddress<T>(directory: string, file: string, use: (address: string) => Promise<T>): Promise<T> {
   const path = join(directory, file)
   if (Buffer.byteLength(path) <= longestAddress) return use(path)

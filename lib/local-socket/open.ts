@@ -7,7 +7,7 @@ import { withAddress } from './address.ts'
 
 const mostQuestionBytes = 64 * 1024
 
-/** What a person is told of a question that was not answered. */
+/** The message for a person whose question was not answered. */
 interface Refusal {
   says: string
   exitCode: number
@@ -17,12 +17,12 @@ interface LocalSocketOptions {
   directory: string
   file: string
   /**
-   * Does what `POST /<name>` asks and resolves to the reply. `tell` passes on how far it has come. What both carry crosses as JSON.
-   * `answered` resolves once the reply was sent, or its caller left.
+   * Handles `POST /<name>` and resolves to the reply. `tell` reports progress. Both are sent as JSON. `answered`
+   * resolves once the reply was sent, or its caller has disconnected.
    */
   answer(name: string, question: unknown, tell: (progress: object) => void, answered: Promise<void>): Promise<unknown>
   refusalOf(error: unknown): Refusal
-  /** Told of what went wrong outside of any answer, such as a caller that left. */
+  /** Called for errors outside any answer, such as a caller that disconnected. */
   onError(error: unknown): void
 }
 
@@ -31,9 +31,10 @@ export interface LocalSocket {
 }
 
 /**
- * Answers `POST /<name>` on a Unix socket for its owner alone [W7]. The body is the question in JSON; the answer is a line of JSON for
- * each step of progress and a last one with `reply` or `refused`. A socket that nobody listens at was left by a process that died, and
- * is replaced. Rejects when somebody listens there, and where none can be made, such as on some network disks.
+ * Answers `POST /<name>` on a Unix socket that only its owner can use [W7]. The body is the question in JSON; the
+ * answer is one line of JSON per progress report, and a last one with `reply` or `refused`. A socket that nothing
+ * listens on was left by a process that died, and is replaced. Rejects if a process listens there, or if no socket
+ * can be created, such as on some network disks.
  */
 export async function openLocalSocket(options: LocalSocketOptions): Promise<LocalSocket> {
   const { directory, file } = options
@@ -54,7 +55,7 @@ export async function openLocalSocket(options: LocalSocketOptions): Promise<Loca
   }
   return {
     async close() {
-      // Whoever took its place meanwhile keeps it.
+      // A socket that another process has put in its place stays.
       if (fileAt(path) === own) rmSync(path, { force: true })
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       server.closeAllConnections()
@@ -63,7 +64,7 @@ export async function openLocalSocket(options: LocalSocketOptions): Promise<Loca
   }
 }
 
-// Made where nobody else can reach it, so that it is never open to others, not even for a moment.
+// Created where nobody else can reach it, so that it is never open to others, not even for a moment.
 async function listenIn(directory: string, file: string, server: Server): Promise<number> {
   const birthplace = mkdtempSync(join(directory, 'control-'))
   try {
@@ -115,12 +116,12 @@ async function serve({ answer, refusalOf }: LocalSocketOptions, request: Incomin
   response.end()
 }
 
-/** Empty for what is no question at all, which names nothing. */
+/** Empty for a request that is not a question; no question has that name. */
 function nameIn({ method, url }: IncomingMessage): string {
   return method === 'POST' ? (url?.slice(1) ?? '') : ''
 }
 
-// Taken to its end even when it is too long: an answer sent before that may never be read.
+// Read to its end even if it is too long: an answer sent before that may never be read.
 async function questionOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0

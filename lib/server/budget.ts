@@ -3,13 +3,13 @@ import type { Clock } from '../async/clock.ts'
 /** A loan older than this is reclaimed when others need it. */
 const lentMs = 10_000
 
-/** A part that whoever has much leaves to the others. */
+/** The part reserved for accounts that hold little. */
 const keptPart = 1 / 4
 
 /**
- * Bytes that all who share it together may hold in memory; those of one account half as much. The last quarter is for who
- * finds no other room: an account gets of it as long as it holds no more in all than it leaves there, so a few that take
- * all they can leave enough to the next.
+ * Bytes of memory shared by all accounts; one account may hold half of them. The last quarter is reserved for
+ * accounts that get nothing else: an account may take from it as long as it holds no more in total than it leaves
+ * there, so a few greedy accounts leave enough for the next.
  */
 export class Budget {
   readonly #total: number
@@ -23,12 +23,12 @@ export class Budget {
     this.#kept = total * keptPart
   }
 
-  /** `owner` is the account that asks, or what stands in for one. */
+  /** `owner` is the requesting account, or what stands for one. */
   share(owner: string): Share {
     return new Share(this, owner)
   }
 
-  /** Where `owner`, of whom one request has `own` already, may have so much more for it. */
+  /** Which part `owner` may take this many more bytes from, for a request that already holds `own`. */
   roomFor(owner: string, own: Held, bytes: number): keyof Held | undefined {
     const total = this.#total
     const kept = this.#kept
@@ -39,7 +39,7 @@ export class Budget {
     return ofOwner + bytes <= kept - taken.kept - bytes ? 'kept' : undefined
   }
 
-  /** As `roomFor`, once those who have had theirs for long gave it back, those with the most first, as far as that helps. */
+  /** Like `roomFor`, after reclaiming overdue loans of others as far as that helps, the largest first. */
   makeRoom(owner: string, own: Held, bytes: number): keyof Held | undefined {
     const ofOwner = this.#takenBy.get(owner) ?? 0
     if (ofOwner !== own.usual + own.kept && ofOwner + bytes > this.#total / 2) return undefined
@@ -70,7 +70,7 @@ export class Budget {
   }
 }
 
-/** Bytes in the part for all, and in the one that is kept for who finds no room there. */
+/** Bytes in the part for everyone, and in the reserved one. */
 interface Held {
   usual: number
   kept: number

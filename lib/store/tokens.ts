@@ -3,7 +3,7 @@ import type { DeviceRow } from './devices.ts'
 import type { Quotas } from './quotas.ts'
 import type { Bearer, TokenDraft, TokenRow } from './rows.ts'
 
-/** What is removed when the expired tokens are: with them devices unused for long, and their push tokens. */
+/** What goes when expired tokens are removed: the tokens, devices unused for a long time, and their push tokens. */
 interface Expired {
   tokens: number
   devices: number

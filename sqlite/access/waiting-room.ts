@@ -78,7 +78,7 @@ function pathOf(from: string): string[] {
   return [parts.slice(0, 2).join('.'), parts.slice(0, 3).join('.'), from]
 }
 
-/** Undefined if no origin is fuller than the newcomer's. */
+/** Undefined if no origin has more than the newcomer's. */
 function fullestBut(newcomer: readonly string[], all: Crowd): string | undefined {
   let among: Crowd | undefined = all
   let isOwn = true
@@ -135,7 +135,7 @@ class Crowd {
     this.count -= 1
   }
 
-  /** Of equals the one whose oldest ends first. */
+  /** Among equals, the one whose oldest row ends first. */
   fullest(): Place | undefined {
     let found: Place | undefined
     for (const [name, crowd] of this.within) {

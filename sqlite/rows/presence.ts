@@ -9,7 +9,7 @@ interface Swept<Id> {
   activeAt: number
 }
 
-/** Who is alive, as last seen. */
+/** Which sessions and machines are active, as last seen. */
 export function presence({ database, queue }: Deps): Pick<Store, 'markActive' | 'sweepActive'> {
   const mark = (table: 'session' | 'machine') =>
     database.prepare<[number, number, AccountId, string]>(

@@ -15,7 +15,7 @@ export class Refused extends Error {
 }
 
 /**
- * There was no answer, or none from this server: the same request may succeed later. `status` is set
+ * There was no answer, or not one from this server: the same request may succeed later. `status` is set
  * for 5xx. Whether the request took effect is unknown.
  */
 export class Unreachable extends Error {

@@ -173,7 +173,7 @@ export class Presence {
 
   #isStraggler(life: Life, time: number): boolean {
     if (!life.ended || this.#deps.clock.now() - life.ended.heardAt >= deafAfterEndMs) return false
-    // Someone else ended it: no clock of the sender says what was sent before.
+    // Someone else ended it: there is no sender's timestamp to tell what was sent before.
     return life.ended.time === undefined || time <= life.ended.time
   }
 

@@ -9,7 +9,7 @@ const mostAnswerBytes = 64 * 1024
 const connectWithinMs = 5_000
 const perHost = 4
 
-/** Why a request was not made; the text never contains the address, which is its owner's secret. */
+/** Why a request was not made; the message never contains the address, which is its owner's secret. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed'
 }

@@ -1,7 +1,7 @@
 import type { Listeners } from './events.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Listeners whose errors are caught; undefined without listeners, so that nothing is computed in vain. */
+/** Listeners whose errors are caught; undefined without listeners, so that no event is built for nothing. */
 export function listenersOf(
   { onAudit, onEvent }: { [Name in keyof Listeners]: Listeners[Name] | undefined },
   onError: (error: unknown) => void

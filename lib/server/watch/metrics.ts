@@ -187,7 +187,7 @@ function watchBackups(state: () => BackupState, registers: Registry[]): void {
   )
 }
 
-// The library's own set of these leaves timers and observers behind when a server in the process closes.
+// The library's own default metrics leave timers and observers behind when a server in the process closes.
 function watchProcess(registers: Registry[]): { disable(): void } {
   const startedAt = Math.round(Date.now() / 1000 - process.uptime())
   watchTotal('process_cpu_seconds_total', 'User and system time.', registers, () => {

@@ -52,7 +52,7 @@ export class BodyStream implements BytesIn {
     this.#resume()
   }
 
-  // While nothing is released the loan is not renewed: a body that only drips on gets older.
+  // While nothing is released the loan is not renewed: the loan of a body that only trickles in gets older.
   keep(bytes: number): void {
     if (bytes === this.#read) return
     this.#read = bytes
@@ -128,7 +128,7 @@ export class BodyStream implements BytesIn {
     this.#response.pause()
   }
 
-  // Even when all has arrived: the next request of the connection waits for this.
+  // Even if everything has arrived: the next request of the connection waits for this.
   #resume(): void {
     if (this.#isPaused && !this.#isGone) this.#response.resume()
     this.#isPaused = false

@@ -171,14 +171,14 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
       void runAtOnce(found, body)
       return
     }
-    // When its turn comes the library has taken back what it lent.
+    // By its turn, the library's own request object is no longer valid.
     const copy = Buffer.from(body)
     deps.reads.run(found.account, () => runInTurn(found, copy).catch(refuse))
   }
 
   async function runInTurn(found: Bearer, body: Buffer): Promise<void> {
     if (client.isGone) return
-    // Those before it may have used up what it was admitted with.
+    // Earlier requests may have used up the allowance with which it was admitted.
     allowance.checkBytes(found)
     await runAtOnce(found, body)
   }

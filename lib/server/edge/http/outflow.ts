@@ -6,12 +6,12 @@ import type { Flow } from './byte-answer.ts'
 /** More than most answers have. Larger ones are written as fast as they are read. */
 export const mostAtOnce = 64 * 1024
 
-/** Whether the client of a request is still connected, and whom to tell when it disconnects. */
+/** Whether the client of a request is still connected, and the function to call when it disconnects. */
 export class Client {
   isGone = false
   #tell: (() => void) | undefined
 
-  /** Only the last one is told. */
+  /** Only the last one is called. */
   whenGone(tell: () => void): void {
     if (this.isGone) tell()
     else this.#tell = tell
@@ -90,7 +90,7 @@ export class Outflow {
     return this.#bodiless.count <= mostBodilessPerS
   }
 
-  /** Sends at once what waits for the end of the turn. */
+  /** Sends at once what would wait for the end of the turn. */
   flush(): void {
     const late = this.#late
     this.#sent = 0

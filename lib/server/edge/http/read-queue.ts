@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long reads go on in one turn of the event loop; the one that is under way then is the last. */
+/** How long reads continue in one turn of the event loop; the one in progress at that time is the last. */
 const mostMsPerTurn = 5
 
 /**
- * Answers requests that read what is stored, one after another, of all accounts in turns. A read keeps the event loop until it is
- * over, and its answer counts only when it is made: hundreds of long lists asked for at the same moment would keep everybody else
- * waiting, and all be in memory before the first of them is counted.
+ * Answers requests that read stored data, one after another, with all accounts taking turns. A read blocks the event
+ * loop until it is done, and its answer counts against the memory budget only once it exists: hundreds of long lists
+ * requested at the same moment would delay everyone else, and all of them would be in memory before the first is
+ * counted.
  */
 export class ReadQueue {
   /** The first account is the next. */
@@ -18,7 +19,7 @@ export class ReadQueue {
     this.#onError = onError
   }
 
-  /** Runs `read` at once where none is under way. What it waits for itself keeps nobody else. */
+  /** Runs `read` at once if none is in progress. While it waits for something itself, other reads run. */
   run(account: string, read: () => Promise<unknown>): void {
     const own = this.#waiting.get(account)
     if (own) own.push(read)

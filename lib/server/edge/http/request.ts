@@ -97,10 +97,10 @@ function forOf(element: string): string {
 const smallBytes = 16 * 1024
 
 /**
- * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
- * is what it ends with when all bodies together are too large.
- * One that arrives for long ends with it too when others find no room.
- * What `done` is given is only lent, until it returns. The returned function forgets what came: `done` is not called any more.
+ * Collects a body of at most `limit` bytes. A larger one is rejected while it arrives, and the rest is not kept. It
+ * ends with `busy` if all bodies together are too large, or if it has been arriving for long and others need the
+ * memory. The body is valid only until `done` returns. The returned function discards what has arrived: `done` is no
+ * longer called.
  */
 export function readBody(
   response: HttpResponse,

@@ -21,7 +21,7 @@ export class UnderWay {
     }
   }
 
-  /** Counts each call of these until it is settled, whether or not anyone still waits for it. */
+  /** Counts each call of these functions until it is settled, whether or not anyone still waits for it. */
   watch<Handlers extends object>(handlers: Handlers): Handlers {
     const entries = Object.entries(handlers).map(([name, handler]) => {
       const watched = (asked: unknown) => {
