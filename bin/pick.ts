@@ -42,7 +42,7 @@ function rangeOf(numbers: readonly string[]): string {
   const [first = '', last = first] = [numbers[0], numbers.at(-1)]
   if (first === last) return first
   const isWhole = Number(last) - Number(first) === numbers.length - 1
-  return isWhole ? `${first} to ${last}` : 'its number'
+  return isWhole ? `${first} to ${last}` : 'a number from the list'
 }
 
 /** As many as fit on the screen above the question, so that the first is visible. Returns how many. */

@@ -33,5 +33,5 @@ async function run(words: string[], signal: AbortSignal): Promise<void> {
     said = (said + text).slice(-1000)
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(said.trim().split('\n').at(-1) || `It ended with ${code}.`)
+  if (code !== 0) throw new Error(said.trim().split('\n').at(-1) || `It exited with code ${code}.`)
 }

@@ -12,7 +12,7 @@ export function serverOption(line: Argv): Argv {
   return line.option('server', {
     type: 'string',
     requiresArg: true,
-    describe: 'Address of the server; by default the one of the last login [AFIELD_SERVER]'
+    describe: 'Address of the server; by default that of the last login [AFIELD_SERVER]'
   })
 }
 

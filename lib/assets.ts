@@ -105,7 +105,7 @@ export function loadAddon(bytes: Uint8Array, name: AddonName): object {
   }
   const places = addonDirectories.join(', ')
   throw new NoPlaceForAddons(
-    `Afield needs a directory that it may write to and run code from, and these are none: ${places}. Name one in TMPDIR, or mount one without noexec.`
+    `Afield needs a directory that it may write to and run code from, and none of these is one: ${places}. Set TMPDIR to one, or mount one without noexec.`
   )
 }
 

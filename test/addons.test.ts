@@ -22,7 +22,7 @@ const skip = process.platform !== 'linux' && 'it asks the system of Linux'
 
 t.test('without a directory that can be written to and run from, it fails with one sentence', { skip }, async t => {
   const refused = load('', { TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' })
-  t.match(refused, { name: 'NoPlaceForAddons', message: /: \/proc\/nowhere, \/proc\/nowhere\/\.afield\. Name one in TMPDIR/ })
+  t.match(refused, { name: 'NoPlaceForAddons', message: /: \/proc\/nowhere, \/proc\/nowhere\/\.afield\. Set TMPDIR to one/ })
 })
 
 t.test('an error of the addon itself is rethrown unchanged and leaves no directory', { skip }, async t => {

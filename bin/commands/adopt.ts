@@ -11,8 +11,8 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('words', anyWords('Words of its first prompt or folder, or its ID; by default you choose'))
-    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
+    .positional('words', anyWords('Words from its first prompt or folder, or its ID; without any, you choose from a list'))
+    .option('remote', { type: 'boolean', describe: 'Start on the phone, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
     .example('$0 adopt login page', 'continue a conversation you started without Afield')
 }
@@ -59,7 +59,7 @@ async function choose(
     draw: (histories, style, columns) => drawHistories(histories, Date.now(), style, columns),
     search: async words => (await histories.list({ words: words.join(' '), limit: mostShown })).histories
   })
-  if (picked === 'nobody') throw new CannotStart('Several conversations match. Name one by its ID or by more words.')
+  if (picked === 'nobody') throw new CannotStart('Several conversations match. Give its ID or more words.')
   if (!picked) throw new CannotStart('Nothing was adopted.', 1)
   return picked
 }

@@ -14,8 +14,8 @@ export function builder(line: Argv): Argv {
     .positional('path', { type: 'string', describe: 'The folder, including its subfolders' })
     .option('list', { type: 'boolean', describe: 'List allowed folders' })
     .option('remove', { type: 'boolean', describe: 'Stop allowing it' })
-    .example('$0 allow /srv/projects', 'besides your home directory')
-    .example('$0 allow --remove ~', 'no longer all of your home directory')
+    .example('$0 allow /srv/projects', 'in addition to your home directory')
+    .example('$0 allow --remove ~', 'stop allowing your home directory')
 }
 
 export function handler(args: ArgumentsCamelCase): void {
@@ -38,7 +38,7 @@ function change(home: string, path: string, isRemoval: boolean): void {
     })
     return
   }
-  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${asked}.`)
+  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`The folder ${asked} does not exist.`)
   writeFolders(home, folders => [...new Set([...folders, real(asked)])])
 }
 

@@ -31,8 +31,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
       terminal,
       `Accounts: ${accounts}, sessions: ${sessions}, messages: ${messages}${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )
-    if (!made.sealed)
-      tell(terminal, 'It has no passphrase: anyone who reads the file learns who has an account, but not what messages say.')
+    if (!made.sealed) tell(terminal, 'It has no passphrase: anyone who reads the file learns who has an account, but cannot read messages.')
   } finally {
     progress.clear()
   }

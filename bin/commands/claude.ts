@@ -6,7 +6,7 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What Claude should do first'))
-    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
+    .option('remote', { type: 'boolean', describe: 'Start on the phone, without Claude Code’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
 }
 

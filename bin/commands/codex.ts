@@ -7,7 +7,7 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What Codex should do first'))
-    .option('remote', { type: 'boolean', describe: 'Only the phone: without Codex’s own screen' })
+    .option('remote', { type: 'boolean', describe: 'Start on the phone, without Codex’s own screen' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -5,7 +5,7 @@ export function builder(line: Argv): Argv {
   return line
     .positional('shell', { choices: shells, demandOption: true, describe: 'The shell to write for' })
     .example('source <($0 completion bash)', 'in ~/.bashrc')
-    .example('source <($0 completion zsh)', 'in ~/.zshrc, behind compinit')
+    .example('source <($0 completion zsh)', 'in ~/.zshrc, after compinit')
     .example('$0 completion fish | source', 'in ~/.config/fish/config.fish')
 }
 

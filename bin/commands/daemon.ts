@@ -23,11 +23,11 @@ const actions = {
 export function builder(line: Argv): Argv {
   return serverOption(line)
     .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is status' })
-    .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
+    .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many lines to print' })
     .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: keep printing new lines' })
     .option('keep-awake', { type: 'boolean', describe: 'With start and install: keep the computer from sleeping while a session works' })
     .example('$0 daemon start', 'let your phone start and resume sessions here')
-    .example('$0 daemon install', 'the same, whenever you are signed in')
+    .example('$0 daemon install', 'also start it whenever you sign in')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -10,7 +10,7 @@ import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What the agent should do first'))
-    .option('folder', { type: 'string', requiresArg: true, describe: 'Where it may write; by default a folder of its own' })
+    .option('folder', { type: 'string', requiresArg: true, describe: 'Folder it may write to; by default one of its own' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -9,8 +9,8 @@ import { serverOptions } from './serve.ts'
 
 export function builder(line: Argv): Argv {
   return serverOptions(line)
-    .option('json', { type: 'boolean', describe: 'Print an array of findings for a program' })
-    .example('$0 doctor --json', 'the same for programs')
+    .option('json', { type: 'boolean', describe: 'Print the findings as a JSON array' })
+    .example('$0 doctor --json', 'the same as JSON')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

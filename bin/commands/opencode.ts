@@ -6,7 +6,7 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What opencode should do first'))
-    .option('remote', { type: 'boolean', describe: 'Only the phone: without opencode’s own screen' })
+    .option('remote', { type: 'boolean', describe: 'Start on the phone, without opencode’s own screen' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

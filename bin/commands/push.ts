@@ -111,7 +111,7 @@ function outcomeWords({ outcome, reason }: { outcome: Channel['health']['last'][
     unknown: 'no such address',
     expired: 'expired before it could be sent',
     settled: 'no longer needed',
-    watched: 'not sent, you were using Afield',
+    watched: 'not sent because you were using Afield',
     collected: 'included in a summary'
   }[outcome]
   return reason === null ? words : `${words} (${reason})`

@@ -14,13 +14,16 @@ import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-l
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its ID; by default you choose'))
+    .positional(
+      'words',
+      anyWords('Its number in the list of sessions, words from its title or folder, or its ID; without any, you choose from a list')
+    )
     .option('mode', {
       type: 'string',
       requiresArg: true,
       describe: 'Mode to continue in; by default the agent asks first, or keeps planning'
     })
-    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
+    .option('remote', { type: 'boolean', describe: 'Start on the phone, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Install the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
 }
@@ -98,7 +101,7 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
     draw: (sessions, style, columns) => drawSessions(sessions, Date.now(), style, columns),
     search: words => findSessions(all, words)
   })
-  if (picked === 'nobody') throw new CannotStart('Several sessions match. Name one by its ID or by more words.')
+  if (picked === 'nobody') throw new CannotStart('Several sessions match. Give its ID or more words.')
   if (!picked) throw new CannotStart('Nothing was resumed.', 1)
   return picked
 }

@@ -38,7 +38,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)
   tell(processTerminal(), whatNext(options.publicUrl ?? url, server.setupCode))
-  if (options.signup === 'open') note('Anyone who reaches this server can create an account. Change that with --signup.')
+  if (options.signup === 'open') note('Anyone who can reach this server can create an account. Change that with --signup.')
 }
 
 // Thrown here, it ends the program with its exit code.

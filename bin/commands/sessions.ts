@@ -8,8 +8,8 @@ import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Only those with these words in title, folder, agent or ID'))
-    .option('json', { type: 'boolean', describe: 'Print an array of sessions for a program' })
+    .positional('words', anyWords('Only sessions with these words in their title, folder, agent or ID'))
+    .option('json', { type: 'boolean', describe: 'Print the sessions as a JSON array' })
 }
 
 export function handler(args: ArgumentsCamelCase): void {

@@ -17,10 +17,10 @@ export function builder(line: Argv): Argv {
   return dataOptions(line)
     .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is list' })
     .positional('who', { type: 'string', describe: 'The key of someone waiting, or the ID of an account' })
-    .option('yes', { type: 'boolean', alias: 'y', describe: 'With remove: do not ask again' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'With remove: do not ask for confirmation' })
     .example('$0 users', 'who has an account and who is waiting')
     .example('$0 users approve lusab-babad-…', 'approve a request')
-    .example('$0 users remove k3j9x2', 'remove an account for good')
+    .example('$0 users remove k3j9x2', 'remove an account permanently')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
@@ -56,8 +56,8 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     shownTime(askedAt),
     shownTime(endsAt)
   ])
-  terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style, terminal.columns)}`)
-  tell(terminal, `\nOnly you can know whose key it is. Approve a request with:\n  ${typed('users approve <key>')}`)
+  terminal.write(`\n${drawTable(['waiting key', 'from', 'client', 'asked', 'until'], asked, style, terminal.columns)}`)
+  tell(terminal, `\nCheck whose key it is before you approve it. Approve a request with:\n  ${typed('users approve <key>')}`)
 }
 
 async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {

@@ -88,7 +88,7 @@ export async function unpack(path: string, passphrase: () => Promise<string>): P
     const file = handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 })
     const isOfAge = (await startOf(handle)) === ageStart
     const read = readBytes(isOfAge ? opened(file, await passphrase()) : file)
-    if ((await readLine(read, firstLine.length)) !== firstLine) throw new CannotStart(`${path} is not a backup of Afield.`)
+    if ((await readLine(read, firstLine.length)) !== firstLine) throw new CannotStart(`${path} is not an Afield backup.`)
     const { sealing } = parseLine(head, await readLine(read, mostHeadBytes))
     const plain = sealing === null ? read : readBytes(unsealed(read, await sealingKey(await passphrase(), sealing)))
     const content = parseLine(manifest, await readLine(plain, mostManifestBytes))
@@ -135,6 +135,6 @@ function parseLine<Schema extends v.GenericSchema>(schema: Schema, line: string 
   try {
     return v.parse(schema, JSON.parse(line ?? ''))
   } catch (error) {
-    throw new CannotStart('The backup is damaged, or of a later version of Afield.', undefined, { cause: error })
+    throw new CannotStart('The backup is damaged, or was made by a later version of Afield.', undefined, { cause: error })
   }
 }

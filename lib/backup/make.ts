@@ -68,8 +68,9 @@ function fileFor(target: string, now: number): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   const day = new Date(now).toISOString().replace(/\..*/, '').replaceAll(':', '')
   if (stats?.isDirectory()) return join(path, `afield-${day}.backup`)
-  if (stats) throw new CannotStart(`${path} exists; give another file, or a directory.`)
-  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no directory ${dirname(path)}.`)
+  if (stats) throw new CannotStart(`${path} already exists; choose another file, or a directory.`)
+  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
+    throw new CannotStart(`The directory ${dirname(path)} does not exist.`)
   return path
 }
 

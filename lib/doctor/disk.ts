@@ -16,11 +16,11 @@ export function examineDirectory(data: string): Finding {
     }
     if (process.platform === 'win32') return ok(of, data)
     const open = readdirSync(data).filter(name => isOpen(join(data, name)))
-    if ((mode & 0o077) !== 0) return warn(of, `${data} can be entered by other users`, `chmod 700 ${data}`)
+    if ((mode & 0o077) !== 0) return warn(of, `${data} is accessible to other users`, `chmod 700 ${data}`)
     if (open.length > 0) return warn(of, `${open.join(', ')} can be read by other users`, `chmod go= ${data}/*`)
     return ok(of, `${data}, private`)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return fail(of, `there is no ${data}`, 'Start the server once, or give its directory with --data')
+    if (codeOf(error) === 'ENOENT') return fail(of, `${data} does not exist`, 'Start the server once, or give its directory with --data')
     return fail(of, `${data} cannot be read (${codeOf(error)})`, 'Run this as the user of the server')
   }
 }

@@ -41,7 +41,7 @@ function ownUrl({ host, port, tlsCert }: Address): string {
 
 function reached(url: string, answer: IncomingMessage): Finding {
   if (answer.statusCode === 200) return ok('address', `${url} answers`)
-  const advice = answer.statusCode === 503 ? 'See the log of the server' : 'Another program may answer there; check the proxy in front'
+  const advice = answer.statusCode === 503 ? 'See the server’s log' : 'Another program may be answering there; check the reverse proxy'
   return fail('address', `${url}/health answers ${answer.statusCode}`, advice)
 }
 
@@ -49,7 +49,7 @@ function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return ok('clock', `${new Date(now).toISOString()}; nothing to compare it with`)
   const skew = Math.round((now - theirs) / 1000)
-  if (Math.abs(now - theirs) <= mostSkewMs) return ok('clock', 'the same as at that address')
+  if (Math.abs(now - theirs) <= mostSkewMs) return ok('clock', 'matches the clock at that address')
   return warn(
     'clock',
     `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock at that address`,
@@ -88,11 +88,7 @@ async function sockets(url: string): Promise<Finding> {
     () => false
   )
   if (passes) return ok(of, 'passes')
-  return warn(
-    of,
-    'blocked; clients fall back to long-polling',
-    'Configure the proxy in front to forward the headers Upgrade and Connection'
-  )
+  return warn(of, 'blocked; clients fall back to long-polling', 'Configure the reverse proxy to forward the headers Upgrade and Connection')
 }
 
 /** The notification service: any answer means that it can be reached. */
@@ -121,7 +117,7 @@ function get(url: URL, headers: Record<string, string> = {}): Promise<{ answer: 
 
 function adviceOn(code: string): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name does not resolve here: check --public-url and the DNS'
-  if (code === 'ECONNREFUSED') return 'Nothing listens there: start the server, or the proxy in front'
+  if (code === 'ECONNREFUSED') return 'Nothing is listening there: start the server, or the reverse proxy'
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return 'Phones will not trust this certificate either: use one for this name'
-  return 'Check the network, the firewall and the proxy in front'
+  return 'Check the network, the firewall and the reverse proxy'
 }

@@ -10,7 +10,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Promise<Finding[]> {
   try {
     const status = await askRunningServer(data, 'readStatus', {})
-    if (!status) return [warn('server', 'none is running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
+    if (!status) return [warn('server', 'not running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
     return [
       running(status.pid, status.version),
       ...(status.soundness ? [rows(status.soundness)] : []),
@@ -37,12 +37,12 @@ function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds:
   const of = 'stored rows'
   if (damaged > 0) return fail(of, `${damaged} rows are damaged`, 'Check the disk and the memory, then restore a backup')
   if (isFull) return fail(of, 'the disk is full: writes are rejected', 'Free some space; the server continues automatically')
-  return ok(of, rounds > 0 ? 'all compared with their checksums' : `${scrubbed} compared with their checksums so far`)
+  return ok(of, rounds > 0 ? 'all match their checksums' : `${scrubbed} match their checksums so far`)
 }
 
 function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: number | undefined }): Finding {
   const of = 'backups'
-  const good = goodAt === undefined ? 'none was taken yet' : `the last good one is from ${new Date(goodAt).toISOString()}`
+  const good = goodAt === undefined ? 'none taken yet' : `the last good one is from ${new Date(goodAt).toISOString()}`
   if (last === 'failed') return fail(of, `the last one failed; ${good}`, "See the server's log, and check the space in --backup-to")
   return ok(of, last === 'ok' ? `${good}, verified by restoring it` : good)
 }

@@ -5,7 +5,7 @@ import { CannotStart, exitCodes } from '../exit.ts'
 import * as v from '../schema.ts'
 import { hasLocalSockets, withAddress } from './address.ts'
 
-/** How far long work has come, in units of its own such as pages. */
+/** The progress of long work, in its own units, such as pages. */
 export interface Progress {
   done: number
   total: number
@@ -20,8 +20,8 @@ interface AskOptions {
 }
 
 /**
- * Asks whoever listens on the socket. Undefined when nobody does. Throws `CannotStart` with the sentence for the person when it
- * refuses, belongs to another user, or ends before it has answered.
+ * Sends a question to the process that listens on the socket. Undefined if none does. Throws `CannotStart`, with a
+ * sentence for the person, if that process rejects it, belongs to another user, or exits before it has answered.
  */
 export async function askLocal({ directory, file, name, question, tell }: AskOptions): Promise<{ reply: unknown } | undefined> {
   if (!hasLocalSockets) return undefined
@@ -29,9 +29,9 @@ export async function askLocal({ directory, file, name, question, tell }: AskOpt
     return { reply: await withAddress(directory, file, address => askAt(address, name, question, tell)) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // A process that was killed leaves its socket behind; nobody listens there.
+    // A killed process leaves its socket behind; nothing listens there.
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return undefined
-    if (code === 'EACCES') throw new CannotStart(`${join(directory, file)} belongs to another user; run this as that one.`)
+    if (code === 'EACCES') throw new CannotStart(`${join(directory, file)} belongs to another user; run this command as that user.`)
     throw error
   }
 }
@@ -46,12 +46,12 @@ async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOp
   const body = JSON.stringify(ask)
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const headers = { 'content-length': Buffer.byteLength(body) }
-  // No connection is kept: the next process in this place is another one.
+  // Connections are not reused: the next process at this path is a different one.
   request({ socketPath, path: `/${name}`, method: 'POST', headers, agent: false }, resolve)
     .once('error', reject)
     .end(body)
   const answer = await answered
-  // One that ends meanwhile is told of below.
+  // If the server exits meanwhile, that is reported below.
   answer.on('error', () => {})
   for await (const said of createInterface({ input: answer })) {
     const told = v.parse(line, JSON.parse(said))
@@ -59,5 +59,5 @@ async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOp
     else if ('refused' in told) throw new CannotStart(told.refused.says, told.refused.exitCode)
     else return told.reply
   }
-  throw new CannotStart('The server ended before it had answered.', exitCodes.storage)
+  throw new CannotStart('The server exited before it answered.', exitCodes.storage)
 }

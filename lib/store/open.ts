@@ -32,7 +32,7 @@ export async function openStore(
     return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit, onMigrated })
   }
   // The rest of an unknown URL is not repeated: it may contain a password.
-  throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)
+  throw new CannotStart(`There is no "${kind}" store; use sqlite:<file>.`)
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openStore(
  * if one is using either.
  */
 export async function openForRestore(store: string, dataDirectory: string): Promise<RestorePlace> {
-  if (!store.startsWith('sqlite:')) throw new CannotStart('A backup is restored into a store of the kind sqlite.')
+  if (!store.startsWith('sqlite:')) throw new CannotStart('A backup can only be restored into a sqlite store.')
   const { placeForRestore } = await import('../../sqlite/file/place-for-restore.ts')
   return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
 }
@@ -53,7 +53,7 @@ export async function readEndedTokens(dataDirectory: string): Promise<string[]> 
 
 /** Schema and structure of a database without writing to it; undefined when there is none. */
 export async function lookIntoStore(url: string, dataDirectory: string) {
-  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a store of the kind sqlite can be looked into.')
+  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store can be inspected.')
   const { lookInto } = await import('../../sqlite/file/inspect.ts')
   return lookInto(resolve(dataDirectory, url.slice('sqlite:'.length)))
 }

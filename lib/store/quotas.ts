@@ -59,7 +59,7 @@ export class OverQuota extends Error {
   readonly quota: keyof Quotas
 
   constructor(quota: keyof Quotas) {
-    super(`The account may keep no more ${quota}.`)
+    super(`The account may not store more ${quota}.`)
     this.quota = quota
   }
 }

@@ -8,10 +8,10 @@ import type { Reserve } from '../file/reserve.ts'
 const mostMembers = 128
 /** Members that may take some milliseconds each. */
 const mostLong = 8
-/** How much a turn writes before the event loop goes on. */
+/** How much a turn writes before the event loop continues. */
 const mostBytes = 4 * 1024 * 1024
 const busyPauseMs = 20
-/** A program may hold the database for a moment, as for a copy; a client still hears of it before its own timeout. */
+/** A program may lock the database briefly, for example to copy it; a client still gets the error before its own timeout. */
 const busyPatienceMs = 2_000
 
 /**
@@ -99,7 +99,7 @@ export class CommitQueue {
   write<T>(run: () => T, { bytes = 0, isLong = false, tail }: { bytes?: number; isLong?: boolean; tail?: Tail } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal)
-      if (bytes > 0 && this.#reserve?.isReleased()) return reject(new StoreFull('The disk has no room for this write.'))
+      if (bytes > 0 && this.#reserve?.isReleased()) return reject(new StoreFull('The disk has no space for this write.'))
       if (bytes > 0 && this.#log?.isTooLong()) return reject(new StoreBusy('Another program keeps reading the database.'))
       let value: T
       const keep = () => {
@@ -120,7 +120,7 @@ export class CommitQueue {
     }
   }
 
-  /** Commits what is waiting, with what arrives until it resolves; from then on everything is rejected. */
+  /** Commits what is waiting, and what arrives until it resolves; from then on everything is rejected. */
   async end(): Promise<void> {
     if (this.#isScheduled) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
     this.#refusal ??= new StoreBroken('The store is closed.')
@@ -239,7 +239,7 @@ export class CommitQueue {
         return this.#hasPatience() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
       case 'full':
         this.#reserve?.release()
-        return rejectAll(members, new StoreFull('The disk has no room for this write.', { cause: error }))
+        return rejectAll(members, new StoreFull('The disk has no space for this write.', { cause: error }))
       case 'broken':
         return rejectAll([...members, ...this.#waiting.splice(0)], this.#break(error))
       case 'refused':

@@ -91,7 +91,7 @@ function prepareConnection(database: Database.Database): void {
 // Checks through a read-only connection, so that not a byte of a foreign file changes.
 function refuseForeign(file: string, newest: number): void {
   const stats = statSync(file)
-  if (!stats.isFile()) throw new CannotStart(`${file} is not a file; name another for the database.`)
+  if (!stats.isFile()) throw new CannotStart(`${file} is not a file; choose another for the database.`)
   // The first start may have been interrupted in its first write; a database of ours has such a journal at
   // no other time.
   if (stats.size === 0 || isUnborn(file)) return
@@ -100,7 +100,7 @@ function refuseForeign(file: string, newest: number): void {
     const version = numberOf(database, 'user_version')
     const isOurs = numberOf(database, 'application_id') === applicationId
     const isEmpty = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
-    if (!isOurs && !isEmpty) throw new CannotStart(`${file} is not a database of Afield; name another file or data directory.`)
+    if (!isOurs && !isEmpty) throw new CannotStart(`${file} is not an Afield database; choose another file or data directory.`)
     if (version > newest) {
       throw new CannotStart(
         `${file} was written by a newer Afield (schema ${version}, this one knows ${newest}); install that version or a later one.`

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { CannotStart } from '../../lib/exit.ts'
 
-/** Linux numbers. Locks and syncs on these are not those of a local disk, and a WAL needs both. */
+/** Linux numbers. A WAL needs locks and syncs as reliable as those of a local disk, and these file systems do not have them. */
 const nameByKind = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -14,7 +14,9 @@ const nameByKind = new Map([
 export function refuseNetworkDisk(directory: string, kindOf: (directory: string) => number = systemKind): void {
   const name = nameByKind.get(kindOf(directory))
   if (name === undefined) return
-  throw new CannotStart(`${directory} is on a network disk (${name}), which cannot keep a database safe; name a directory of this machine.`)
+  throw new CannotStart(
+    `${directory} is on a network disk (${name}), which cannot keep a database safe; choose a directory on a local disk.`
+  )
 }
 
 function systemKind(directory: string): number {

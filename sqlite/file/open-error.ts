@@ -6,11 +6,11 @@ export function cannotOpen(file: string, error: unknown): unknown {
   const code = codeOf(error)
   const because = { cause: error }
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT') {
-    return new CannotStart(`There is no room on the disk for ${file}; free some and start again.`, exitCodes.storage, because)
+    return new CannotStart(`There is no space on the disk for ${file}; free some and start again.`, exitCodes.storage, because)
   }
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
     return new CannotStart(
-      `${file} is damaged or not a database; restore it from a backup or name another.`,
+      `${file} is damaged or not a database; restore it from a backup or choose another.`,
       exitCodes.configuration,
       because
     )
@@ -23,7 +23,7 @@ export function cannotOpen(file: string, error: unknown): unknown {
   }
   if (code === 'SQLITE_READONLY_ROLLBACK') {
     return new CannotStart(
-      `${file} was left in the middle of a change by another program; let that one repair it, or name another file.`,
+      `${file} was left in the middle of a change by another program; let that program repair it, or choose another file.`,
       exitCodes.configuration,
       because
     )
@@ -37,7 +37,7 @@ export function cannotOpen(file: string, error: unknown): unknown {
   }
   if (/^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_AUTH)/.test(code)) {
     return new CannotStart(
-      `${file} cannot be written by ${whoWeAre()}; check the rights of its directory.`,
+      `${file} cannot be written by ${whoWeAre()}; check the permissions of its directory.`,
       exitCodes.configuration,
       because
     )

@@ -73,12 +73,12 @@ export function replace(places: Places, unpacked: Unpacked, asideName: string): 
       conclude(places, plan)
     } catch {
       throw new CannotStart(
-        `The backup could not be put in place (${code}), nor all that was moved put back; restore or start again to complete it. Parts of what was there may be in ${asides.join(' and ')}.`,
+        `The backup could not be put in place (${code}), and not all of the previous data could be moved back; restore or start again to complete it. Parts of the previous data may be in ${asides.join(' and ')}.`,
         exitCodes.storage,
         because
       )
     }
-    throw new CannotStart(`The backup could not be put in place (${code}); what was there is where it was.`, exitCodes.storage, because)
+    throw new CannotStart(`The backup could not be put in place (${code}); the previous data is where it was.`, exitCodes.storage, because)
   }
   conclude(places, plan)
   return asides
@@ -113,7 +113,7 @@ function completeNoted(places: Places): void {
     conclude(places, plan)
   } catch (error) {
     throw new CannotStart(
-      `A restore into ${places.data} was cut off and cannot be completed (${codeOf(error) || 'unknown'}); ${noteOf(places)} says what was being moved.`,
+      `A restore into ${places.data} was interrupted and cannot be completed (${codeOf(error) || 'unknown'}); ${noteOf(places)} says what was being moved.`,
       exitCodes.storage,
       { cause: error }
     )

@@ -130,7 +130,7 @@ t.test('a damaged, truncated or foreign backup, or a wrong passphrase, is reject
     ],
     ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /truncated/],
     ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /after its end/],
-    ['another file', () => changed(whole.open, () => Buffer.from('hello\n')), /not a backup of Afield/],
+    ['another file', () => changed(whole.open, () => Buffer.from('hello\n')), /not an Afield backup/],
     ['no file', () => join(place, 'none'), /cannot be read/]
   ]
   const target = join(place, 'new')

@@ -137,7 +137,7 @@ t.test('a restore that fails midway puts the old data back, and says so', async 
   for (const at of [0, 1, 2, 3, 4]) {
     const { data, restore, said } = await changedSince(t)
     const once = failRenames(at, 1)
-    await t.rejects(restore(), { message: 'The backup could not be put in place (EIO); what was there is where it was.', exitCode: 75 })
+    await t.rejects(restore(), { message: 'The backup could not be put in place (EIO); the previous data is where it was.', exitCode: 75 })
     once.end()
     t.same(
       readdirSync(data).filter(name => /restor|^before/.test(name)),

@@ -8,7 +8,7 @@ import { demo } from '../wrapper/kit/demo.ts'
 
 t.test('a session continues and ends as usual after the reader of its output is gone', async t => {
   const { wrapper } = await demo(t)
-  await wrapper.says(/waits for a message/)
+  await wrapper.says(/waiting for a message/)
   wrapper.child.stdout?.destroy()
   wrapper.child.kill('SIGTERM')
   t.equal(await wrapper.ended, 0)

@@ -32,5 +32,5 @@ t.test('the next steps printed by a new server wrap between words on a narrow te
   await server.sees(/Anyone[\s\S]*--signup\./)
   t.match(server.screen, /Open http:\/\/127\.0\.0\.1:\d+ on your\nphone or in a browser\./)
   t.match(server.screen, /Then, on the computer where your agents\nwork:\n {2}node \S/)
-  t.match(server.screen, /Anyone who reaches this server can\ncreate an account/)
+  t.match(server.screen, /Anyone who can reach this server can\ncreate an account/)
 })

@@ -9,22 +9,17 @@ t.test('standard output holds only the requested data: notes and errors go to st
     [['sessions', '--json'], 0, '[]\n', /^$/],
     [['resume'], 78, '', /^No session has ended on this computer yet\. See running sessions with:\n {2}.* sessions\n$/],
     [['adopt'], 78, '', /^No agent has a conversation on this computer yet\. Start one with:\n {2}.* claude\n$/],
-    [['daemon', 'logs'], 0, '', /^The daemon has written nothing yet\.\n$/],
+    [['daemon', 'logs'], 0, '', /^The daemon has not logged anything yet\.\n$/],
     [['logout'], 1, '', /^This computer is not linked to an account\.\n$/],
     [['logout', '--server', 'http://x'], 1, '', /^This computer is not linked to an account on http:\/\/x\.\n$/],
-    [['push'], 78, '', /^No server is named yet\. Name it once with:\n {2}.* login --server https:\/\/home\.example\n$/],
+    [['push'], 78, '', /^No server is known yet\. Set it once with:\n {2}.* login --server https:\/\/home\.example\n$/],
     [
       ['demo', '--server', 'http://x'],
       78,
       '',
       /^This computer is not linked to an account on http:\/\/x yet\. Run:\n {2}.* login --server http:\/\/x\n$/
     ],
-    [
-      ['push', '--server', 'http://x y'],
-      78,
-      '',
-      /^http:\/\/x y is not the address of a server, which looks like https:\/\/home\.example or /
-    ]
+    [['push', '--server', 'http://x y'], 78, '', /^http:\/\/x y is not a server address, such as https:\/\/home\.example or /]
   ]
   for (const [args, status, stdout, stderr] of cases) {
     const ended = await afield(args, env)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
 const root = join(import.meta.dirname, '../..')
-const warnsOfOpenSignup = 'Anyone who reaches this server can create an account'
+const warnsOfOpenSignup = 'Anyone who can reach this server can create an account'
 const metricsToken = 'the-token-of-the-fuzz'
 
 /** The real server in a process of its own, watched for everything that must not happen. */

@@ -192,7 +192,7 @@ async function talk(world: World, session: PhoneSession): Promise<void> {
   await step('a form whose answers are words of one’s own is left open', async () => {
     await say(page, 'SCRIPT: ask')
     await answerFirst(page, await waits(session))
-    await see(page, 'You would rather not say. I go on without.')
+    await see(page, 'You did not answer. I continue without it.')
   })
   await step('a second tab shows the same, and what is said in one is in the other', async () => {
     const tab = await page.context().newPage()

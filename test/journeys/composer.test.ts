@@ -208,5 +208,5 @@ t.test('a slash suggests the commands of the agent, an @ the files of its folder
   await text.fill('/ask')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Send' }).click()
-  await device.see('Which colour shall the gate have?')
+  await device.see('Which color should the gate be?')
 })

@@ -88,7 +88,7 @@ t.test("refusing on the desktop ends the computer's wait at once", async t => {
   await shoot(desk, 'desk')
   await desk.press('Reject')
   t.equal(await login.ended, 1)
-  t.match(login.output, /it was refused/)
+  t.match(login.output, /it was rejected/)
 })
 
 t.test('a request of an existing program still works, and says that it has no check code', async t => {

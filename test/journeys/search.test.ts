@@ -69,7 +69,7 @@ t.test('a session is renamed for every device, saved as a file, and forked; wher
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [join(code, 'elsewhere')] }))
   await fork()
   await device.see('It could not be forked')
-  await device.see(/is not on this computer's list of allowed ones/)
+  await device.see(/is not allowed on this computer/)
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [code] }))

@@ -75,7 +75,7 @@ function claudeForPhone(computerOf: typeof computerWithClaude | typeof computerW
     return {
       phone: computer.phone,
       sitDown: ([command = 'claude', ...words] = []) => computer.sitDown([command, '--remote', ...words]),
-      ready: /waits for a message|works, /,
+      ready: /waiting for a message|working, /,
       agent: /claude/,
       ask: many,
       written: () => written(computer)
@@ -157,7 +157,7 @@ async function scripted(t: Teardown, server: Server): Promise<Computer> {
   return {
     phone,
     sitDown: (args = ['run', '--', ...agent]) => runOnTerminal(t, { home, directory, args }),
-    ready: /waits for a message|works, /,
+    ready: /waiting for a message|working, /,
     agent: /demo-agent/,
     ask: (count, line) => `SCRIPT: steady 10 ${count} ${line}`,
     written: ({ metadata }) => writtenByDemo(kept, metadata.agentSessionId ?? '')

@@ -51,7 +51,7 @@ t.test('killed mid-sentence, the sentence is marked as cut off, and the next mes
     session.events().find(event => event.t === 'text'),
     { cut: true }
   )
-  t.match(notes(session).at(-1), /ended by itself in the middle of this/)
+  t.match(notes(session).at(-1), /exited unexpectedly during this turn/)
   await session.say('two')
   await session.until(session => turnsEnded(session) === 2)
   t.equal(texts(session).at(-1), 'you said: two')
@@ -66,7 +66,7 @@ t.test('killed at its own terminal, the terminal says how to continue', how, asy
   await session.until(session => turnsEnded(session) === 1)
   process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
-  await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
+  await terminal.sees(/The agent exited unexpectedly \(killed by SIGKILL\)/)
   await terminal.sees(/Resume it with:\s+.*resume /)
 })
 

@@ -18,7 +18,7 @@ for (const [where, args] of [
     const { phone, sitDown } = await computerWithRealClaude(t, server)
     const terminal = sitDown(args)
     const session = await phone.session()
-    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    await terminal.sees(where === 'the phone' ? /waiting for a message/ : /❯/)
     for (const [status, why] of [
       [529, 'overloaded'],
       [429, 'limit'],
@@ -74,7 +74,7 @@ for (const [where, args] of [
     const { phone, sitDown } = await computerWithRealClaude(t, server)
     const terminal = sitDown(args)
     const session = await phone.session()
-    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    await terminal.sees(where === 'the phone' ? /waiting for a message/ : /❯/)
     for (const end of ['cut', 'break off']) {
       const ended = turnsEnded(session)
       await session.say(`${end} it`)
@@ -98,7 +98,7 @@ for (const [where, args] of [
     const { phone, sitDown } = await computerWithRealClaude(t, server, { CLAUDE_CODE_MAX_RETRIES: '1' })
     const terminal = sitDown(args)
     const session = await phone.session()
-    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    await terminal.sees(where === 'the phone' ? /waiting for a message/ : /❯/)
     await session.say('fail 401 99')
     await session.until(session => turnsEnded(session) === 1)
     t.equal(session.state.modelWait, undefined)

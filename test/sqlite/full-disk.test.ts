@@ -16,7 +16,7 @@ t.test(
     const mount = 'mount -t tmpfs -o size=10m tmpfs "$1" && exec "$2" "$3" "$1"'
     const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, script])
     const seen = JSON.parse(stdout)
-    t.match(seen.refusal, { message: /There is no room on the disk for .*afield\.db; free some and start again\./, exitCode: 75 })
+    t.match(seen.refusal, { message: /There is no space on the disk for .*afield\.db; free some and start again\./, exitCode: 75 })
     t.ok(seen.ackedWhenFull > 10, `${seen.ackedWhenFull} messages before the disk was full`)
     t.match(seen, {
       isFull: true,

@@ -141,7 +141,7 @@ t.test('a directory on a network disk is rejected by name, before anything is cr
     [0xfe534d42, 'SMB']
   ] as const) {
     await t.rejects(openAt(data, 1, kind), {
-      message: `${data} is on a network disk (${name}), which cannot keep a database safe; name a directory of this machine.`,
+      message: `${data} is on a network disk (${name}), which cannot keep a database safe; choose a directory on a local disk.`,
       exitCode: 78
     })
   }

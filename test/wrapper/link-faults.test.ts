@@ -109,7 +109,7 @@ t.test(
       session.messages.flatMap(({ role, content }) => (role === 'user' ? Object(content).text : [])),
       ['a', 'b', 'c']
     )
-    t.strictSame(services(session.events()), ['The server did not take a message, which is kept on this computer: Payload Too Large'])
+    t.strictSame(services(session.events()), ['The server rejected a message, which is kept on this computer: Payload Too Large'])
     const file = join(listSessions(path)[0]?.path ?? '', 'set-aside.jsonl')
     t.match(JSON.parse(readFileSync(file, 'utf8')), { localId: 'poison', reason: 'Payload Too Large' })
     t.equal(statSync(file).mode & 0o777, 0o600)

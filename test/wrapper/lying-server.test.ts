@@ -51,7 +51,7 @@ t.test('a server that passes off one call as another ends no session, and the se
   }
   await t.rejects(session.call('abort', {}), { reason: 'failed', message: 'The call was made for something else' })
   await session.until(session => faults(session).includes('call-astray 1'))
-  await wrapper.says(/Trouble +A call was refused: it was made for something else/)
+  await wrapper.says(/Trouble +A call was rejected: it was made for a different target/)
   liar.lies = {}
   t.match(await session.call('killSession', {}), { success: true }, 'the session is there until its person ends it')
   t.equal(await wrapper.ended, 0)
@@ -87,7 +87,7 @@ t.test('an earlier choice delivered after a later one is rejected, and the sessi
   for (const bring of held) bring()
   await t.rejects(earlier, { reason: 'failed', message: 'The same device chose otherwise since' })
   await session.until(session => faults(session).includes('call-late 1'))
-  await wrapper.says(/Trouble +A choice was left as it is/)
+  await wrapper.says(/Trouble +A choice was ignored/)
   t.equal(session.metadata.currentOperatingModeCode, second)
   liar.lies = {}
   t.match(await session.call('setMode', { mode: first }), { mode: first }, 'and may be chosen anew')
@@ -223,7 +223,7 @@ t.test('a file swapped by the server does not reach the agent, and the session s
   liar.lies.path = path => path.replace(other, safe)
   await session.say('SCRIPT: text read')
   await session.until(session =>
-    session.events().some(event => event.t === 'service' && /other\.txt did not come .*another file in its place/.test(event.text))
+    session.events().some(event => event.t === 'service' && /other\.txt could not be attached .*sent a different file/.test(event.text))
   )
-  t.notOk(session.events().some(event => event.t === 'service' && /safe\.txt did not come/.test(event.text)))
+  t.notOk(session.events().some(event => event.t === 'service' && /safe\.txt could not be attached/.test(event.text)))
 })

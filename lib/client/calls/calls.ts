@@ -119,7 +119,7 @@ let calls = 0
 
 function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof openCallAnswer>[2]): unknown {
   const opened = openCallAnswer(cipher, sealed, name)
-  if (opened.type === 'unreadable') throw new CallFailed('unreadable', 'The answer was sealed with another key.')
+  if (opened.type === 'unreadable') throw new CallFailed('unreadable', 'The answer was encrypted with another key.')
   if (opened.type === 'astray') throw new CallFailed('astray', 'This is not the answer to this call.')
   const said = v.safeParse(callError, opened.result)
   if (said.success) throw new CallFailed('failed', said.data.error)

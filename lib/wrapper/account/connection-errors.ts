@@ -14,11 +14,11 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
   if (certificate) return certificate.says
   switch (code) {
     case 'EAI_AGAIN':
-      return `The name ${hostname} cannot be looked up now (${code}).`
+      return `The name ${hostname} cannot be resolved right now (${code}).`
     case 'ENOTFOUND':
       return `There is no computer called ${hostname} (${code}).`
     case 'ECONNREFUSED':
-      return `Nothing listens at ${host} (${code}).`
+      return `Nothing is listening at ${host} (${code}).`
     case undefined:
       return error.message
     default:
@@ -29,11 +29,11 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
 /** Why a command with a single server request failed; with what to do if known. */
 export function whyNotDone(error: unknown, server: string): string {
   if (error instanceof Unreachable)
-    return `${whyUnreachable(error, server)} Try again later, or look for what is wrong with:\n  ${typed('doctor')}`
+    return `${whyUnreachable(error, server)} Try again later, or find the problem with:\n  ${typed('doctor')}`
   if (error instanceof Refused && error.status === 401)
     return `This computer is no longer linked to your account on ${server}. Link it again with:\n  ${typed('login')}`
   const why = error instanceof Error ? error.message : String(error)
-  return `The server refused: ${why.replace(/\w$/, '$&.')}`
+  return `The server rejected the request: ${why.replace(/\w$/, '$&.')}`
 }
 
 /**
@@ -49,19 +49,19 @@ export function certificateTrouble(code: string | undefined, server: string): { 
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return {
         says: `This computer does not trust the certificate of ${host} (${code}).`,
-        advice: 'If it is your own, set NODE_EXTRA_CA_CERTS to the file of the authority that issued it, and run this again.'
+        advice: 'If it is your own, set NODE_EXTRA_CA_CERTS to the certificate file of the authority that issued it, and try again.'
       }
     case 'CERT_HAS_EXPIRED':
-      return { says: `The certificate of ${host} has expired (${code}).`, advice: 'Renew it on the server, and run this again.' }
+      return { says: `The certificate of ${host} has expired (${code}).`, advice: 'Renew it on the server, and try again.' }
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return {
-        says: `The certificate of ${host} does not name ${hostname} (${code}).`,
+        says: `The certificate of ${host} is not valid for ${hostname} (${code}).`,
         advice: 'Use a server address that its certificate covers.'
       }
     case wrongVersion:
       return {
         says: `The server at ${host} does not speak HTTPS (${code}).`,
-        advice: `If it is your own server, it was started without HTTPS. Name it as:\n  http://${host}`
+        advice: `If it is your own server, it was started without HTTPS. Use this address:\n  http://${host}`
       }
     default:
       return undefined

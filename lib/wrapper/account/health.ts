@@ -69,7 +69,7 @@ function folder(path: string): HealthFinding {
   })
   const [first] = open
   if (first === undefined) return ok(of, `${path}, private`)
-  return fail(of, `others can look into ${open.length === 1 ? first : `${first} and ${open.length - 1} more`}`, `chmod -R go= ${path}`)
+  return fail(of, `other users can read ${open.length === 1 ? first : `${first} and ${open.length - 1} more`}`, `chmod -R go= ${path}`)
 }
 
 function link(home: Home, env: Env): HealthFinding {
@@ -101,13 +101,15 @@ async function reach(server: string, fetch: Fetch, now: () => number): Promise<H
   try {
     const answer = await fetch(`${server}/health`, { method: 'GET', headers: {}, signal: AbortSignal.timeout(waitMs) })
     const isOurs = answer.headers.get('content-type')?.includes('json')
-    if (!isOurs) return [fail(of, `the server at ${server} is not an Afield server`, 'Check the address, and the proxy in front')]
+    if (!isOurs) return [fail(of, `the server at ${server} is not an Afield server`, 'Check the address, and the reverse proxy')]
     const reached = answer.status === 200 ? ok(of, `${server} answers`) : fail(of, `${server} answers ${answer.status}`, 'See its log')
     return [reached, ...clock(answer.headers.get('date'), now())]
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : cause instanceof Error ? cause.name : 'unknown'
-    return [fail(of, `${server} does not answer (${code})`, 'Check the network and whether it runs; what waits is kept on disk')]
+    return [
+      fail(of, `${server} is not responding (${code})`, 'Check the network and that the server is running; unsent data is kept on disk')
+    ]
   }
 }
 
@@ -116,8 +118,8 @@ function clock(date: string | null, now: number): HealthFinding[] {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return []
   const skew = Math.round((now - theirs) / 1000)
-  if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'the same as on the server')]
-  const says = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the server`
+  if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'matches the server’s clock')]
+  const says = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the server’s clock`
   return [warn('clock here', says, 'Synchronize it, for example with systemd-timesyncd')]
 }
 
@@ -126,7 +128,7 @@ async function agents(env: Env): Promise<HealthFinding> {
   const { agents: found, missingAgents } = await lookForAgents(env)
   const real = found.filter(({ agent }) => agent !== 'demo')
   const [first] = missingAgents
-  if (real.length === 0) return warn(of, 'none found in the PATH', first === undefined ? 'Install one' : `For example: ${first.install}`)
+  if (real.length === 0) return warn(of, 'none found in PATH', first === undefined ? 'Install one' : `For example: ${first.install}`)
   const out = real.filter(({ isSignedIn }) => isSignedIn === false)
   const says = real.map(({ title, version: theirs }) => (theirs === undefined ? title : `${title} ${theirs}`)).join(', ')
   if (out.length === 0) return ok(of, says)
@@ -152,9 +154,9 @@ function service(env: Env): HealthFinding {
   try {
     const { file } = findService(env)
     if (existsSync(file)) return ok(of, `installed, ${file}`)
-    return ok(of, `not installed; ${typed('daemon install')} starts the daemon whenever you are signed in`)
+    return ok(of, `not installed; ${typed('daemon install')} starts the daemon whenever you sign in`)
   } catch {
-    return ok(of, 'there is none for this system')
+    return ok(of, 'not available on this system')
   }
 }
 
@@ -163,7 +165,7 @@ function policy(home: string): HealthFinding {
   try {
     const { folders } = readPolicy(home)
     const gone = folders.filter(path => !existsSync(path))
-    if (gone.length > 0) return warn(of, `${gone.join(', ')} is not there`, `Run: ${typed(`allow --remove ${gone[0]}`)}`)
+    if (gone.length > 0) return warn(of, `${gone.join(', ')} does not exist`, `Run: ${typed(`allow --remove ${gone[0]}`)}`)
     return ok(of, folders.join(', ') || 'none: your phone cannot start sessions')
   } catch (error) {
     return fail(of, error instanceof Error ? error.message : String(error), `Fix ${join(home, 'policy.json')}, or remove it`)
@@ -191,13 +193,13 @@ function waiting(home: string): HealthFinding {
     )
   if (bytes > muchBytes)
     return warn(of, says, 'Check whether the server can be reached; above 256 MB per session the least important data is dropped')
-  return ok(of, bytes === 0 ? 'nothing waits' : says)
+  return ok(of, bytes === 0 ? 'nothing is waiting' : says)
 }
 
 function leftOver(home: string): HealthFinding {
   const of = 'processes'
   const left = listLeases(home).filter(({ of: kind, owner }) => kind === 'agent' && owner === undefined)
-  if (left.length === 0) return ok(of, 'nothing was left over')
+  if (left.length === 0) return ok(of, 'none left over')
   const pids = left.map(({ title, pid }) => `${title} (${pid})`).join(', ')
   return warn(of, `left over from killed sessions: ${pids}`, 'The next session, or the daemon when it starts, ends them')
 }

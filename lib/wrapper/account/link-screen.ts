@@ -29,7 +29,7 @@ export function linkScreen({ server, link, happyLink, forHappy, style, terminal 
     '',
     foldedAside(`Link this computer to your account on ${server}`, terminal.columns).replace(title, style.bold(title)),
     '',
-    foldedAside(`Open this address ${isHere ? 'in a browser of this computer' : 'on a device'} where you are signed in:`, terminal.columns),
+    foldedAside(`Open this address ${isHere ? 'in a browser on this computer' : 'on a device'} where you are signed in:`, terminal.columns),
     `  ${link}`,
     '',
     ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
@@ -59,10 +59,7 @@ function codeWidth([line = '']: readonly string[]): number {
 
 function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {
   return [
-    foldedAside(
-      `A phone cannot reach ${hostname}. To link with it, name the server by the address at which the phone opens Afield:`,
-      columns
-    ),
+    foldedAside(`A phone cannot reach ${hostname}. To link with it, use the address at which the phone opens Afield:`, columns),
     `  ${typed('login --server https://home.example')}`,
     ''
   ]

@@ -93,11 +93,14 @@ async function linkComputer(options: LoginOptions & { server: string }): Promise
   switch (end.type) {
     case 'expired':
       throw new CannotStart(
-        `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`,
+        `This code is no longer valid: it was rejected, or nobody answered in time. Get a new one with:\n  ${typed('login')}`,
         1
       )
     case 'unreadable':
-      throw new CannotStart(`The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`, 1)
+      throw new CannotStart(
+        `The answer cannot be decrypted: it was meant for another computer. Get a new code with:\n  ${typed('login')}`,
+        1
+      )
     case 'paired': {
       const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
       home.saveCredentials(credentials)
@@ -199,7 +202,7 @@ function noSuchServer(server: string): CannotStart {
   const { hostname } = new URL(server)
   const again = typed('login --server https://home.example')
   return new CannotStart(
-    `There is no computer called ${hostname}. Name the server by the address at which you open Afield in the browser:\n  ${again}\nIf that is its name, check the network of this computer.`
+    `There is no computer called ${hostname}. Use the address at which you open Afield in the browser:\n  ${again}\nIf the name is right, check the network of this computer.`
   )
 }
 
@@ -239,8 +242,8 @@ function progressLines(progress: Progress, checkCode: string | undefined, style:
 function progressWords(progress: Progress, checkCode: string | undefined): string {
   if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again.`
   if (progress.type === 'asking') return 'Asking the server …'
-  if (checkCode === undefined) return 'Waiting for your answer. The code is valid for five minutes.'
-  return 'The app asks for it. Waiting, at most five minutes.'
+  if (checkCode === undefined) return 'Waiting for your approval. The code is valid for five minutes.'
+  return 'The app asks for it. Waiting up to five minutes.'
 }
 
 function nextCommands(): string {

@@ -24,7 +24,9 @@ export async function logout(options: {
   const running = listOpenSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
   if (running > 0) {
     const which =
-      running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
+      running === 1
+        ? 'A session is still running here and will lose its connection.'
+        : `${running} sessions are still running here and will lose their connection.`
     tell(terminal, `${which}\nNew messages there will stay on this computer.`)
     const answer = await terminal.ask('Unlink anyway? [y/N] ')
     // Undefined if nobody is there to answer.
@@ -42,7 +44,7 @@ export async function logout(options: {
     error => error instanceof Refused && error.status === 401
   )
   home.forgetCredentials(server)
-  tell(terminal, `This computer is no longer linked to your account on ${server}; its keys are deleted here.`)
-  if (!isRevoked) throw new CannotStart('The server could not be told. End its sign-in in the app, under Devices.', 1)
+  tell(terminal, `This computer is no longer linked to your account on ${server}; its keys were deleted here.`)
+  if (!isRevoked) throw new CannotStart('The server could not be notified. Remove this computer in the app, under Devices.', 1)
   return 0
 }

@@ -53,7 +53,7 @@ function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): 
   const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
   if (found?.notes.id !== undefined) return found.notes.id
   const why = session === undefined ? 'No session has run on this computer yet' : `This computer has no session ${session}`
-  throw new CannotStart(`${why}, and a notification belongs to one. See those it knows with:\n  ${typed('sessions')}`)
+  throw new CannotStart(`${why}, and a notification must belong to one. List them with:\n  ${typed('sessions')}`)
 }
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]
@@ -110,11 +110,11 @@ async function answerOf<T>(server: string, answer: ReturnType<Rest['call']> & Pr
     return await answer
   } catch (error) {
     const why = error instanceof Refused && refusals[error.status]
-    throw new CannotStart(why ? `The server refused: ${why}.` : whyNotDone(error, server), 1, { cause: error })
+    throw new CannotStart(why ? `The server rejected the request: ${why}.` : whyNotDone(error, server), 1, { cause: error })
   }
 }
 
 const refusals: Record<number, string> = {
   400: 'it cannot use this address or token',
-  404: 'it knows no such channel, or is too old for notification channels'
+  404: 'it has no such channel, or is too old for notification channels'
 }

@@ -295,7 +295,7 @@ export class AgentDied extends Error {
   readonly how: string
 
   constructor(how: string, lastLines: string) {
-    super(`The agent ended by itself (${how}).`)
+    super(`The agent exited unexpectedly (${how}).`)
     this.name = 'AgentDied'
     this.how = how
     this.lastLines = lastLines

@@ -42,11 +42,11 @@ export function createAttachments(options: {
   const open = async (attachment: Announced): Promise<{ name: string; bytes: Uint8Array } | undefined> => {
     const name = safeName(attachment.name)
     try {
-      if (attachment.size > mostBytes) throw new Error(`it has more than ${mostBytes / 1024 / 1024} MB`)
+      if (attachment.size > mostBytes) throw new Error(`it is larger than ${mostBytes / 1024 / 1024} MB`)
       const bytes = await withDeadline(withinMs, signal => options.download(attachment, signal))
       return { name, bytes }
     } catch (error) {
-      await options.tell(`${name} did not come with your message: ${error instanceof Error ? error.message : String(error)}.`)
+      await options.tell(`${name} could not be attached to your message: ${error instanceof Error ? error.message : String(error)}.`)
       return undefined
     }
   }
@@ -71,7 +71,7 @@ export function createAttachments(options: {
       }
       if (paths.length === 0) return { text, images }
       const list = paths.map(path => `- ${path}`).join('\n')
-      return { text: `${text}\n\nFiles that came with this message:\n${list}`.trimStart(), images }
+      return { text: `${text}\n\nFiles attached to this message:\n${list}`.trimStart(), images }
     },
     close() {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true })

@@ -31,7 +31,7 @@ function wordOf(wish: string): string {
 function workingIn({ current, available }: Modes): string {
   if (asking.includes(current) || justAsking.includes(current)) return 'it asks first'
   if (current === 'plan') return 'it only plans'
-  return `it works in “${available.find(({ id }) => id === current)?.name ?? current}”`
+  return `it is in “${available.find(({ id }) => id === current)?.name ?? current}”`
 }
 
 // As named in the app.
@@ -44,7 +44,7 @@ const words: Readonly<Record<string, string>> = {
   bypassPermissions: 'Full auto'
 }
 
-// PendingOptions for nothing but what an agent begins in without one.
+// Requests for the mode in which an agent starts anyway.
 const justAsking = ['default', 'ask', 'manual', 'normal', 'build']
 
 const asking = ['default', 'ask', 'manual', 'workspace-write', 'read-only', 'normal']

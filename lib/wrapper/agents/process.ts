@@ -29,7 +29,7 @@ export async function startProcess(how: {
   env: Readonly<Record<string, string>>
 }): Promise<AgentProcess> {
   const { command, args, directory, env } = how
-  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${directory}.`)
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`The folder ${directory} does not exist.`)
   // Windows itself finds no script by its bare name.
   const program = process.platform === 'win32' && !isAbsolute(command) ? (findProgram(command, env) ?? command) : command
   const { shell, ...own } = startable(program, args)
@@ -95,9 +95,9 @@ function whyNot(command: string, error: Error & { code?: string }): CannotStart 
   const name = basename(command)
   switch (error.code) {
     case 'ENOENT':
-      return new CannotStart(`There is no command ${name} here. Is it installed, and is its folder in the PATH?`)
+      return new CannotStart(`The command ${name} was not found. Is it installed, and is its folder in PATH?`)
     case 'EACCES':
-      return new CannotStart(`${command} may not be run: the file is not executable for this user.`)
+      return new CannotStart(`${command} cannot be run: this user may not execute it.`)
     default:
       return new CannotStart(`${name} could not be started: ${error.message}`)
   }

@@ -41,7 +41,7 @@ export function comparedToTested(agent: string, version: string | undefined): 't
 /** What to tell the person about an untested version. */
 export function newerThanTested(agent: string, title: string, version: string | undefined): string | undefined {
   if (comparedToTested(agent, version) !== 'newer') return undefined
-  return `${title} ${version} is newer than tested (${newestTested[agent]}). What is new in it may be missing on your phone.`
+  return `${title} ${version} is newer than tested (${newestTested[agent]}). Its new features may be missing on your phone.`
 }
 
 function numbersOf(version: string): number[] {
@@ -86,14 +86,14 @@ export function findCodex(env: Env): string | undefined {
   return namedProgram(env, ['CODEX_BIN']) ?? findProgram('codex', env)
 }
 
-export const howToGetCodex = 'Name its file in CODEX_BIN, or install it with:\n  npm install --global @openai/codex'
+export const howToGetCodex = 'Set CODEX_BIN to its path, or install it with:\n  npm install --global @openai/codex'
 
 /** This computer's opencode. Throws CannotStart if there is none. */
 export function findOpencode(env: Env): string {
   const found = namedProgram(env, ['OPENCODE_BIN_PATH', 'OPENCODE_BIN']) ?? findProgram('opencode', env)
   if (found !== undefined) return found
   throw new CannotStart(
-    'There is no command opencode here. Name its file in OPENCODE_BIN_PATH, or install it with:\n  npm install --global opencode-ai'
+    'The command opencode was not found. Set OPENCODE_BIN_PATH to its path, or install it with:\n  npm install --global opencode-ai'
   )
 }
 
@@ -104,7 +104,7 @@ export function findOpencode(env: Env): string {
 function namedProgram(env: Env, variables: readonly [string, ...string[]]): string | undefined {
   const file = variables.map(variable => env[variable]).find(named => named)
   if (file === undefined || isProgram(file)) return file
-  throw new CannotStart(`${variables[0]} names ${file}, which is no program.`)
+  throw new CannotStart(`${variables[0]} is set to ${file}, which is not a program.`)
 }
 
 /** The screen for an agent; undefined, after saying so, if it cannot get its own terminal. */
@@ -113,6 +113,6 @@ export async function screenIfAny(
   { whose, hasPty, tell }: { whose: string; hasPty?: boolean | undefined; tell(line: string): void }
 ): Promise<AgentScreen | undefined> {
   if (!screen || (hasPty ?? (await import('./pty.ts')).hasPty)) return screen
-  tell(`There is no terminal for ${whose} on this kind of computer yet, so your phone drives it.`)
+  tell(`Afield cannot show ${whose} on this kind of computer yet, so use your phone.`)
   return undefined
 }

@@ -118,7 +118,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       const pattern = ruleOfTools(tools, request)
       if (!pattern || id === undefined || riskIn(asked).level === 'risky' || !allowing([pattern], request, home)) return undefined
       let rule: ApprovalRule | undefined
-      attempt('It was allowed once only.', () => {
+      attempt('It was allowed only once.', () => {
         rule = book.set({ ...pattern, session: id }, madeBy)
       })
       return rule
@@ -153,7 +153,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
     },
     end() {
       const id = session()
-      if (id !== undefined) attempt('The rules of this session were not removed.', () => book.endSession(id))
+      if (id !== undefined) attempt('The rules of this session could not be removed.', () => book.endSession(id))
     }
   }
 }

@@ -36,7 +36,7 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const running = findDaemon(home.path)
   if (running) {
-    tell(terminal, `The daemon is running already, as process ${running.pid}.`)
+    tell(terminal, `The daemon is already running, as process ${running.pid}.`)
     return 0
   }
   credentialsFor(options)
@@ -52,10 +52,10 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
   closeSync(log)
   child.unref()
   const ended = new Promise<never>((_, reject) => {
-    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last words:\n${lastLines(home.path, 5).join('\n')}`)))
+    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last output:\n${lastLines(home.path, 5).join('\n')}`)))
   })
   const daemon = await withDeadline(startWithinMs, signal => Promise.race([appeared(home, signal), ended]))
-  tell(terminal, `The daemon runs, as process ${daemon.pid}: your phone can begin and resume sessions here.`)
+  tell(terminal, `The daemon is running, as process ${daemon.pid}: your phone can start and resume sessions here.`)
   return 0
 }
 
@@ -87,7 +87,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
     ['Daemon', `process ${daemon.pid}, version ${daemon.version}, started ${ago(Date.now() - daemon.startedAt)}`],
     ['Server', daemon.server],
     ['Link', daemon.link, look],
-    ['Sessions', running === 0 ? 'none runs' : running === 1 ? 'one runs' : `${running} run`],
+    ['Sessions', running === 0 ? 'none running' : `${running} running`],
     ['Log', logFile(home.path)]
   ]
   const lines = rows.flatMap(([label, text, look = (text: string) => text]) =>
@@ -99,7 +99,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
 
 export async function showLog({ home, terminal, lines, follow }: DaemonCommand): Promise<number> {
   if (!existsSync(logFile(home.path))) {
-    note('The daemon has written nothing yet.')
+    note('The daemon has not logged anything yet.')
     return 0
   }
   terminal.write(`${lastLines(home.path, lines).join('\n')}\n`)
@@ -125,7 +125,7 @@ export async function installDaemon(options: DaemonCommand): Promise<number> {
   service.install({ home: home.path, server })
   tell(
     terminal,
-    `The daemon runs now, and whenever you are signed in. ${service.file} says so; remove it with:\n  ${typed('daemon uninstall')}`
+    `The daemon is running now and starts whenever you sign in, as set in ${service.file}. Undo this with:\n  ${typed('daemon uninstall')}`
   )
   return 0
 }
@@ -133,12 +133,12 @@ export async function installDaemon(options: DaemonCommand): Promise<number> {
 export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise<number> {
   const service = findService(env)
   if (!existsSync(service.file)) {
-    tell(terminal, 'The daemon is not installed: it does not start with this computer.')
+    tell(terminal, 'The daemon is not installed: it does not start automatically.')
     return 0
   }
   service.refuseIfUnable(`Remove it yourself with:\n  rm ${service.file}`)
   service.uninstall()
-  tell(terminal, 'The daemon no longer starts with this computer.')
+  tell(terminal, 'The daemon no longer starts automatically.')
   return 0
 }
 

@@ -51,7 +51,7 @@ export async function askDaemon<Name extends keyof Replies>(home: string, name: 
   const asked = await askLocal({ ...placeIn(home), name, question: {} })
   if (!asked) return undefined
   const reply = v.safeParse(replies[name], asked.reply)
-  if (!reply.success) throw new CannotStart('The version of the daemon differs from this program; stop it and start it again.')
+  if (!reply.success) throw new CannotStart('The version of the daemon differs from this program; restart it.')
   // The row of this name made it.
   return reply.data as Replies[Name]
 }
@@ -62,5 +62,5 @@ function placeIn(home: string) {
 
 function known(name: string): keyof Replies {
   if (Object.hasOwn(replies, name)) return name as keyof Replies
-  throw new CannotStart('The daemon knows no such command; it may be of another version than this program.')
+  throw new CannotStart('The daemon does not know this command; its version may differ from this program.')
 }

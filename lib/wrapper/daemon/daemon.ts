@@ -26,7 +26,7 @@ interface DaemonOptions {
 }
 
 interface Daemon {
-  /** Resolves when it was told to stop or to be replaced, here or from a phone, and has said goodbye. */
+  /** Resolves when it was asked to stop or to be replaced, here or from a phone, and has closed its connections. */
   readonly ended: Promise<'stopped' | 'restarts'>
   stop(): void
 }
@@ -69,7 +69,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
       quietly(() => place.note({ link }), tell)
       tell(link)
     },
-    onForged: ({ why, method }) => tell(`refused a call of ${method}, which somebody on the way changed or made again: ${why}`)
+    onForged: ({ why, method }) => tell(`rejected a call to ${method} that was altered or replayed in transit: ${why}`)
   })
   const memory = spareMemory()
   const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)

@@ -49,7 +49,7 @@ export function openKeepAwake({ home, env, isWorking }: KeepAwakeOptions): KeepA
   const look = () => {
     const isWanted = command !== undefined && wantsAwake(home) && isWorking()
     if (!isWanted) return stop()
-    // A system without the service would be asked again and again in vain.
+    // On a system without the service every attempt would fail.
     if (!child && performance.now() - endedAt > againAfterMs) start()
   }
   const timer = setInterval(look, lookEveryMs)
@@ -94,13 +94,13 @@ function commandFor(env: Env): string[] | undefined {
   if (program === undefined) return undefined
   if (process.platform === 'darwin') return [program, '-i', '-s', '-w', String(process.pid)]
   const whileHere = `while kill -0 ${process.pid} 2>/dev/null; do sleep 5; done`
-  return [program, '--what=sleep:idle', '--who=Afield', '--why=An agent works', '--mode=block', 'sh', '-c', whileHere]
+  return [program, '--what=sleep:idle', '--who=Afield', '--why=An agent is working', '--mode=block', 'sh', '-c', whileHere]
 }
 
 function endGroup(pid: number): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGTERM')
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }

@@ -36,7 +36,7 @@ export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
   const first = places(home).toSorted(byStart)[0]
   if (first !== undefined && first !== own) {
     rmSync(file, { force: true })
-    throw new CannotStart(`The daemon is running already, as process ${ownerOf(first)}.`)
+    throw new CannotStart(`The daemon is already running, as process ${ownerOf(first)}.`)
   }
   return {
     get notes() {

@@ -70,7 +70,7 @@ function systemd(env: Env): Service {
       if (!error && status === 0) return
       const why = error
         ? 'This system has no systemd'
-        : `systemd does not answer here (${plain(stderr)}); it only does in a login session of your own, not after su or in a container`
+        : `systemd is not responding here (${plain(stderr)}); it only does in your own login session, not after su or in a container`
       throw new CannotStart(`${why}. ${instead}`)
     },
     install(daemon) {
@@ -100,7 +100,7 @@ ExecStart=${programOf(daemon)
 ${environment.join('\n')}
 Restart=on-failure
 RestartSec=5
-# Sessions are processes of their own: they go on when the daemon ends.
+# Sessions are separate processes: they continue when the daemon exits.
 KillMode=process
 
 [Install]

@@ -42,7 +42,7 @@ export function addToLog(home: string, line: string): void {
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(file, `${file}.1`)
     appendFileSync(file, `${line}\n`, { mode: 0o600 })
   } catch {
-    // A full disk costs lines of the log, and never the daemon.
+    // A full disk may lose log lines, but must not stop the daemon.
   }
 }
 
@@ -52,7 +52,7 @@ export function lastLines(home: string, count: number): string[] {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count)
 }
 
-/** None is logged on purpose; a library's error may contain one. */
+/** No secret is logged on purpose; a library's error may contain one. */
 function withoutSecrets(line: string): string {
   return plain(line)
     .replace(/[A-Za-z0-9+_=-]{40,}/g, '…')
@@ -79,7 +79,7 @@ function howToUpdate() {
       installed: 'source' as const,
       isReady,
       command: 'git pull',
-      message: says(isReady, 'It runs from its sources; update them.')
+      message: says(isReady, 'It runs from its sources; update those.')
     }
   }
   const command = 'npm install -g afield@latest'
@@ -93,5 +93,5 @@ function howToUpdate() {
 }
 
 function says(isReady: boolean, how: string): string {
-  return isReady ? 'A newer version is installed already: restart the daemon.' : how
+  return isReady ? 'A newer version is already installed: restart the daemon.' : how
 }

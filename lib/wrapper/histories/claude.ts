@@ -105,7 +105,7 @@ export function forkClaude({ file }: FiledHistory, at?: string): string {
 
 function endOfTurn(lines: readonly string[], at: string): number {
   const begin = lines.findIndex(line => v.safeParse(row, parse(line)).data?.uuid === at)
-  if (begin < 0) throw new Error('This message is not in the conversation any more.')
+  if (begin < 0) throw new Error('This message is no longer in the conversation.')
   const next = lines.findIndex((line, index) => index > begin && promptIn(line) !== undefined)
   return next < 0 ? lines.length : next
 }

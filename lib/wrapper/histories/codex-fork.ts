@@ -50,9 +50,9 @@ const endWithinMs = 500
 
 /** By a temporary app server. */
 async function asking<Answer>({ home, env }: { home: string; env: Env }, ask: (line: Line) => Promise<Answer>): Promise<Answer> {
-  if (process.platform === 'win32') throw new Error('Afield cannot reach the app server of Codex on Windows yet.')
+  if (process.platform === 'win32') throw new Error('Afield does not support the app server of Codex on Windows yet.')
   const codex = findCodex(env)
-  if (codex === undefined) throw new Error(`There is no command codex here. ${howToGetCodex}`)
+  if (codex === undefined) throw new Error(`The command codex was not found. ${howToGetCodex}`)
   const handlers = { onNotification() {}, onRequest() {} }
   const server = await startCodexServer({ home, codex, directory: home, env, handlers })
   try {
@@ -68,7 +68,7 @@ async function asking<Answer>({ home, env }: { home: string; env: Env }, ask: (l
 
 async function turnOf(line: Line, thread: string, item: string): Promise<string> {
   const turn = (await allTurns(line, thread)).find(turn => saidIn(turn).some(({ id }) => id === item))
-  if (!turn) throw new Error('This message is not in the conversation any more.')
+  if (!turn) throw new Error('This message is no longer in the conversation.')
   return turn.id
 }
 

@@ -11,7 +11,7 @@ export function refuseOpen(home: string, conversation: string | undefined, env: 
   const session = listOpenSessions(home).find(
     ({ pid, notes }) => pid !== undefined && pid !== process.pid && notes.metadata.agentSessionId === conversation
   )
-  if (session) throw new CannotStart(`A session goes on with this conversation right now, as process ${session.pid}.`)
+  if (session) throw new CannotStart(`This conversation is already open in a running session, process ${session.pid}.`)
   const pid = openInClaude(env).get(conversation)
   if (pid !== undefined)
     throw new CannotStart(`This conversation is open in Claude Code right now, as process ${pid}. Close it there first.`)

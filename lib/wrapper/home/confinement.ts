@@ -27,9 +27,9 @@ export function confine(folders: readonly string[], home: string): Confinement {
     const asked = real(resolve(roots[0] ?? homedir(), path.replace(/^~(?=$|[\\/])/, homedir())))
     // The demo works in its own folder there.
     const isOwn = isWithin(asked, own) && !roots.some(root => root !== own && isWithin(root, own) && isWithin(asked, root))
-    if (isOwn) throw new Error('The folder of Afield itself is not for agents.')
+    if (isOwn) throw new Error('Agents may not use Afield’s own folder.')
     if (roots.some(root => isWithin(asked, root))) return asked
-    throw new Error(`The folder ${path} is not on this computer's list of allowed ones.`)
+    throw new Error(`The folder ${path} is not allowed on this computer.`)
   }
   return {
     roots,
@@ -38,7 +38,7 @@ export function confine(folders: readonly string[], home: string): Confinement {
       const asked = check(path)
       const segments = asked.split(sep).map(segment => segment.toLowerCase())
       // Such a name can also be a file that points Git to another folder.
-      if (segments.includes('.git')) throw new Error('What Git runs by itself is not changed from a phone.')
+      if (segments.includes('.git')) throw new Error('Files that Git runs cannot be changed from a phone.')
       if (startsByItself(asked)) throw new Error('Files that run at sign-in cannot be changed from a phone.')
       return asked
     },

@@ -104,7 +104,7 @@ export function openHome(env: Environment): Home {
  */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
-  if (!given) throw new CannotStart(`No server is named yet. Name it once with:\n  ${typed('login --server https://home.example')}`)
+  if (!given) throw new CannotStart(`No server is known yet. Set it once with:\n  ${typed('login --server https://home.example')}`)
   return serverAddress(given)
 }
 
@@ -118,7 +118,7 @@ export function agentEnvironment(env: Environment): Record<string, string> {
 function serverAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/' || url.search || url.hash) {
-    throw new CannotStart(`${text} is not the address of a server, which looks like https://home.example or http://192.168.1.5:3005`)
+    throw new CannotStart(`${text} is not a server address, such as https://home.example or http://192.168.1.5:3005`)
   }
   return url.origin
 }
@@ -126,7 +126,7 @@ function serverAddress(text: string): string {
 const settingsShape = v.looseObject({ machineId: v.pipe(v.string(), v.minLength(1)), server: v.optional(v.string()) })
 const key = v.pipe(
   v.string(),
-  v.check(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
+  v.check(text => fromBase64(text)?.length === 32, 'is not 32 bytes in base64')
 )
 const renewal: v.GenericSchema<unknown, Renewal> = v.object({
   deviceSeed: key,

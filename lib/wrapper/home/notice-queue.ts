@@ -17,7 +17,7 @@ export const keptNotice = v.object({
   /** Recorded before the first attempt: a process that dies in it may have sent it. */
   isTried: v.boolean(),
   isSent: v.boolean(),
-  /** It needs nobody any more, and the server has to be told. */
+  /** Nobody needs it any more, and the server has to be notified. */
   isOver: v.boolean()
 })
 export type KeptNotice = v.InferOutput<typeof keptNotice>

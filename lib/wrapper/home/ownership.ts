@@ -1,5 +1,5 @@
-// Ownership: which process has a conversation, a session's folder or an agent, who wants it next, and what
-// a dead one left running.
+// Ownership: which process has a conversation, a session's folder or an agent, which one wants it next, and what dead
+// ones left running.
 
 import { createHash } from 'node:crypto'
 import { linkSync, readdirSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ export function claimConversation(home: string, conversation: string): () => voi
   try {
     linkSync(draft, own)
   } catch {
-    throw new CannotStart('Another process goes on with this conversation since just now.')
+    throw new CannotStart('Another process has just taken over this conversation.')
   } finally {
     rmSync(draft, { force: true })
   }
@@ -64,7 +64,7 @@ function readClaims(folder: string, key: string): Claim[] {
 
 function refuseHeld(claims: readonly Claim[]): void {
   const held = claims.find(({ owner }) => owner !== undefined)
-  if (held) throw new CannotStart(`A session goes on with this conversation right now, as process ${held.owner}.`)
+  if (held) throw new CannotStart(`This conversation is already open in a running session, process ${held.owner}.`)
 }
 
 const leaseNotes = v.object({

@@ -69,7 +69,7 @@ export function withFileLock<Result>(path: string, work: () => Result): Result {
   const until = performance.now() + waitAtMostMs
   while (!take(path)) {
     if (isLeft(path)) release(path)
-    else if (performance.now() > until) throw new Error(`Another process of Afield holds ${path} for too long.`)
+    else if (performance.now() > until) throw new Error(`Another Afield process has held ${path} for too long.`)
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
   }
   try {
@@ -171,7 +171,7 @@ export function openNotesFile(path: string): NotesFile {
   }
 }
 
-/** What a person, or time, can fix: a full disk, an intermittent one, too many open files. */
+/** Errors that a person, or time, can fix: a full disk, an intermittent one, too many open files. */
 function passes(error: unknown): boolean {
   return error instanceof Error && 'code' in error && passing.has(String(error.code))
 }

@@ -20,7 +20,7 @@ export async function refuseDeleted(home: Home, known: Pick<KnownSession, 'path'
   const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   if (!(await withDeadline(answersWithinMs, signal => isDeleted(rest, id, signal)).catch(() => false))) return
   reopen(known)?.remove()
-  throw new CannotStart(`This session was deleted, so it is not resumed. ${howToGoOn(known)}`)
+  throw new CannotStart(`This session was deleted and cannot be resumed. ${howToGoOn(known)}`)
 }
 
 function howToGoOn({ notes: { program, metadata } }: Pick<KnownSession, 'notes'>): string {

@@ -290,7 +290,7 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
         .slice(-10)
         .map(plain)
         .filter(line => line !== '')
-      const lastWords = last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []
+      const lastWords = last.length > 0 ? ['Its last output:', ...last.map(line => `  ${line}`)] : []
       note([`${message} ${rest}`, ...lastWords, again].join('\n').trimEnd())
       return 1
     }

@@ -43,7 +43,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.lastingYes === undefined ? [] : whole('Your yes', view.lastingYes)),
     ...whole('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
-      ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]
+      ? [row('Earlier', `delivering messages of ${view.leftovers === 1 ? 'an earlier session' : `${view.leftovers} earlier sessions`}`)]
       : []),
     ...(view.trouble === undefined ? [] : whole('Trouble', view.trouble, style.bad).slice(0, mostTroubleLines)),
     '',
@@ -80,20 +80,20 @@ const mostTroubleLines = 4
 const riskWords: Readonly<Record<string, string>> = {
   deletes: 'deletes files',
   'rewrites-history': 'rewrites history',
-  discards: 'throws away changes',
+  discards: 'discards changes',
   'admin-rights': 'uses admin rights',
   'runs-download': 'runs what it downloads',
   'runs-edited': 'runs what this agent changed',
   overwrites: 'may overwrite files',
   'overwrites-disk': 'writes to a disk directly',
-  permissions: 'changes who may use files',
+  permissions: 'changes file permissions',
   secrets: 'touches keys or secrets',
   production: 'reaches production',
   database: 'deletes from a database',
   infrastructure: 'changes running systems',
   hidden: 'contains hidden characters',
   shortened: 'is shown only in part on the phone',
-  unparsable: 'cannot be read for certain',
+  unparsable: 'cannot be parsed with certainty',
   network: 'reaches the network',
   installs: 'installs packages',
   outside: 'leaves the folder of this session',
@@ -118,26 +118,26 @@ function watching({ watching }: SessionView): string {
 
 function agent({ isWorking, workingMs, step, queued, questions, modelWait }: SessionView): string {
   const more = queued > 0 ? `  (${queued} more ${queued === 1 ? 'message waits' : 'messages wait'})` : ''
-  if (!isWorking) return 'waits for a message from your phone'
-  if (questions.length > 0) return `waits for your decision${more}`
+  if (!isWorking) return 'waiting for a message from your phone'
+  if (questions.length > 0) return `waiting for your decision${more}`
   const doing = modelWait ? `: ${waitOf(modelWait)}` : step === undefined ? '' : `: ${step}`
-  return `works, ${duration(workingMs)}${doing}${more}`
+  return `working, ${duration(workingMs)}${doing}${more}`
 }
 
 function waitOf({ since, retry }: ModelWait): string {
-  if (!retry) return `nothing from the model for ${duration(Date.now() - since)}`
+  if (!retry) return `no output from the model for ${duration(Date.now() - since)}`
   const leftMs = Math.min(retry.inMs, retry.at - Date.now())
   const next = leftMs > 0 ? `, next in ${duration(leftMs + 999)}` : ''
-  if (retry.attempt === undefined) return `${retryWords[retry.why]}; it tries again by itself`
+  if (retry.attempt === undefined) return `${retryWords[retry.why]}; retrying automatically`
   return `${retryWords[retry.why]}; attempt ${retry.attempt}${retry.of === undefined ? '' : ` of ${retry.of}`}${next}`
 }
 
 const retryWords = {
   overloaded: 'the model is overloaded',
-  limit: 'too many requests for now',
+  limit: 'rate limited',
   'sign-in': 'it is not signed in',
   unreachable: 'the model cannot be reached',
-  other: 'the model refused'
+  other: 'the model returned an error'
 } as const satisfies Record<RetryReason, string>
 
 function link({ link, waiting, server, stopping }: SessionView): string {
@@ -148,9 +148,9 @@ function link({ link, waiting, server, stopping }: SessionView): string {
     case 'connecting':
       return `connecting to ${server}`
     case 'away':
-      return waiting > 0 ? `no link: keeps working, will deliver ${messages}` : 'no link: keeps working, delivers when it is back'
+      return waiting > 0 ? `offline: keeps working, will deliver ${messages}` : 'offline: keeps working, delivers when it reconnects'
     case 'unlinked':
-      return waiting > 0 ? `unlinked; ${messages} wait for: ${typed('login')}` : `unlinked: run ${typed('login')}`
+      return waiting > 0 ? `unlinked; ${messages} waiting for: ${typed('login')}` : `unlinked: run ${typed('login')}`
     case 'gone':
       return 'this session was deleted'
     case 'unknown':
@@ -183,7 +183,7 @@ function hint({ stopping, isWorking, questions, anyKey }: SessionView): string {
     case 'asked':
       return 'Ctrl-C again ends the session.'
     case 'ending':
-      return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
+      return 'Ending. Ctrl-C again quits now; nothing is lost.'
     case 'no':
       return [
         ...(questions.length > 0 ? ['Answer on your phone.'] : []),

@@ -71,8 +71,8 @@ export function createChoices(options: {
 }
 
 const later = (kind: Kind) =>
-  `While it is on its own screen, its ${words[kind]} is chosen there. It will be this one once your phone takes over.`
-const words = { model: 'model', effort: 'level of thought' }
+  `While the agent uses its own screen, its ${words[kind]} is chosen there. Your choice applies once your phone takes over.`
+const words = { model: 'model', effort: 'thinking level' }
 
 /** The options in the format of the apps. */
 export function codesOf(options: Options | undefined): SessionMetadata['models'] {

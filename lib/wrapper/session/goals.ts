@@ -54,7 +54,7 @@ export function createGoals(
       waiting = { isSo: () => isNow(wished), resolve }
       try {
         const text = await agent.changeGoal(wished)
-        if (text !== undefined && !say(text)) throw new Error('The agent is at work. Stop its turn first, or wait for its end.')
+        if (text !== undefined && !say(text)) throw new Error('The agent is working. Stop its turn first, or wait for it to end.')
         await withDeadline(withinMs, () => promise).catch(() => {
           throw new Error('The agent did not confirm the change of its goal.')
         })

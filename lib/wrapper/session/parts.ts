@@ -96,7 +96,7 @@ export function createParts(
   }
   const noticeQueue = createNoticeQueue(
     folder,
-    (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no link'))
+    (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no connection'))
   )
   const notices = createNotices({ queue: noticeQueue, open: () => requests.open.map(({ ask }) => ask) })
   const publish = (change: (state: AgentState) => AgentState) => {
@@ -126,12 +126,12 @@ export function createParts(
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
     goals: createGoals(agent, change => uplink()?.changeState(change)),
     attachments: createAttachments({
-      download: (file, signal) => uplink()?.attachments.open(file, signal) ?? Promise.reject(new Error('there is no link')),
+      download: (file, signal) => uplink()?.attachments.open(file, signal) ?? Promise.reject(new Error('there is no connection')),
       takesImages: () => agent.takesImages ?? false,
       tell
     }),
     pictures: createPictures({
-      send: (bytes, signal) => uplink()?.attachments.send(bytes, signal) ?? Promise.reject(new Error('there is no link')),
+      send: (bytes, signal) => uplink()?.attachments.send(bytes, signal) ?? Promise.reject(new Error('there is no connection')),
       isLinked: () => uplink()?.link.type === 'live',
       tell: event => narrator.tell(event)
     }),

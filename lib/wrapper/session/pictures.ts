@@ -46,7 +46,7 @@ export function createPictures(deps: {
 
   return {
     show(picture) {
-      if (waiting >= mostWaiting) return void sayMissing(picture, 'too many pictures wait to be sent')
+      if (waiting >= mostWaiting) return void sayMissing(picture, 'too many images are waiting to be sent')
       waiting += 1
       last = last.then(() => deliver(picture)).finally(() => (waiting -= 1))
     },

@@ -48,7 +48,7 @@ export async function recoverSessions(options: RecoveryOptions): Promise<{ found
 }
 
 function noteTrouble(error: unknown, { onTrouble }: RecoveryOptions): false {
-  onTrouble?.(`What a session left behind was not delivered: ${error instanceof Error ? error.message : String(error)}`)
+  onTrouble?.(`Messages of an earlier session could not be delivered: ${error instanceof Error ? error.message : String(error)}`)
   return false
 }
 

@@ -32,18 +32,18 @@ export function createSealFaults(keep: (body: MessageBody) => Promise<void>, onC
 }
 
 const sentences: Record<SealFault['type'], (count: number) => string> = {
-  'call-astray': () => 'A call was refused: it was made for something else. The server, or somebody on the way, changed it.',
-  'call-repeated': () => 'A call was refused: it had been made before. The server, or somebody on the way, made it again.',
-  'call-nameless': () => 'A call was refused: it does not say what it is for, as calls of this app do. Is an older app open somewhere?',
-  'call-late': () =>
-    'A choice was left as it is: the same device had chosen otherwise since. The server, or somebody on the way, changed the order.',
-  'message-repeated': () => 'A message was left out: it had come before. The server, or somebody on the way, sent it again.',
-  'message-astray': () => 'A message was left out: it was written for another session. The server, or somebody on the way, moved it here.',
+  'call-astray': () => 'A call was rejected: it was made for a different target. The server, or someone in between, altered it.',
+  'call-repeated': () => 'A call was rejected: it repeats an earlier one. The server, or someone in between, replayed it.',
+  'call-nameless': () =>
+    'A call was rejected: it does not name its target, unlike other calls of this app. Is an older app open somewhere?',
+  'call-late': () => 'A choice was ignored: the same device has made a newer one. The server, or someone in between, changed the order.',
+  'message-repeated': () => 'A message was left out: it repeats an earlier one. The server, or someone in between, replayed it.',
+  'message-astray': () => 'A message was left out: it was written for another session. The server, or someone in between, moved it here.',
   'message-nameless': () =>
-    'A message was left out: it does not say who sent it, and others here do. An older app is to be reloaded; an app of Happy needs a new session.',
-  'message-late': () => 'A message came after later ones. The server, or somebody on the way, changed their order.',
+    'A message was left out: it does not name its sender, unlike others here. Reload an older app; Happy’s app needs a new session.',
+  'message-late': () => 'A message arrived after later ones. The server, or someone in between, changed their order.',
   'message-missing': count =>
     count === 1
-      ? 'A message that was sent to this session did not come. The server lost it or keeps it back.'
-      : `${count} messages that were sent to this session did not come. The server lost them or keeps them back.`
+      ? 'A message sent to this session did not arrive. The server lost it or is holding it back.'
+      : `${count} messages sent to this session did not arrive. The server lost them or is holding them back.`
 }

@@ -229,8 +229,8 @@ class WrappedSession implements Session {
     const asked = this.#parts.requests.open.map(({ title }) => `“${cutText(title, longestNamed)}”`)
     const sentence =
       asked.length === 0
-        ? `Your devices may not show how this session is now: the server did not take it (${why}).`
-        : `Your devices may not show what waits for you, ${asked.join(', ')}: the server did not take it (${why}). Stop the turn to go on.`
+        ? `Your devices may show an outdated state of this session: the server rejected the update (${why}).`
+        : `Your devices may not show a pending decision, ${asked.join(', ')}: the server rejected the update (${why}). Stop the turn to continue.`
     if (asked.length > 0) this.#unseen = sentence
     void this.#parts.narrator.say(sentence)
     this.#options.onChange()

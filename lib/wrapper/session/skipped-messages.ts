@@ -40,7 +40,7 @@ function sentence(why: WhySkipped, seqs: readonly number[]): string {
   const isOne = seqs.length === 1
   const which = isOne ? `Message ${seqs[0]} was` : `Messages ${listed(seqs)} were`
   if (why === 'unreadable')
-    return `${which} left out: ${isOne ? 'it is damaged, or was' : 'they are damaged, or were'} sealed with another key.`
+    return `${which} left out: ${isOne ? 'it is damaged, or was' : 'they are damaged, or were'} encrypted with another key.`
   return `${which} left out: Afield on this computer does not know ${isOne ? 'its kind' : 'their kinds'}. A newer version may.`
 }
 

@@ -219,5 +219,5 @@ class SessionTurns implements Turns {
 
 function failedFor(error: unknown = ''): { error: string } {
   const why = error instanceof Error ? error.message : String(error)
-  return { error: `The agent could not be given this message${why === '' ? '' : `: ${why}`}. ${laterThen}` }
+  return { error: `This message could not be passed to the agent${why === '' ? '' : `: ${why}`}. ${laterThen}` }
 }

@@ -38,7 +38,7 @@ interface WriterDeps {
 
 const retryDiskMs = 1000
 const tooMuch = 'too much data was waiting for the server'
-const fullSentence = 'The disk is full, so the output of the agent waits: free some space.'
+const fullSentence = 'The disk is full, so the agent’s output is waiting: free some space.'
 
 export function createWriter({ put, publish, onChange, now = Date.now }: WriterDeps): Writer {
   const end = new AbortController()
@@ -65,7 +65,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
   }
   const diskFailed = (error: unknown) => {
     const why = isFull(error) ? 'full' : 'failing'
-    tell(why === 'full' ? fullSentence : `Nothing can be kept on disk: ${reasonOf(error)}. What the agent says waits.`, ofRoom)
+    tell(why === 'full' ? fullSentence : `Nothing can be written to disk: ${reasonOf(error)}. The agent’s output is waiting.`, ofRoom)
     if (diskTrouble?.why !== why) showDisk({ since: diskTrouble?.since ?? now(), why })
   }
   const freed = async () => {
@@ -74,7 +74,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     const { since, why } = diskTrouble ?? { since: now(), why: 'failing' }
     tell(undefined, ofRoom)
     showDisk(undefined)
-    const was = why === 'full' ? 'was full' : 'took nothing'
+    const was = why === 'full' ? 'was full' : 'could not be written to'
     const next = didWordsWait ? 'Output from the meantime follows now.' : 'The session continues.'
     const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
     didWordsWait = false
@@ -95,7 +95,7 @@ export function createWriter({ put, publish, onChange, now = Date.now }: WriterD
     const count = skipped
     skipped = 0
     const were = count === 1 ? 'thought or plan was' : 'thoughts and plans were'
-    const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
+    const sentence = `Before this, ${count} ${were} left out: ${tooMuch}.`
     if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (skipped += count))
   }
   const write: Writer['write'] = async (body, localId) => {

@@ -28,7 +28,7 @@ export function drawSessions(
       title: titleOf(notes),
       agent: notes.metadata.agentTitle ?? 'An agent',
       folder: notes.metadata.path,
-      state: pid === undefined ? `ended ${ago(now - at)}` : 'runs now',
+      state: pid === undefined ? `ended ${ago(now - at)}` : 'running now',
       ...(ids && { id: notes.id ?? 'not on the server yet' })
     })),
     style,
@@ -93,7 +93,7 @@ export function findSessions<Session extends KnownSession>(sessions: readonly Se
 }
 
 function titleOf({ metadata, firstPrompt }: SessionNotes): string {
-  return metadata.name || metadata.summary?.text || titleOfPrompt(firstPrompt ?? '') || 'Nothing was said yet'
+  return metadata.name || metadata.summary?.text || titleOfPrompt(firstPrompt ?? '') || 'No messages yet'
 }
 
 export function ago(ms: number): string {

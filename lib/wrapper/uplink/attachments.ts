@@ -31,9 +31,9 @@ export function attachmentsOf(link: {
       const sealed = await downloadAttachment(await withToken(), ref, { signal }).catch(error => {
         throw new Error(reasonOf(error, 'fetched'), { cause: error })
       })
-      if (seal !== undefined && seal !== sealOfBlob(sealed)) throw new Error('the server sent another file in its place')
+      if (seal !== undefined && seal !== sealOfBlob(sealed)) throw new Error('the server sent a different file')
       const bytes = openBlob(sealed, blobKey())
-      if (!bytes) throw new Error('it is damaged, or was sealed with another key')
+      if (!bytes) throw new Error('it is damaged, or was encrypted with another key')
       return bytes
     },
     async send(bytes, signal) {
@@ -48,7 +48,7 @@ export function attachmentsOf(link: {
 }
 
 function reasonOf(error: unknown, what: 'fetched' | 'sent'): string {
-  if (what === 'sent' && error instanceof Refused) return `the server did not take it: ${error.message}`
-  if (error instanceof Refused && error.status === 404) return 'the server does not have it any more'
+  if (what === 'sent' && error instanceof Refused) return `the server rejected it: ${error.message}`
+  if (error instanceof Refused && error.status === 404) return 'the server no longer has it'
   return error instanceof Unreachable ? 'the server could not be reached' : `it could not be ${what}`
 }

@@ -58,7 +58,7 @@ export function createOpening(options: OpeningOptions): Opening {
     const record = await openOnServer(to, { ...folder.notes, key, metadata, state })
     if (record === 'other-key') {
       onOtherKey()
-      throw new Refused(403, 'the session is sealed with another key')
+      throw new Refused(403, 'the session is encrypted with another key')
     }
     signal.throwIfAborted()
     const { id: before, pendingPrompt } = folder.notes

@@ -120,7 +120,7 @@ export function createRefusedMessages(
     // The same id for the same message in any process, so that the server stores it once [X1].
     sentence = idOfRow(`refused ${first.draft.localId}`)
     const what = reported.length === 1 ? 'a message, which is kept' : `${reported.length} messages, which are kept`
-    await put(ownWords(`The server did not take ${what} on this computer: ${first.refusal.message}`), sentence).catch(() => {
+    await put(ownWords(`The server rejected ${what} on this computer: ${first.refusal.message}`), sentence).catch(() => {
       sentence = undefined
       unreported = [...reported, ...unreported]
     })
@@ -132,7 +132,7 @@ export function createRefusedMessages(
     },
     async take(draft, refusal) {
       if (draft.localId === sentence) {
-        trouble = `The server takes no more messages of this session: ${refusal.message}. They are kept on this computer.`
+        trouble = `The server accepts no more messages for this session: ${refusal.message}. They are kept on this computer.`
         return
       }
       folder.setAside(draft, refusal.message)

@@ -97,7 +97,7 @@ t.test('a file that is not a database is rejected and left unchanged [F5]', asyn
   for (const content of ['not a database', 'x'.repeat(5000), '\0'.repeat(4096)]) {
     const { file, open } = newPlace(t)
     writeFileSync(file, content)
-    await t.rejects(open(), { message: `${file} is damaged or not a database; restore it from a backup or name another.`, exitCode: 78 })
+    await t.rejects(open(), { message: `${file} is damaged or not a database; restore it from a backup or choose another.`, exitCode: 78 })
     t.equal(readFileSync(file, 'latin1'), content)
   }
 })
@@ -108,7 +108,7 @@ t.test('a foreign database is rejected and left unchanged', async t => {
   other.exec('CREATE TABLE theirs (x)')
   other.close()
   const before = readFileSync(file)
-  await t.rejects(open(), { message: /is not a database of Afield/, exitCode: 78 })
+  await t.rejects(open(), { message: /is not an Afield database/, exitCode: 78 })
   t.ok(readFileSync(file).equals(before))
 })
 

@@ -177,7 +177,7 @@ export const conversations: Record<string, () => SessionModel> = {
         })
         .step({ call: 'den1', kind: 'execute', args: { command: 'rm -rf dist' } }, 4, {
           status: 'denied',
-          content: [{ type: 'text', text: 'The person said no, on their phone: Use npm run clean, dist is a symlink.' }]
+          content: [{ type: 'text', text: 'The user said no, on their phone: Use npm run clean, dist is a symlink.' }]
         })
         .step({ kind: 'execute', args: { command: 'npm run watch' } }, 40, { status: 'cancelled' })
         .step({ kind: 'other', name: 'mcp__linear__create_issue', args: { title: 'Return to the page', issueType: 'bug' } }, 2)

@@ -5,10 +5,10 @@ import { whyNotDone, whyUnreachable } from '../../../lib/wrapper/account/connect
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) })
 const cases: [cause: unknown, says: string][] = [
   [failed('ENOTFOUND'), 'There is no computer called home.example (ENOTFOUND).'],
-  [failed('ECONNREFUSED'), 'Nothing listens at home.example:3005 (ECONNREFUSED).'],
+  [failed('ECONNREFUSED'), 'Nothing is listening at home.example:3005 (ECONNREFUSED).'],
   [
     new TypeError('fetch failed', { cause: new AggregateError([Object.assign(new Error(), { code: 'ECONNREFUSED' })]) }),
-    'Nothing listens at home.example:3005 (ECONNREFUSED).'
+    'Nothing is listening at home.example:3005 (ECONNREFUSED).'
   ],
   [
     failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
@@ -35,10 +35,10 @@ t.test('a command rejected by the server says why, and what to do', async t => {
   const server = 'https://home.example'
   const cases: [error: unknown, says: RegExp][] = [
     [new Unreachable('strange-answer'), /^The server at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/],
-    [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing listens at home\.example \(ECONNREFUSED\)\. Try again/],
+    [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing is listening at home\.example \(ECONNREFUSED\)\. Try again/],
     [new Refused(401, 'Invalid token'), /^This computer is no longer linked to .*\. Link it again with:\n {2}.* login$/],
-    [new Refused(403, 'Not allowed'), /^The server refused: Not allowed\.$/],
-    [new Error('It failed.'), /^The server refused: It failed\.$/]
+    [new Refused(403, 'Not allowed'), /^The server rejected the request: Not allowed\.$/],
+    [new Error('It failed.'), /^The server rejected the request: It failed\.$/]
   ]
   for (const [error, says] of cases) t.match(whyNotDone(error, server), says)
 })

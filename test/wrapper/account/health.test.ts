@@ -26,10 +26,10 @@ t.test('a computer lists its problems, in lines with what to do', async t => {
     'clock here': { state: 'ok' },
     agents: { state: 'warn', says: /none found/ },
     daemon: { state: 'warn', says: /not running/, advice: /daemon start/ },
-    undelivered: { state: 'ok', says: 'nothing waits' },
+    undelivered: { state: 'ok', says: 'nothing is waiting' },
     processes: { state: 'ok' }
   })
-  t.match(await look(() => Date.now() - 3_600_000), { 'clock here': { state: 'warn', says: /3\d\d\d s behind that of the server/ } })
+  t.match(await look(() => Date.now() - 3_600_000), { 'clock here': { state: 'warn', says: /3\d\d\d s behind the server’s clock/ } })
 
   chmodSync(join(home, 'compiled'), 0o777)
   t.match(await look(), { 'wrapper folder': { state: 'fail', says: /compiled/ } })
@@ -39,7 +39,7 @@ t.test('a computer lists its problems, in lines with what to do', async t => {
   await server.close()
   t.match(await look(), {
     'wrapper folder': { state: 'fail', says: /credentials\.json/, advice: /chmod/ },
-    'home server': { state: 'fail', says: /does not answer \(\w+\)/ },
+    'home server': { state: 'fail', says: /is not responding \(\w+\)/ },
     'allowed folders': { state: 'fail', says: /nothing is allowed/ }
   })
   const doctor = runWrapper(t, { home, args: ['doctor', '--data', join(home, '..', 'no-data')] })
@@ -78,7 +78,7 @@ t.test('folders are allowed and disallowed, and nothing else in the file changes
   t.match(await allow('--remove', own), { code: 0 })
   t.strictSame(readPolicy(home).folders, [code], 'once')
   t.match(await allow('--remove', own), { code: 78, says: /is not an allowed folder/ })
-  t.match(await allow(join(own, 'nothing')), { code: 78, says: /There is no folder/ })
+  t.match(await allow(join(own, 'nothing')), { code: 78, says: /does not exist/ })
   writeFileSync(join(home, 'policy.json'), '{ "folders": 7 }')
   t.match(await allow(code), { code: 78, says: /cannot be read/ })
 })

@@ -12,7 +12,7 @@ t.test('running an agent on an unlinked computer links it right there, and the a
   const person = runOnTerminal(t, { home, args: ['demo', 'SCRIPT: text hello'], directory: t.testdir() })
   await person.sees(/Which server\?/)
   person.type('nonsense://x\r')
-  await person.sees(/not the address of a server/)
+  await person.sees(/not a server address/)
   person.type(`${server.url}\r`)
   await person.sees(/not linked to an account on .*\s+Link it now\? \[Y\/n\]/)
   person.type('\r')

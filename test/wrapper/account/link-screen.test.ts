@@ -15,7 +15,7 @@ t.test('an address that no phone can reach is shown without a code, and with wha
   for (const server of ['http://127.0.0.1:3005', 'http://localhost:3005', 'http://[::1]:3005']) {
     const screen = screenOf(server)
     t.notOk(hasCode(screen), server)
-    t.match(screen, /in a browser of this computer/)
+    t.match(screen, /in a browser on this computer/)
     t.match(screen, /A phone cannot reach .+ login --server https:\/\/home\.example/s)
   }
   t.ok(hasCode(screenOf('http://127.0.0.1:3005', { forHappy: true })), 'an app of Happy has its server from elsewhere')

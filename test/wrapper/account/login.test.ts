@@ -66,7 +66,7 @@ t.test('three wrong codes end the request on the computer too [A8]', async t => 
     [1, 2, 3].map(() => otherThan(checkCode))
   )
   t.equal(await login.ended, 1)
-  t.match(login.output, /it was refused, or nobody answered it in time/)
+  t.match(login.output, /it was rejected, or nobody answered in time/)
   t.throws(() => kept(home, server.url))
 })
 
@@ -119,7 +119,7 @@ t.test('login waits for an unreachable server, and then shows its code', async t
   const port = Number(new URL(first.url).port)
   await first.close()
   const { login } = loginTo(t, first.url)
-  await login.says(/Nothing listens at/)
+  await login.says(/Nothing is listening at/)
   await startServer(t, { port, data: first.data })
   const { link } = await readCode(login)
   t.ok(readRequestLink(link))
@@ -151,7 +151,7 @@ t.test('https to a server without HTTPS ends the login with the address to use',
   const { login } = loginTo(t, url.replace('http:', 'https:'))
   t.equal(await login.ended, 78)
   t.match(login.output, /does not speak HTTPS \(ERR_SSL_WRONG_VERSION_NUMBER\)\.\nIf it is your own server/)
-  t.match(login.output, `Name it as:\n  ${url}\n`)
+  t.match(login.output, `Use this address:\n  ${url}\n`)
 })
 
 t.test('logging out ends a sign-in whose token expired long before', async t => {

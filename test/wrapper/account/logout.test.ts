@@ -32,7 +32,7 @@ t.test('logging out while sessions run asks first, and changes nothing without a
     return logout({ home, server: server.url, env: {}, terminal })
   }
   t.equal(await leave(''), 1)
-  t.match(said.join(''), /A session still runs here.*Unlink anyway\? \[y\/N\] Nothing was changed/s)
+  t.match(said.join(''), /A session is still running here.*Unlink anyway\? \[y\/N\] Nothing was changed/s)
   t.ok(home.credentials(server.url))
   t.equal(await leave('y'), 0)
   t.equal(home.credentials(server.url), undefined)
@@ -51,7 +51,7 @@ t.test('logging out deletes the local keys, and fails if the server may still kn
     return left
   }
   t.equal(await leave(() => {}), 0)
-  t.match(await leave(({ server }) => server.close()), { exitCode: 1, message: /could not be told\. End its sign-in in the app/ })
+  t.match(await leave(({ server }) => server.close()), { exitCode: 1, message: /could not be notified\. Remove this computer in the app/ })
   const ended = await leave(async ({ server, phone }) => {
     const { body } = await call(server, 'GET', '/v1/devices', { token: phone.token })
     const other = body.devices.find((device: Untyped) => !device.current)
@@ -81,7 +81,7 @@ t.test('a session without a title is listed by its first message', async t => {
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: '/code', host: 'here' }, cursor: 0, turn: null }
   const folder = createSessionFolder(home, notes)
   const first = () => drawSessions(numbered(listSessions(home)), Date.now(), styleFor({ isTTY: false }, {}), 80)[0]
-  t.match(first(), /1 {2}Nothing was said yet/)
+  t.match(first(), /1 {2}No messages yet/)
   folder.note({ firstPrompt: '## Mend the **gate**\nof the orchard' })
   t.match(first(), /1 {2}Mend the gate$/)
   folder.note({ metadata: { ...notes.metadata, summary: { text: 'The gate', updatedAt: 0 } } })

@@ -36,7 +36,7 @@ t.test('a computer adds ntfy and a webhook, tests them, sees what arrived, and r
 
   t.match(await push('add', 'ntfy', `${service.url}/mine`, '--ntfy-token', 'a b'), {
     code: 1,
-    output: /refused: it cannot use this address or token/
+    output: /rejected the request: it cannot use this address or token/
   })
   t.match(await push('add', 'ntfy', `${service.url}/mine`), { code: 0, output: /Added\./ })
   const hook = await push('add', 'webhook', `${service.url}/hook`)

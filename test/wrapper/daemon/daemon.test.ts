@@ -48,8 +48,8 @@ t.test('a folder is created only when a person confirmed, and only where session
 
   symlinkSync('/', join(allowed, 'way-out'))
   for (const forbidden of ['/etc', join(allowed, '..'), join(allowed, 'way-out', 'etc'), home, `${allowed}-not`]) {
-    await t.rejects(machine.call('spawn-happy-session', { directory: forbidden, agent: 'demo' }), /allowed|not for agents/, forbidden)
-    await t.rejects(machine.call('listDirectory', { path: forbidden }), /allowed|not for agents/, forbidden)
+    await t.rejects(machine.call('spawn-happy-session', { directory: forbidden, agent: 'demo' }), /allowed|Afield’s own folder/, forbidden)
+    await t.rejects(machine.call('listDirectory', { path: forbidden }), /allowed|Afield’s own folder/, forbidden)
   }
   t.match(await machine.call('listDirectory', { path: allowed }), { success: true, entries: [{ name: 'way-out' }] })
 })
@@ -58,9 +58,9 @@ t.test("a phone can set an agent's keys and models, and nothing that makes it ru
   const { allowed, machine } = await daemonOf(t, await startServer(t))
   for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
     const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
-    await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} may not be set`))
+    await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} cannot be set`))
   }
-  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'nonsense' }), /knows no agent called nonsense/)
+  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'nonsense' }), /has no agent called nonsense/)
   const { agents } = Object(await machine.call('choices', {}))
   t.match(agents.at(-1), { agent: 'demo', title: 'Demo agent' })
 })
@@ -71,7 +71,7 @@ t.test('there is one daemon per home; it reports its state, and its notes are pr
   t.match(await machine.state(), { status: 'running' })
   const second = runWrapper(t, { home, args: ['daemon', 'run'] })
   t.equal(await second.ended, 78)
-  t.match(second.output, new RegExp(`running already, as process ${process.child.pid}`))
+  t.match(second.output, new RegExp(`already running, as process ${process.child.pid}`))
   const status = runWrapper(t, { home, args: ['daemon'] })
   t.equal(await status.ended, 0)
   t.match(status.output, /started just now\n/)
@@ -106,7 +106,7 @@ t.test('the daemon answers its owner on a private socket, and survives malformed
   t.match(await askDaemon(home, 'status'), { pid: daemon.child.pid, link: 'live' })
   t.match(await askDaemon(home, 'list'), [{ id: session.id, folder: allowed }])
   const at = { directory: join(home, 'daemon'), file: 'control.sock' }
-  for (const name of ['nonsense', 'toString', '']) await t.rejects(askLocal({ ...at, name, question: {} }), /knows no such command/)
+  for (const name of ['nonsense', 'toString', '']) await t.rejects(askLocal({ ...at, name, question: {} }), /does not know this command/)
   await t.rejects(askLocal({ ...at, name: 'status', question: 'x'.repeat(70_000) }), /too long/)
 
   t.match(await askDaemon(home, 'stop'), {})

@@ -99,7 +99,7 @@ t.test('conversations started in the agents alone are listed, searched, forked a
   t.notMatch(copy, /pears/)
   t.match(copy, new RegExp(`"sessionId":"${newClaudeSessionId}"`))
   t.notMatch(copy, new RegExp(idOf(1)))
-  await t.rejects(machine.call('claude-duplicate-session', { ...claude, cutAfterUuid: 'nobody' }), /not in the conversation any more/)
+  await t.rejects(machine.call('claude-duplicate-session', { ...claude, cutAfterUuid: 'nobody' }), /no longer in the conversation/)
   await t.rejects(machine.call('claude-fork-session', { directory: elsewhere, claudeSessionId: idOf(3) }), /no such conversation/)
 
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'claude', resumeClaudeSessionId: idOf(1) })
@@ -113,11 +113,11 @@ t.test('conversations started in the agents alone are listed, searched, forked a
   t.match((await list({ words: 'apple' })).histories, [{ id: idOf(1), session: session.id, openIn: 'session' }, { id: newClaudeSessionId }])
   await t.rejects(
     machine.call('spawn-happy-session', { directory: allowed, agent: 'claude', conversation: idOf(1) }),
-    /goes on with this conversation right now/
+    /already open in a running session/
   )
   const adopt = runWrapper(t, { home, args: ['adopt', idOf(1)], env, directory: allowed })
   t.equal(await adopt.ended, 78)
-  t.match(adopt.output, /goes on with this conversation right now/)
+  t.match(adopt.output, /already open in a running session/)
 
   const forked = Object(await machine.call('fork-session', { sessionId: session.id, at: 'u0' }))
   const fork = await phone.session([session.id])

@@ -55,7 +55,7 @@ t.test('processes left by a killed session are ended by the next daemon, and nev
 
 t.test("a session that fails at startup shows the reason from its agent's last lines", async t => {
   const { allowed, machine, home } = await daemonOf(t, await startServer(t), { PATH: '/nowhere' })
-  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'gemini' }), /There is no command gemini here/)
+  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'gemini' }), /The command gemini was not found/)
   t.notOk(existsSync(join(home, 'starting')) && statSync(join(home, 'starting')).size > 4096)
 })
 

@@ -24,7 +24,7 @@ t.test('the daemon is installed as a service with its server and network setting
     ANTHROPIC_API_KEY: 'sk-secret'
   }
   const install = runWrapper(t, { home, args: ['daemon', 'install', '--server', server.url], env })
-  await install.says(/The daemon runs now/)
+  await install.says(/The daemon is running now/)
   t.equal(await daemon.ended, 0, 'the one that ran has made place')
   const unit = readFileSync(join(config, 'systemd', 'user', 'afield.service'), 'utf8')
   for (const line of [
@@ -59,7 +59,7 @@ t.test('where systemd runs no user services, the running daemon stays and nothin
   }
   t.match(await asked('install'), {
     code: 78,
-    says: /^systemd does not answer here \(Failed to connect to bus: No medium found\); .*\. Start the daemon yourself with:\n {2}.* daemon start\n$/
+    says: /^systemd is not responding here \(Failed to connect to bus: No medium found\); .*\. Start the daemon yourself with:\n {2}.* daemon start\n$/
   })
   t.match(await asked('install', { PATH: '/nowhere' }), { code: 78, says: /^This system has no systemd\. Start the daemon yourself with:/ })
   t.match(await asked('uninstall'), { code: 0, says: /^The daemon is not installed/ })

@@ -37,13 +37,13 @@ t.test('of many processes that want one conversation at once, at most one gets i
   const told = await Promise.all(claimers.map(({ line }) => line()))
   const holder = claimers[told.indexOf('got it')]
   t.equal(told.filter(line => line === 'got it').length, 1)
-  t.equal(told.filter(line => / goes on with this conversation/.test(line)).length, 5)
-  t.throws(() => claimConversation(home, 'talk'), new RegExp(`as process ${holder?.child.pid}`))
+  t.equal(told.filter(line => / already open in a running session|has just taken over this conversation/.test(line)).length, 5)
+  t.throws(() => claimConversation(home, 'talk'), new RegExp(`process ${holder?.child.pid}`))
 
   holder?.child.kill('SIGKILL')
   await once(holder?.child ?? process, 'exit')
   const letGo = claimConversation(home, 'talk')
-  t.throws(() => claimConversation(home, 'talk'), new RegExp(`as process ${process.pid}`))
+  t.throws(() => claimConversation(home, 'talk'), new RegExp(`process ${process.pid}`))
   claimConversation(home, 'another talk')
   t.equal(readdirSync(join(home, 'claims')).length, 2, 'that of the dead one has gone')
   letGo()

@@ -17,7 +17,7 @@ t.test('a missing agent is not announced, and the command that installs it is no
     const names = { CODEX_BIN: '', OPENCODE_BIN: '', OPENCODE_BIN_PATH: '', CLAUDE_CODE_EXECUTABLE: '' }
     const terminal = runOnTerminal(t, { home, directory, args: [agent], env: { PATH: '', ...names } })
     t.equal(await terminal.ended, 78)
-    t.match(terminal.screen, new RegExp(`^Starting .* …\nThere is no command ${agent} here\\.`))
+    t.match(terminal.screen, new RegExp(`^Starting .* …\nThe command ${agent} was not found\\.`))
     t.ok(terminal.screen.split('\n').includes(`  ${command}`), terminal.screen)
     t.notMatch(terminal.screen, 'on your phone too')
   }
@@ -30,7 +30,7 @@ t.test('an unavailable mode is reported at the terminal too, until a turn starts
   const session = await phone.session()
   await session.say('SCRIPT: text done')
   await session.until(({ events }) => events().some(({ t }) => t === 'turn-end'))
-  await terminal.sees(/waits for a message[^N]*Ctrl-C twice/)
+  await terminal.sees(/waiting for a message[^N]*Ctrl-C twice/)
 })
 
 t.test('a session that ends says at its terminal how to resume it', async t => {

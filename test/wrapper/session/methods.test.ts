@@ -69,7 +69,7 @@ t.test('nothing outside the folder is read, written or listed, under any name', 
     '~/.ssh'
   ]
   for (const path of outside) {
-    const refused = { success: false, error: /allowed|not for agents/ }
+    const refused = { success: false, error: /allowed|Afield’s own folder/ }
     t.match(files.readFile({ path }), refused, path)
     t.match(files.writeFile({ path, content: base64('evil') }), refused, path)
     t.match(files.listDirectory({ path }), refused, path)

@@ -51,7 +51,7 @@ t.test('of more pictures than may wait the rest are reported at once, and those 
   for (let times = 0; times < 22; times++) pictures.show(picture)
   t.strictSame(
     told,
-    Array.from({ length: 2 }, () => '[a.png: too many pictures wait to be sent]')
+    Array.from({ length: 2 }, () => '[a.png: too many images are waiting to be sent]')
   )
   await pictures.finish(1)
   t.strictSame(

@@ -332,8 +332,8 @@ t.test('images sent before a message reach the agent, and undecryptable ones del
   t.match(texts(session), [/2 images: image\/png, 1 × 1, \d+ bytes; image\/png/])
   const notes = session.events().flatMap(event => (event.t === 'service' ? event.text : []))
   t.match(notes.sort(), [
-    /^evil\.png did not come .* not sent to this session\.$/,
-    /^gone\.png did not come .* does not have it any more\.$/
+    /^evil\.png could not be attached .* not sent to this session\.$/,
+    /^gone\.png could not be attached .* no longer has it\.$/
   ])
   await session.say('SCRIPT: look')
   await session.until(session => turnsEnded(session) === 2)
@@ -346,7 +346,7 @@ t.test('a file that is not an image is stored for the agent, and named to it', a
   await session.say('SCRIPT: tool read {"path":"none"} ;; text of')
   await session.until(session => turnsEnded(session) === 1)
   const [said = ''] = texts(session).slice(-1)
-  t.match(said, /Files that came with this message:\n- \S.*notes of ann\.txt$/)
+  t.match(said, /Files attached to this message:\n- \S.*notes of ann\.txt$/)
   const path = said.split('\n- ')[1] ?? ''
   await session.say(`SCRIPT: tool exec ${JSON.stringify({ command: `cat "${path}"` })}`, 'default')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)

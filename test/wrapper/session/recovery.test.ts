@@ -40,7 +40,7 @@ t.test('an unreadable one does not block others, and stays', async t => {
   const said: string[] = []
   const result = await recoverSessions({ home: own, fetch, withinMs: long, onTrouble: sentence => said.push(sentence) })
   t.strictSame(result, { found: 2, delivered: 1 })
-  t.match(said, [/not delivered: EISDIR/])
+  t.match(said, [/could not be delivered: EISDIR/])
   t.equal(findLeftovers(home).length, 1)
 })
 
@@ -63,7 +63,7 @@ t.test('an unreadable one is reported once and retried rarely, until it works', 
   t.teardown(() => end.abort())
   const rests = () => until(() => clock.pending === 1)
   await rests()
-  t.match(told, [/not delivered: EISDIR/])
+  t.match(told, [/could not be delivered: EISDIR/])
   clock.advance(60_000)
   t.equal(clock.pending, 1, 'it is left alone for longer than what only has no link')
   clock.advance(4 * 60_000)
@@ -135,10 +135,10 @@ t.test('a message that the server always rejects is set aside and reported once,
   const own = openHome({ AFIELD_HOME: home })
   t.strictSame(await recoverSessions({ home: own, fetch: picky, withinMs: long }), { found: 1, delivered: 1 })
   const session = await phone.session()
-  const told = () => session.events().flatMap(event => (event.t === 'service' && /did not take/.test(event.text) ? event.text : []))
+  const told = () => session.events().flatMap(event => (event.t === 'service' && /server rejected/.test(event.text) ? event.text : []))
   await session.until(() => told().length > 0)
   t.strictSame(said(session), ['one', 'two'])
-  t.match(told(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
+  t.match(told(), [/^The server rejected a message, which is kept on this computer: Payload Too Large/])
 })
 
 t.test('undeliverable messages are reported', async t => {

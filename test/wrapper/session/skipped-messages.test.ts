@@ -11,11 +11,11 @@ t.test('every message that cannot be read, or is of an unknown kind, is reported
     return said.splice(0)
   }
   skipped.add('unreadable', 3)
-  t.same(told(), ['Message 3 was left out: it is damaged, or was sealed with another key.'])
+  t.same(told(), ['Message 3 was left out: it is damaged, or was encrypted with another key.'])
   for (const seq of [4, 6, 6, 7]) skipped.add('unreadable', seq)
   skipped.add('unknown-shape', 5)
   t.same(told(), [
-    'Messages 4, 6 and 7 were left out: they are damaged, or were sealed with another key.',
+    'Messages 4, 6 and 7 were left out: they are damaged, or were encrypted with another key.',
     'Message 5 was left out: Afield on this computer does not know its kind. A newer version may.'
   ])
   t.same(told(), [])

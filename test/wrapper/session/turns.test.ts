@@ -13,7 +13,7 @@ t.test('a message that the agent could not be given ends its turn with a sentenc
   const serving = turns.serve(0)
   write(queue, 1, 'one')
   await until(() => told.length === 1)
-  t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message/ }])
+  t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be passed to the agent/ }])
   t.equal(queue.length, 1)
   t.match(notes(), { turn: null, cursor: 0 }, 'a next run would give it to the agent')
 
@@ -58,7 +58,7 @@ t.test('a message not handed over because of an error is reported, and is first 
     const serving = turns.serve(0)
     write(queue, 1, 'one')
     await until(() => told.length === 1)
-    t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message: no space left on device\./ }], broken)
+    t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be passed to the agent: no space left on device\./ }], broken)
     t.match(notes(), { turn: null, cursor: 0 })
     write(queue, 2, 'two')
     await until(() => given.at(-1) === 'one' && queue.length === 1)

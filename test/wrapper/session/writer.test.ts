@@ -15,7 +15,7 @@ t.test('dropped thoughts are reported until the server has everything, and then 
   t.equal(writer.trouble, undefined)
   writer.drained()
   await writer.write(newUserText('three'))
-  t.match(kept(), ['one', 'two', /^Before this 1 thought or plan was left out/, 'three'])
+  t.match(kept(), ['one', 'two', /^Before this, 1 thought or plan was left out/, 'three'])
 })
 
 t.test('where agent text is missing the history says so at once, before what follows [W3]', async t => {
@@ -43,7 +43,7 @@ t.test('dropped thoughts are reported when the session ends, even without the se
   await writer.write(newUserText('one'))
   room.isFull = true
   await writer.finish()
-  t.match(kept(), ['one', /^Before this 1 thought or plan was left out/])
+  t.match(kept(), ['one', /^Before this, 1 thought or plan was left out/])
 })
 
 t.test("devices are told of the full disk while the session's own notes wait, and once when it is over [W16]", async t => {

@@ -41,14 +41,14 @@ const draw = (changes: Partial<SessionView>, columns = 80) => drawSession({ ...v
 
 t.test('each state of a session has a description', t => {
   const states: [Partial<SessionView>, RegExp][] = [
-    [{}, /Agent +waits for a message from your phone/],
+    [{}, /Agent +waiting for a message from your phone/],
     [{}, /Phone +https:\/\/home\.example\/s\/cmabc/],
     [{ session: undefined, link: { type: 'connecting' } }, /Link +connecting to https:\/\/home\.example/],
-    [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +works, 1 min 15 s: Run npm test/],
+    [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +working, 1 min 15 s: Run npm test/],
     [{ isWorking: true, queued: 2 }, /2 more messages wait/],
     [
       { isWorking: true, questions: [{ title: 'Edit a.ts' }] },
-      /Agent +waits for your decision\n +Needs you +Edit a\.ts\n.*Answer on your phone\. Ctrl-C stops/s
+      /Agent +waiting for your decision\n +Needs you +Edit a\.ts\n.*Answer on your phone\. Ctrl-C stops/s
     ],
     [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
     [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
@@ -60,7 +60,7 @@ t.test('each state of a session has a description', t => {
     [{}, /Watching +nobody$/m],
     [{ watching: 1 }, /Watching +1 device$/m],
     [{ watching: 3 }, /Watching +3 devices$/m],
-    [{ leftovers: 2 }, /Earlier +delivering what 2 sessions left behind/],
+    [{ leftovers: 2 }, /Earlier +delivering messages of 2 earlier sessions/],
     [{ stopping: 'turn' }, /Stopping\. Ctrl-C again ends/],
     [{ stopping: 'ending', waiting: 4 }, /delivering 4 messages\n\n.*nothing is lost/]
   ]
@@ -87,7 +87,7 @@ t.test('no line is longer than the screen, and the address of the session is nev
 t.test('instructions are never cut short on a narrow terminal', t => {
   const shown = (changes: Partial<SessionView>) => draw(changes, 40).join(' ').replace(/ +/g, ' ')
   t.match(shown({ isWorking: true, questions: [{ title: 'Edit a.ts' }] }), 'Answer on your phone. Ctrl-C stops the turn.')
-  t.match(shown({ stopping: 'ending' }), 'Ending. Ctrl-C again leaves at once; nothing is lost.')
+  t.match(shown({ stopping: 'ending' }), 'Ending. Ctrl-C again quits now; nothing is lost.')
   t.match(shown({ link: { type: 'unlinked' } }), 'unlinked: run node build.mjs start login')
   t.match(shown({ trouble: 'the disk of this computer is full: make room' }), 'the disk of this computer is full: make room')
   t.end()
@@ -202,7 +202,7 @@ t.test('on a terminal without escape sequences nothing is redrawn', t => {
 })
 
 t.test('a terminal without escape sequences wraps between words, and a file has each sentence on one line', t => {
-  const sentence = 'Agent      waits for a message from your phone'
+  const sentence = 'Agent      waiting for a message from your phone'
   const written = (changes: { isTTY: boolean; columns?: number }, TERM: string) => {
     let text = ''
     const output = Object.assign(new PassThrough(), changes, { write: (more: string) => (text += more) })
@@ -211,7 +211,7 @@ t.test('a terminal without escape sequences wraps between words, and a file has 
     tell(terminal, sentence)
     return text
   }
-  const broken = 'Agent      waits for a\nmessage from your phone\n'
+  const broken = 'Agent      waiting for a\nmessage from your phone\n'
   t.equal(written({ isTTY: true, columns: 24 }, 'dumb'), broken + broken)
   t.equal(written({ isTTY: false }, 'xterm'), `${sentence}\n${sentence}\n`)
   t.end()

@@ -16,7 +16,7 @@ t.test('a session that the server accepts no more messages for says so at the te
   database.prepare('UPDATE session SET last_seq = ?').run(2 ** 31 - 2)
   database.close()
 
-  await wrapper.says(/The server takes no more messages of this session: Session has no message numbers left/)
+  await wrapper.says(/The server accepts no more messages for this session: Session has no message numbers left/)
   await wrapper.kill('SIGTERM')
   t.match(wrapper.output, /Everything was delivered/)
   t.strictSame(texts(session), ['hello'])
@@ -28,12 +28,12 @@ t.test('a session that the server accepts no more messages for says so at the te
 t.test('messages rejected while a report is being sent are reported together, once that has arrived [W5]', async t => {
   const { refused, kept, put } = refusals()
   for (const localId of ['a', 'b', 'c']) await refused.take(draft(localId), new Refused(413, 'Payload Too Large'))
-  t.match(put(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
+  t.match(put(), [/^The server rejected a message, which is kept on this computer: Payload Too Large/])
   t.strictSame(kept, ['a', 'b', 'c'])
   refused.stored([{ localId: 'another' }])
   t.equal(put().length, 1)
   refused.stored([{ localId: put.ids[0] ?? null }])
-  t.match(put().slice(1), [/^The server did not take 2 messages, which are kept/])
+  t.match(put().slice(1), [/^The server rejected 2 messages, which are kept/])
   t.equal(refused.trouble, undefined)
 })
 
@@ -54,7 +54,7 @@ t.test('a report without space is sent with the next [W5]', async t => {
   await refused.take(draft('a'), new Refused(413, 'Payload Too Large'))
   room.isFull = false
   await refused.take(draft('b'), new Refused(413, 'Payload Too Large'))
-  t.match(put(), [/^The server did not take 2 messages/])
+  t.match(put(), [/^The server rejected 2 messages/])
 })
 
 function refusals() {

@@ -4,7 +4,7 @@ import type { KnownMessage } from '../transcript/message.ts'
 const closedInARow = 3
 
 /**
- * True if new content of the session is sealed with another key than this device has for it, for example after a program started over with the
+ * True if new content of the session is encrypted with another key than this device has for it, for example after a program started over with the
  * name of an older session. Content sealed by this device cannot be read there either.
  */
 export function isOtherwiseSealed(messages: readonly KnownMessage[]): boolean {

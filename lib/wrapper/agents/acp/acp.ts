@@ -126,7 +126,7 @@ class AcpAgent implements Agent {
   async open(how: StartAgent): Promise<void> {
     const opening = withDeadline(openingMs, () => this.#openSession(how), { signal: how.signal })
     const died = this.#child.ended.then(ended => {
-      throw this.#refusal(`${this.#program.title} ended before it was ready (${ended}).`)
+      throw this.#refusal(`${this.#program.title} exited before it was ready (${ended}).`)
     })
     try {
       await Promise.race([opening, died])
@@ -235,7 +235,7 @@ class AcpAgent implements Agent {
     const id = modes && chooseMode(modes, wish)
     const isSet = id !== undefined && (await this.#choosing.choose('mode', id))
     const now = this.#options.of('mode')
-    const text = modes && !isSet ? `${title} has no mode that asks; it decides on its own.` : noSuchMode(title, now, wish)
+    const text = modes && !isSet ? `${title} has no mode that asks for approval; it decides by itself.` : noSuchMode(title, now, wish)
     if (text !== undefined) this.#emit({ type: 'notice', text })
     if (now) this.#emit({ type: 'modes', modes: now })
   }
@@ -269,7 +269,7 @@ class AcpAgent implements Agent {
   async #endInTurn(): Promise<LostEnd> {
     const ended = await this.#child.ended
     if (this.#isStopping) return { reason: 'cancelled' }
-    return { reason: 'failed', error: `The agent ended by itself (${this.#brokenBy ?? ended}).`, isLost: true }
+    return { reason: 'failed', error: `The agent exited unexpectedly (${this.#brokenBy ?? ended}).`, isLost: true }
   }
 
   /**
@@ -284,7 +284,7 @@ class AcpAgent implements Agent {
   }
 
   #tellAgain(): true {
-    this.#emit({ type: 'notice', text: `${this.#program.title} had ended by itself and was started again.` })
+    this.#emit({ type: 'notice', text: `${this.#program.title} exited unexpectedly and was restarted.` })
     return true
   }
 
@@ -308,7 +308,7 @@ class AcpAgent implements Agent {
       await this.#settleMode(chosen.mode)
       return true
     } catch (error) {
-      this.#brokenBy = `it could not begin the conversation again: ${explain(error)}`
+      this.#brokenBy = `it could not start the conversation over: ${explain(error)}`
       void this.#child.end(0)
       return false
     } finally {
@@ -325,10 +325,10 @@ class AcpAgent implements Agent {
     this.conversation = conversation
     this.#tracker?.goOn(0)
     this.#emit({ type: 'conversation', id: conversation })
-    this.#emit({ type: 'notice', text: `${this.#program.title} had not kept this conversation yet, and begins a new one.` })
+    this.#emit({ type: 'notice', text: `${this.#program.title} had not saved this conversation yet, so a new one starts.` })
   }
 
-  /** Input that the agent cannot accept into the running turn stays in our queue. */
+  /** Input that the agent cannot accept during the running turn stays in our queue. */
   async #steer(text: string, images: readonly Image[]): Promise<boolean> {
     try {
       const _meta = { steering: { idleBehavior: 'promptRequired' } }
@@ -374,11 +374,11 @@ class AcpAgent implements Agent {
     const { title } = this.#program
     if (!this.#connection.signal.aborted) return this.#refusal(whyNotOpened(title, error, openingMs))
     const ended = await this.#child.ended
-    return this.#refusal(`${title} ended before it was ready (${ended}).`)
+    return this.#refusal(`${title} exited before it was ready (${ended}).`)
   }
 
   #refusal(sentence: string): CannotStart {
     const last = this.#child.lastLines()
-    return new CannotStart(last === '' ? sentence : `${sentence}\nIts last lines:\n${last.replace(/^/gm, '  ')}`)
+    return new CannotStart(last === '' ? sentence : `${sentence}\nIts last output:\n${last.replace(/^/gm, '  ')}`)
   }
 }

@@ -17,7 +17,7 @@ export function endOfTurn(stopReason: string): TurnEnd {
 
 /** What to do about an agent that is not signed in, or whose key was rejected. */
 export function signInFirst(title: string): string {
-  return `${title} is not signed in, or its key is not accepted. Run it once by itself in a terminal of this computer and sign in there (/login), then say this again.`
+  return `${title} is not signed in, or its key was rejected. Run it once in a terminal on this computer and sign in there (/login), then send this again.`
 }
 
 /** "Internal error" says nothing; agents put the cause into the data next to it. */

@@ -205,11 +205,11 @@ function readText(text: string, property: Property, question: string): FormValue
   const number = numberOf(property)
   if (number) {
     const value = readNumber(text, number)
-    if (value === undefined) throw new Error(`“${question}” wants ${nameOf(number)}.`)
+    if (value === undefined) throw new Error(`“${question}” needs ${nameOf(number)}.`)
     return value
   }
-  if (typeof minLength === 'number' && text.length < minLength) throw new Error(`“${question}” wants at least ${minLength} characters.`)
-  if (typeof maxLength === 'number' && text.length > maxLength) throw new Error(`“${question}” takes at most ${maxLength} characters.`)
+  if (typeof minLength === 'number' && text.length < minLength) throw new Error(`“${question}” needs at least ${minLength} characters.`)
+  if (typeof maxLength === 'number' && text.length > maxLength) throw new Error(`“${question}” allows at most ${maxLength} characters.`)
   return type === 'array' ? [text] : text
 }
 

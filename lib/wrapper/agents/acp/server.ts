@@ -126,7 +126,7 @@ export async function openConversation(
   // An agent that loads a conversation replays it.
   if (canLoad && (isUnsent || !canResume)) {
     const repeated = await line.request(methods.agent.session.load, known).catch(error => {
-      // What was not received stays so, and the conversation continues.
+      // What was not received stays missing, and the conversation continues.
       if (!canResume || !(error instanceof RequestError)) throw error
     })
     if (repeated !== undefined) return { opened: v.parse(openedSession, repeated), isRepeated: true }
@@ -147,7 +147,7 @@ export function isSignedOut(error: unknown): boolean {
 /** Why a program did not open a conversation, as a sentence about it. */
 export function whyNotOpened(title: string, error: unknown, withinMs: number): string {
   if (isSignedOut(error)) {
-    return `${title} wants you to sign in first: run it once by itself in this terminal.`
+    return `${title} needs you to sign in first: run it once in this terminal.`
   }
   if (isGone(error)) return `${title} has no such conversation on this computer.`
   // A program that echoes its input, such as cat, returns our own rejection of our request.

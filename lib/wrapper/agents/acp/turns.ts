@@ -221,9 +221,9 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
           if (update.compactionId === lastCompaction) return
           lastCompaction = update.compactionId
         }
-        if (update.status === 'completed') emit({ type: 'notice', text: 'The agent summed up what was said so far, to make room.' })
+        if (update.status === 'completed') emit({ type: 'notice', text: 'The agent compacted the conversation to free up context.' })
         if (update.status === 'failed')
-          emit({ type: 'notice', text: `The agent could not sum up what was said so far: ${update.error ?? 'it does not say why'}.` })
+          emit({ type: 'notice', text: `The agent could not compact the conversation: ${update.error ?? 'no reason given'}.` })
         return
     }
   }
@@ -293,8 +293,8 @@ export type LostEnd = TurnEnd & { isLost?: boolean }
 
 /**
  * Gives an ACP agent its prompts. The program it drives may end while the agent itself lives; then the
- * conversation is resumed, and a prompt without any output is given again. One with output is not: nobody
- * wants it done twice.
+ * conversation is resumed, and a prompt without any output is given again. One with output is not: it must not be
+ * done twice.
  */
 export function createPrompting(agent: {
   title(): string
@@ -337,7 +337,11 @@ export function createPrompting(agent: {
       if (isCancelled) return { reason: 'cancelled', isLost: wasHeard }
       const title = agent.title()
       if (wasHeard) {
-        return { reason: 'failed', error: `${title} ended by itself in the middle of this. It runs again: say how to go on.`, isLost: true }
+        return {
+          reason: 'failed',
+          error: `${title} exited unexpectedly during this turn. It is running again: send a message to continue.`,
+          isLost: true
+        }
       }
       agent.tellAgain()
       return agent.say(text, images).catch(endWith)

@@ -6,7 +6,7 @@ import { CannotStart } from '../../../exit.ts'
 import * as v from '../../../schema.ts'
 import { makePrivateFolder } from '../../home/private-files.ts'
 
-/** Its license keeps it out of this repository and the single file, and its SDK's keeps that out of both. */
+/** Its license keeps it out of this repository and the single-file program, and so does that of its SDK. */
 export const claudeAdapter = { name: '@agentclientprotocol/claude-agent-acp', version: '0.100.0' }
 
 /** The adapter's program file: among Afield's own packages, or fetched earlier. Never the working folder's. */
@@ -33,7 +33,7 @@ export async function fetchAdapter({
   // Its optional packages are a second copy of Claude Code, which the person already has.
   await run(npm, ['install', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact', what], folder, env)
   const program = findAdapter(home)
-  if (program === undefined) throw new CannotStart(`npm fetched ${what}, but its program is not where it should be, in ${folder}.`)
+  if (program === undefined) throw new CannotStart(`npm installed ${what}, but its program is missing from ${folder}.`)
   return program
 }
 
@@ -64,7 +64,7 @@ function run(
     child.once('error', error => reject(new CannotStart(`npm could not be started: ${error.message}`)))
     child.once('close', code => {
       if (code === 0) resolve()
-      else reject(new CannotStart(`npm could not fetch ${args.at(-1)}:\n${complaints.trim()}`))
+      else reject(new CannotStart(`npm could not install ${args.at(-1)}:\n${complaints.trim()}`))
     })
   })
 }

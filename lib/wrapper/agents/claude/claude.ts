@@ -33,7 +33,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const claude = findClaude(options.env)
       if (claude === undefined) {
         throw new CannotStart(
-          'There is no command claude here. Name its file in CLAUDE_CODE_EXECUTABLE, or install Claude Code with:\n  npm install --global @anthropic-ai/claude-code'
+          'The command claude was not found. Set CLAUDE_CODE_EXECUTABLE to its path, or install Claude Code with:\n  npm install --global @anthropic-ai/claude-code'
         )
       }
       // A session of ours without messages has none either, and nothing is lost.
@@ -65,7 +65,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         return agent
       } catch (error) {
         if (!(error instanceof CannotStart)) throw error
-        options.tell(`${error.message} So your phone drives it.`)
+        options.tell(`${error.message} Use your phone instead.`)
         return startRemote(how)
       }
     }
@@ -83,14 +83,14 @@ const afterStartMs = 5_000
 
 async function fetchWithLeave(options: ClaudeOptions): Promise<string> {
   const { name, version } = claudeAdapter
-  const question = `Afield drives Claude Code through ${name} ${version} (78 MB), which is not installed yet.\nInstall it with npm into ${join(options.home, 'agents')}?`
+  const question = `Afield runs Claude Code through ${name} ${version} (78 MB), which is not installed yet.\nInstall it with npm into ${join(options.home, 'agents')}?`
   if (!(await options.mayFetch(question)))
-    throw new CannotStart(`Without ${name} Afield cannot drive Claude Code. Allow it with --yes, or run:\n  ${howToFetch(options.home)}`)
+    throw new CannotStart(`Afield cannot run Claude Code without ${name}. Install it with --yes, or run:\n  ${howToFetch(options.home)}`)
   const npm = findProgram('npm', options.env)
   if (npm === undefined) {
-    throw new CannotStart(`Afield needs ${name} to drive Claude Code, and npm to install it. Install Node.js with npm and try again.`)
+    throw new CannotStart(`Afield needs ${name} to run Claude Code, and npm to install it. Install Node.js with npm and try again.`)
   }
-  options.tell(`Fetching ${name} ${version} …`)
+  options.tell(`Installing ${name} ${version} …`)
   return fetchAdapter({ npm, home: options.home, env: options.env })
 }
 

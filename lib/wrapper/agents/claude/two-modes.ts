@@ -120,7 +120,9 @@ class TwoModes implements Agent {
     const { remote, terminal } = this.#sides
     if (remote) return remote.changeGoal?.(objective)
     if (!(await terminal?.changeGoal(objective))) {
-      throw new Error('It cannot be typed at its terminal now: a dialog is open there, or it is too long. Take over on your phone first.')
+      throw new Error(
+        'This cannot be typed at its terminal now: a dialog is open there, or the text is too long. Take over on your phone first.'
+      )
     }
     return undefined
   }
@@ -213,7 +215,7 @@ class TwoSides implements Handover {
       try {
         await this.#openRemote()
       } catch (error) {
-        this.emit({ type: 'notice', text: `It could not go over to the phone and stays at its terminal. ${sentenceOf(error)}` })
+        this.emit({ type: 'notice', text: `Claude Code could not switch to the phone and stays at its terminal. ${sentenceOf(error)}` })
         await this.#openTerminal()
       }
     })
@@ -263,7 +265,7 @@ class TwoSides implements Handover {
   #follow(end: TerminalEnd, prompt: string | undefined): void {
     switch (end.type) {
       case 'left':
-        // Its person left it: that ends the session.
+        // Its user left it: that ends the session.
         this.events.close()
         return
       case 'died':
@@ -273,8 +275,8 @@ class TwoSides implements Handover {
         // An unknown version may not accept our input; its adapter knows it better.
         void this.#change(async () => {
           await this.#openRemote()
-          const sentence = `Claude Code did not start at its terminal (${end.how}), so your phone drives it.`
-          this.emit({ type: 'notice', text: `${sentence} Its version may be one that Afield does not know yet.` })
+          const sentence = `Claude Code did not start at its terminal (${end.how}), so it continues on your phone.`
+          this.emit({ type: 'notice', text: `${sentence} Afield may not support its version yet.` })
           if (!prompt) return
           this.emit({ type: 'prompted', text: prompt, isOurs: false })
           await this.remote?.prompt(prompt)
@@ -389,7 +391,7 @@ function createPendingOptions(emit: (event: AgentEvent) => void): PendingOptions
     },
     async fulfil({ model, effort }, agent) {
       if (model !== undefined && (await agent.setModel?.(model)) !== true) emit(notThere(`model ${model}`))
-      if (effort !== undefined && (await agent.setEffort?.(effort)) !== true) emit(notThere(`level of thought ${effort}`))
+      if (effort !== undefined && (await agent.setEffort?.(effort)) !== true) emit(notThere(`thinking level ${effort}`))
     }
   }
 }

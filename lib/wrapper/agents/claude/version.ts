@@ -17,11 +17,11 @@ export function unknownVersion(version: string | undefined): string | undefined 
     case 'older':
       return `Claude Code ${version} is older than tested (${oldestTested} and newer). ${otherwise}`
     case undefined:
-      return 'Afield could not find out which version of Claude Code this is.'
+      return 'Afield could not determine the version of Claude Code.'
   }
 }
 
-const otherwise = 'Your phone drives what does not work at its terminal.'
+const otherwise = 'If something does not work at its terminal, use your phone.'
 
 /** Queried once for each installed program; undefined if it does not say. */
 export async function versionOf(

@@ -26,13 +26,13 @@ export function codexKind(options: CodexOptions): AgentKind {
     hasOwnScreen: true,
     async start(how) {
       const codex = findCodex(options.env)
-      if (codex === undefined) return startAdapter(options, how, `There is no command codex here. ${howToGetCodex}`)
+      if (codex === undefined) return startAdapter(options, how, `The command codex was not found. ${howToGetCodex}`)
       const version = await versionOf(codex, how)
       const isOld = version === undefined || isBefore(version, oldestKnown)
       if (isOld || process.platform === 'win32') {
         const why = isOld
-          ? `Afield knows Codex from version ${oldestKnown.join('.')} on; this one says ${version?.text ?? 'nothing of its version'}.`
-          : 'Afield cannot reach the app server of Codex on Windows yet.'
+          ? `Afield supports Codex ${oldestKnown.join('.')} and later; this is ${version?.text ?? 'an unknown version'}.`
+          : 'Afield does not support the app server of Codex on Windows yet.'
         return startAdapter(options, how, why, codex)
       }
       const screen = await screenIfAny(how.screen, { ...options, whose: 'Codex’s own screen' })
@@ -43,7 +43,7 @@ export function codexKind(options: CodexOptions): AgentKind {
         const sentence = error instanceof Error ? error.message : String(error)
         if (isBefore(version, firstUnknown))
           throw error instanceof CannotStart ? error : new CannotStart(`Codex did not start: ${sentence}`)
-        return startAdapter(options, how, `Afield does not know Codex ${version.text} yet, and could not start it. ${sentence}`, codex)
+        return startAdapter(options, how, `Afield does not support Codex ${version.text} yet, and could not start it. ${sentence}`, codex)
       }
     }
   }
@@ -83,7 +83,7 @@ async function startAdapter({ env, tell }: CodexOptions, how: StartAgent, why: s
       codex === undefined ? why : `${why} Update it, or install its adapter: npm install --global @agentclientprotocol/codex-acp`
     )
   }
-  tell(`${why} Your phone drives it through codex-acp instead.`)
+  tell(`${why} It runs through codex-acp on your phone instead.`)
   // By default, a second model answers Codex's requests.
   const begin = { INITIAL_AGENT_MODE: 'workspace-write', ...(codex !== undefined && { CODEX_PATH: codex }) }
   const { screen: _, ...rest } = how

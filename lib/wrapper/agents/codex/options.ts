@@ -157,7 +157,7 @@ const modes: readonly CodexMode[] = [
   {
     id: 'bypassPermissions',
     name: 'Full auto',
-    description: 'Asks nothing, and may do everything.',
+    description: 'Asks nothing and may do anything.',
     approvalPolicy: 'never',
     sandbox: 'danger-full-access',
     collaboration: 'default'

@@ -63,7 +63,7 @@ export async function startCodexServer({ home, codex, directory, env, handlers }
 
 function refusal(sentence: string, child: AgentProcess): CannotStart {
   const last = child.lastLines()
-  return new CannotStart(last === '' ? sentence : `${sentence}\nIts last lines:\n${last.replace(/^/gm, '  ')}`)
+  return new CannotStart(last === '' ? sentence : `${sentence}\nIts last output:\n${last.replace(/^/gm, '  ')}`)
 }
 
 function sentenceOf(error: unknown): string {
@@ -128,7 +128,7 @@ async function openLine(socketPath: string, handlers: LineHandlers): Promise<Lin
   })
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve())
-    socket.addEventListener('error', ({ message }) => reject(new Error(message || 'Nothing listens there.')))
+    socket.addEventListener('error', ({ message }) => reject(new Error(message || 'Nothing is listening there.')))
   })
   const isOpen = () => socket.readyState === WebSocket.OPEN
   const send = (message: object) => {

@@ -52,7 +52,7 @@ export async function startSharedCodex(options: SharedCodexOptions): Promise<Age
 
 // Codex first asks on its own screen whether it may work in a folder; it has no thread until then.
 const threadWithinMs = 3_000
-const strangeAnswer = 'Codex accepted this message and sent an answer that Afield does not know.'
+const strangeAnswer = 'Codex accepted this message and sent an answer that Afield does not understand.'
 const endTurnWithinMs = 1_500
 const endWithinMs = 500
 const slowReader = 64
@@ -109,7 +109,8 @@ class SharedCodex implements Agent {
       this.ownScreen = attachScreen({
         screen: how.screen,
         program: () => ({ command: codex, args: this.#screenArguments(), directory, env }),
-        onClosed: how => how !== undefined && this.#emit({ type: 'notice', text: `Codex’s own screen ended (${how}). Your phone goes on.` })
+        onClosed: how =>
+          how !== undefined && this.#emit({ type: 'notice', text: `Codex’s own screen was closed (${how}). It continues on your phone.` })
       })
     }
     void this.#line.closed.then(() => server.process.end(endWithinMs))
@@ -259,7 +260,7 @@ class SharedCodex implements Agent {
     this.requests.closeAll()
     const turn = this.#turns.running
     if (turn !== undefined && this.#isStopping) this.#turns.end({ id: turn, status: 'interrupted', error: undefined })
-    else this.#turns.lose({ message: `The agent ended by itself (${ended}).` })
+    else this.#turns.lose({ message: `The agent exited unexpectedly (${ended}).` })
     await this.ownScreen?.close()
     if (this.#isStopping) this.events.close()
     else this.events.fail(new AgentDied(ended, this.#server.process.lastLines()))

@@ -96,9 +96,9 @@ function offerCommands(client: AgentContext, sessionId: string) {
 }
 
 const commands = [
-  { name: 'plan', description: 'Makes a plan and works it off.' },
+  { name: 'plan', description: 'Makes a plan and carries it out.' },
   { name: 'ask', description: 'Asks you something with a form.' },
-  { name: 'risky', description: 'Asks for something that needs a closer look.' }
+  { name: 'risky', description: 'Asks for something risky.' }
 ]
 
 function choices(session: DemoSession) {

@@ -9,10 +9,10 @@ export interface Choices {
 
 const models = [
   { value: 'quick', name: 'Quick', description: 'Writes at once.' },
-  { value: 'careful', name: 'Careful', description: 'Takes its time, so that you can watch.' }
+  { value: 'careful', name: 'Careful', description: 'Takes its time so that you can watch.' }
 ]
 const efforts = [
-  { value: 'low', name: 'Low', description: 'Does not think aloud.' },
+  { value: 'low', name: 'Low', description: 'Does not think out loud.' },
   { value: 'medium', name: 'Medium' },
   { value: 'high', name: 'High', description: 'Thinks twice. Only the careful model does.' }
 ]

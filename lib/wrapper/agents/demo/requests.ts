@@ -12,22 +12,22 @@ function askForm(sessionId: string): CreateElicitationRequest {
   return {
     mode: 'form',
     sessionId,
-    message: 'Before I mend the gate I would like to know a few things.',
+    message: 'Before I fix the gate, I have a few questions.',
     requestedSchema: {
       type: 'object',
       required: ['days'],
       properties: {
-        colour: {
+        color: {
           type: 'string',
-          title: 'Colour',
-          description: 'Which colour shall the gate have?',
-          oneOf: [{ const: 'green', title: 'Green', description: 'As the hedge.' }, ...titled('Red', 'Grey')]
+          title: 'Color',
+          description: 'Which color should the gate be?',
+          oneOf: [{ const: 'green', title: 'Green', description: 'Like the hedge.' }, ...titled('Red', 'Grey')]
         },
-        colour_custom: { type: 'string', title: 'Other', description: 'A colour of your own.' },
+        color_custom: { type: 'string', title: 'Other', description: 'Another color.' },
         tools: {
           type: 'array',
           title: 'Tools',
-          description: 'What do you have at hand?',
+          description: 'What do you have on hand?',
           items: { anyOf: titled('Hammer', 'Oil', 'Rope') }
         },
         days: { type: 'integer', title: 'Days', description: 'How many days may it take?', minimum: 1, maximum: 30 },
@@ -57,7 +57,7 @@ export function retell(response: CreateElicitationResponse): string {
       return `You answered:\n\n${answers.map(([id, value]) => `- ${id}: ${[value].flat().join(', ')}`).join('\n')}`
     }
     case 'decline':
-      return 'You would rather not say. I go on without.'
+      return 'You did not answer. I continue without it.'
     default:
       return 'Nobody answered.'
   }

@@ -79,7 +79,7 @@ function newestOf(file: string): string {
 
 function read(file: string): DemoSession | undefined {
   try {
-    // First: what is missing in it is in the other then.
+    // First: whatever is missing from it is then in the other.
     const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
     const session = v.parse(kept, JSON.parse(readFileSync(file, 'utf8')))
     for (const [at, update] of lines.flatMap(readLine)) session.history[at] = update

@@ -18,16 +18,16 @@ export function tellStory(prompt: string, notes = firstNotes): Deed[] {
   return [
     {
       type: 'think',
-      text: `I am asked: “${wish}”. First I look at what is in this folder, then I propose a change, and I write nothing before somebody says yes.`
+      text: `The request is “${wish}”. First I look at this folder, then I propose a change. I write nothing until it is approved.`
     },
     {
       type: 'say',
       overMs: 900,
-      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and read the result. Write *risky* later to see a decision that is worth a second look.`
+      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will add what you wrote to \`${notesFile}\`, after asking you, and read the result. Write *risky* later to see a decision that is worth a second look.`
     },
     { type: 'plan', steps: [`Read ${notesFile}`, 'Add your line', 'Read the result'] },
     { type: 'read', input: { path: notesFile } },
-    { type: 'say', overMs: 400, text: 'Now the change. **It waits for your decision.**' },
+    { type: 'say', overMs: 400, text: 'Now the change. **It is waiting for your decision.**' },
     { type: 'write', input: { path: notesFile, content: `${notes.trimEnd()}\n${line}\n` } },
     { type: 'read', input: { path: notesFile } }
   ]
@@ -46,28 +46,28 @@ const scratchFile = 'demo-scratch.txt'
 /** After "risky": a file of its own, and a command that is harmless but of a risky kind. */
 export const scratch = {
   file: scratchFile,
-  content: 'The demo agent made this file, to ask whether it may remove it.\n',
+  content: 'The demo agent created this file to ask whether it may remove it.\n',
   command: process.platform === 'win32' ? `del /f /q ${scratchFile}` : `rm -rf ${scratchFile}`,
-  first: `First I ask to make the file \`${scratchFile}\`, so that there is something to remove.`,
+  first: `First I ask to create the file \`${scratchFile}\`, so that there is something to remove.`,
   unmade: 'Then there is nothing to remove.',
-  before: `Now I ask to remove \`${scratchFile}\` with a command that deletes without asking back. **Look twice before you say yes to such a one.**`,
+  before: `Now I ask to remove \`${scratchFile}\` with a command that deletes without asking for confirmation. **Look twice before you allow a command like this.**`,
   gone: `Done: \`${scratchFile}\` is gone. Nothing else was touched.`,
   stays: `Then \`${scratchFile}\` stays where it is.`,
-  notOurs: `There is a file \`${scratchFile}\` here that I did not make, so I leave it alone.`
+  notOurs: `There is a file \`${scratchFile}\` here that I did not create, so I leave it alone.`
 }
 
 export function farewell(written: boolean): string {
-  if (!written) return `Nothing was changed: you said no, and \`${notesFile}\` is as it was.\n\nWrite something else, and I ask again.`
+  if (!written) return `Nothing was changed: you said no, and \`${notesFile}\` is unchanged.\n\nWrite something else, and I will ask again.`
   return `Done. Your line is in \`${notesFile}\` now.
 
 What else you can try from the phone:
 
 1. Say **no** to a change.
-2. Write *risky*, and I ask for something that is worth a second look.
+2. Write *risky*, and I will ask for something that is worth a second look.
 3. Switch the mode to *Edit freely*: I change files without asking. The model *Quick* writes at once.
-4. Write *ask me*, and I ask you something with a form; write *plan*, and I make one. Send an image, and I say what it is.
+4. Write *ask me*, and I will ask you questions in a form; write *plan*, and I will make one. Send an image, and I will say what it is.
 5. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
 6. Turn off the network of this computer, write to me, and turn it on again.`
 }
 
-export const planOnly = `You put me into the mode *Plan only*, so I change nothing. I would read \`${notesFile}\`, add your line and read the result. Switch to *Ask first* to let me do it.`
+export const planOnly = `I am in the mode *Plan only*, so I change nothing. I would read \`${notesFile}\`, add your line and read the result. Switch to *Ask first* to let me do it.`

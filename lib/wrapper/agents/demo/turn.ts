@@ -41,7 +41,7 @@ export async function runTurn(turn: Turn): Promise<void> {
   try {
     if (script) await perform(turn, script)
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
-    else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave that.', overMs: 0 }])
+    else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave it as it is.', overMs: 0 }])
     else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', what: undefined }])
     else if (/^\W*risky\W*$/i.test(prompt)) await risk(turn)
     else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
@@ -126,12 +126,12 @@ async function think(turn: Turn, text: string): Promise<void> {
   const effort = isScripted(turn) ? 'medium' : turn.session.effort
   if (effort === 'low') return
   await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said(text) })
-  if (effort === 'high') await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said('And once more, to be sure.') })
+  if (effort === 'high') await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said('Let me check that again, to be sure.') })
 }
 
 async function askPerson(turn: Turn, what: string | undefined): Promise<void> {
   const { client, session, canAsk } = turn
-  if (!canAsk) return say(turn, 'I would ask you something, but this program shows no questions.', 0)
+  if (!canAsk) return say(turn, 'I would ask you something, but this program cannot show questions.', 0)
   const question = asked(session.id, what)
   const response = await client.request(methods.client.elicitation.create, question)
   turn.signal.throwIfAborted()

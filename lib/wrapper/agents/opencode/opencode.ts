@@ -27,7 +27,7 @@ export function opencodeKind(options: OpencodeOptions): AgentKind {
         return await startTogether(program, how, options)
       } catch (error) {
         if (!(error instanceof NotShared)) throw error
-        options.tell(`This opencode cannot be shared with your phone, so your phone drives it alone. ${error.message}`)
+        options.tell(`This opencode cannot be shared between terminal and phone, so it runs on your phone only. ${error.message}`)
         const { startAcp } = await import('../acp/acp.ts')
         return startAcp({ command: program, args: ['acp'], title, isHeardAgain: true }, how)
       }
@@ -55,5 +55,5 @@ async function startTogether(program: string, how: StartAgent, { tell }: Opencod
 
 function whyNot(error: unknown): string {
   const isItsOwn = error instanceof NotShared || error instanceof Refused
-  return isItsOwn ? error.message : 'Its server sent an answer that Afield does not know.'
+  return isItsOwn ? error.message : 'Its server sent an answer that Afield does not understand.'
 }

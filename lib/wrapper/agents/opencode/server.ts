@@ -74,7 +74,7 @@ wait $server`
 async function died(child: AgentProcess): Promise<never> {
   const how = await child.ended
   const last = child.lastLines().split('\n').at(-1)?.trim()
-  throw new NotShared(`Its server ended before it was ready (${how})${last ? `: ${last}` : '.'}`)
+  throw new NotShared(`Its server exited before it was ready (${how})${last ? `: ${last}` : '.'}`)
 }
 
 async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
@@ -101,7 +101,7 @@ async function checkedVersion(server: Unchecked, url: string): Promise<string> {
     const { version } = await server.get('/global/health', v.looseObject({ version: v.string() }))
     return version
   } catch {
-    throw new NotShared('Its server does not say which version it is.')
+    throw new NotShared('Its server does not report its version.')
   }
 }
 

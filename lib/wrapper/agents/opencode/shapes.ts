@@ -100,7 +100,7 @@ export const question = v.looseObject({
   tool: called
 })
 
-/** An unreadable one costs only itself. */
+/** An unreadable one is dropped alone. */
 const listOf = <Shape extends v.GenericSchema>(shape: Shape) =>
   v.pipe(
     v.array(v.fallback(v.optional(shape), undefined)),

@@ -189,7 +189,7 @@ class SharedOpencode implements Agent {
       }),
       onClosed: problem => {
         if (problem === undefined) this.events.close()
-        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It continues with your phone.` })
+        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It continues on your phone.` })
       }
     })
     this.ownScreen = this.#screen
@@ -242,7 +242,7 @@ class SharedOpencode implements Agent {
       this.#mirror.endTurn({ reason: 'cancelled' })
       return
     }
-    this.#mirror.endTurn({ reason: 'failed', error: `opencode ended by itself (${how}).` }, true)
+    this.#mirror.endTurn({ reason: 'failed', error: `opencode exited unexpectedly (${how}).` }, true)
     this.#isStopping = true
     await this.#screen?.close()
     this.events.fail(new AgentDied(how, this.#server.lastLines()))

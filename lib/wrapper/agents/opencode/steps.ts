@@ -82,7 +82,7 @@ export function askedStep(step: Step, { permission, patterns, metadata }: Permis
 function reasonOf(permission: string, patterns: readonly string[]): string | undefined {
   switch (permission) {
     case 'external_directory':
-      return `This reaches outside of the folder of the session: ${patterns.join(', ')}`
+      return `This reaches outside the folder of the session: ${patterns.join(', ')}`
     case 'doom_loop':
       return 'It has repeated the same step several times. Should it continue?'
     default:

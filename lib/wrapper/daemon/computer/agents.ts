@@ -89,7 +89,7 @@ export const knownAgents: readonly KnownAgent[] = [
 
 export function findAgent(name: string): KnownAgent {
   const known = knownAgents.find(agent => agent.name === name)
-  if (!known) throw new Error(`This computer knows no agent called ${name}.`)
+  if (!known) throw new Error(`This computer has no agent called ${name}.`)
   return known
 }
 

@@ -8,7 +8,7 @@ import { git } from './git.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** In the wrapper's own folder, next to nobody's files. */
+/** In the wrapper's own folder, away from people's files. */
 export function worktreesIn(home: string): string {
   const folder = join(home, 'worktrees')
   makePrivateFolder(folder)
@@ -76,9 +76,7 @@ export function worktreeMethods({ home, env }: { home: string; env: Env }) {
       const { isInUse, dirty, ahead, repository, branch } = await find(path)
       if (isInUse) throw new Error('A session works there now. End it first.')
       if (dirty > 0 && !force)
-        throw new Error(
-          dirty === 1 ? 'One file there has changes that are not committed.' : `${dirty} files there have changes that are not committed.`
-        )
+        throw new Error(dirty === 1 ? 'One file there has uncommitted changes.' : `${dirty} files there have uncommitted changes.`)
       await git(repository, ['worktree', 'remove', ...(force ? ['--force'] : []), path], env, addWithinMs)
       rmSync(path, { recursive: true, force: true })
       if (ahead > 0) return { message: `The copy is gone; the branch ${branch} keeps its ${ahead} commits.`, branch: 'kept' }

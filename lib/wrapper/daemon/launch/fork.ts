@@ -62,7 +62,7 @@ function notesOf(home: string, session: string): SessionNotes {
 }
 
 function conversationOf({ metadata }: SessionNotes): string {
-  if (!metadata.agentSessionId) throw new Error('Nothing was said in this session yet.')
+  if (!metadata.agentSessionId) throw new Error('This session has no messages yet.')
   return metadata.agentSessionId
 }
 

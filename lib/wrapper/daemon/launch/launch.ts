@@ -73,7 +73,7 @@ export async function startSessionProcess({
     return await withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    throw new Error(`The session has not started after ${startWithinMs / 1000} s, but still may. ${lastWords(log)}`.trimEnd())
+    throw new Error(`The session has not started within ${startWithinMs / 1000} s, but still may. ${lastWords(log)}`.trimEnd())
   } finally {
     ended.catch(() => {})
     forget()
@@ -119,7 +119,7 @@ function lastWords(log: string): string {
   const lines = readFileSync(log, 'utf8')
     .split('\n')
     .map(plain)
-    // Neither its progress, nor the code location of its error.
+    // Without progress lines and the code location of the error.
     .filter(line => line !== '' && !line.endsWith(' …') && !/^\s*at /.test(line))
   return lines.slice(-5).join('\n')
 }

@@ -38,10 +38,10 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
   const row = await withDeadline(askWithinMs, signal => findOnServer(rest, id, signal))
   if (!row) throw new Error('The server does not know the session.')
   const metadata = readSession(row, openSessionKey(credentials, key).cipher)
-  if (!metadata) throw new Error('The session is sealed with another key.')
+  if (!metadata) throw new Error('The session is encrypted with another key.')
   refuseOthers(home, metadata)
   // A process must not continue the session of another one whose folder is gone here.
-  if (row.active) throw new Error('The session still shows signs of life. Try again in some minutes.')
+  if (row.active) throw new Error('The session may still be running. Try again in a few minutes.')
   // Nothing is awaited from here on: it stays unknown until it is written.
   if (listSessions(home.path).some(({ notes }) => notes.id === id)) return
   createSessionFolder(home.path, {
@@ -60,11 +60,11 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
 function read(told: unknown): SessionReminder {
   const { data, problem } = v.safeParse(sessionReminder, told)
   if (data) return data
-  throw new Error(`What the app knows of the session cannot be used: ${problem.path.join('.')}: ${problem.message}`)
+  throw new Error(`The app’s data about this session is invalid: ${new v.Misfit(problem).message}`)
 }
 
 function refuseOthers({ machineId }: RestoreDeps['home'], metadata: SessionMetadata): void {
-  if (metadata.machineId !== machineId) throw new Error('This session is of another computer.')
+  if (metadata.machineId !== machineId) throw new Error('This session belongs to another computer.')
 }
 
 /**
@@ -80,7 +80,7 @@ function cursorOf({ seq, readSeq }: SessionRecord, { methods }: SessionMetadata,
 function programOf({ flavor, agentTitle }: SessionMetadata): AgentProgram {
   const name = flavor || 'claude'
   const known = knownAgents.find(agent => (name === 'acp' ? agent.title === agentTitle : agent.name === name))
-  if (!known) throw new Error(`This computer knows no agent called ${(name === 'acp' && agentTitle) || name}.`)
+  if (!known) throw new Error(`This computer has no agent called ${(name === 'acp' && agentTitle) || name}.`)
   const [kind, , command = '', ...args] = known.command
   switch (kind) {
     case 'claude':
@@ -96,6 +96,6 @@ function programOf({ flavor, agentTitle }: SessionMetadata): AgentProgram {
 function conversationOf({ kind }: AgentProgram, { agentSessionId, claudeSessionId, codexThreadId }: SessionMetadata): string {
   const own = (kind === 'claude' && claudeSessionId) || (kind === 'codex' && codexThreadId) || undefined
   const id = agentSessionId || own
-  if (!id) throw new Error('It is not known which conversation of the agent this session was.')
+  if (!id) throw new Error('The agent’s conversation for this session is unknown.')
   return id
 }

@@ -94,7 +94,7 @@ const settable =
 
 function allowedVariables(given: Readonly<Record<string, string>>): Record<string, string> {
   const strange = Object.keys(given).find(name => !settable.test(name))
-  if (strange !== undefined) throw new Error(`The variable ${strange} may not be set from a phone.`)
+  if (strange !== undefined) throw new Error(`The variable ${strange} cannot be set from a phone.`)
   return { ...given }
 }
 

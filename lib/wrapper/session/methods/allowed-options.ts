@@ -38,7 +38,7 @@ function readOption(arg: string, next: () => string | undefined, { switches, val
   const form = name === undefined ? undefined : ownOf(values, name)
   const value = form && (attached ?? next())
   if (form && value !== undefined && form.test(value)) return [`${name}=${value}`]
-  throw new Error(`${arg.slice(0, 100)} is not offered from a phone.`)
+  throw new Error(`${arg.slice(0, 100)} is not available from a phone.`)
 }
 
 function ownOf<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {

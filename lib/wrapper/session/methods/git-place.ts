@@ -9,8 +9,8 @@ export function placeOf(confinement: Confinement, path: string): string {
   const parts = path.split('/')
   if (path === '' || path.includes('\0') || (process.platform === 'win32' && /[\\:]/.test(path)))
     throw new Error('This is not a file path.')
-  if (parts.some(part => part === '' || part === '.' || part === '..')) throw new Error(`${path} is not below the folder of this session.`)
-  if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('Files of Git itself cannot be changed from a phone.')
+  if (parts.some(part => part === '' || part === '.' || part === '..')) throw new Error(`${path} is outside the folder of this session.`)
+  if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('Git’s own files cannot be changed from a phone.')
   confinement.check(dirname(join(folderOf(confinement), path)))
   return path
 }

@@ -165,7 +165,7 @@ async function isMerging(git: Git): Promise<boolean> {
 }
 
 function lastLines({ stdout, stderr, isCut }: Finished): string {
-  if (isCut) return 'The commit took too long and was ended.'
+  if (isCut) return 'The commit took too long and was stopped.'
   return `${stdout}\n${stderr}`.trim().split('\n').slice(-20).join('\n').slice(-4000)
 }
 

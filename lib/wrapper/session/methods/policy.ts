@@ -6,7 +6,7 @@ import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 
 const policy = v.looseObject({
   /** Where the phone may start sessions and list folders; by default everything below the person's home directory. */
-  folders: v.optional(v.array(v.pipe(v.string(), v.check(isAbsolute, 'not an absolute path')))),
+  folders: v.optional(v.array(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path')))),
   /** Whether a session may run shell commands for the phone, in its own folder; by default it may. */
   shell: v.optional(v.boolean()),
   /** After how long a session started from a phone ends without messages; by default never. */

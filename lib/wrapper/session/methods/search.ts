@@ -73,7 +73,7 @@ const differenceOptions: AllowedOptions = {
 
 function checkGlob(glob: string): string {
   if (glob.startsWith('/') || glob.split('/').includes('..') || glob.includes('\0'))
-    throw new Error('A name pattern stays in the folder of the session.')
+    throw new Error('A name pattern may not leave the folder of the session.')
   return glob
 }
 

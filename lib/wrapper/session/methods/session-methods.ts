@@ -27,13 +27,13 @@ export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }
     killSession: (_, _by, answered) => {
       // The answer must be sent before the connection closes.
       void answered?.then(onKill)
-      return { success: true, message: 'The session ends.' }
+      return { success: true, message: 'The session is ending.' }
     }
   }
 }
 
 const heardWithinMs = 1000
-const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
+const laterMode = 'While the agent uses its own screen, its mode is chosen there. Your choice applies once your phone takes over.'
 
 function agentMethods(
   { agent, requests, choices, goals, narrator, autoDeny, watchers, onChange }: SessionParts,

@@ -92,7 +92,7 @@ function checkAnswers(questions: readonly Question[], given: Answers): Answers {
       const isStrange = values.some(value => !question.options.some(option => option.value === value))
       if (isStrange) throw new Error(`“${question.question}” has no such answer.`)
       if (values.length > 1 && !question.multiSelect) throw new Error(`Choose one answer to “${question.question}”.`)
-      if (own !== '' && !question.allowsOther) throw new Error(`“${question.question}” takes no words of your own.`)
+      if (own !== '' && !question.allowsOther) throw new Error(`“${question.question}” does not accept an answer in your own words.`)
       if (values.length > 0 || own !== '') return [[question.id, { values, ...(own !== '' && { other: own }) }]]
       if (question.isRequired) throw new Error(`“${question.question}” needs an answer.`)
       return []

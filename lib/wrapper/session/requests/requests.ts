@@ -137,7 +137,7 @@ export function createRequests({ publish, approvals, giveAnswers, now = Date.now
     if (!answer.rule) return allowTools && kind === 'allow_once' ? approvals.allowTools(asked, allowTools, answeredBy) : undefined
     // A rule is permanent, so it is made from exactly what the person saw.
     if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
-    if (kind !== 'allow_once') throw new Error('A rule can only allow, once each time.')
+    if (kind !== 'allow_once') throw new Error('A rule can only be made with “allow once”.')
     return approvals.makeRule(asked, answer.rule, answeredBy)
   }
 

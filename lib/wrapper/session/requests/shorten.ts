@@ -11,7 +11,7 @@ export function shortened(step: Step, mostBytes: number): { step: Step; isShort:
     if (bytesOf(toldIn(cut)) <= mostBytes) return { step: cut, isShort: true }
   }
   // So many texts that even their beginnings are too long.
-  const input = { shortened: 'Too large to show: it is on the computer.' }
+  const input = { shortened: 'Too large to show here: see it on the computer.' }
   return { step: { ...step, title: cutText(step.title, shortestText), input, locations: [], content: [] }, isShort: true }
 }
 
@@ -70,5 +70,5 @@ function changeIn(one: string, other: string): number {
 }
 
 function left(characters: number): string {
-  return `${characters} more characters: the rest is on the machine.`
+  return `${characters} more characters: see the rest on the computer.`
 }

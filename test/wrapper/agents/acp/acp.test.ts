@@ -228,7 +228,7 @@ t.test('newer updates are shown, and those without meaning for a person are skip
   t.match(news, [
     { type: 'plan', entries: [{ content: 'one' }] },
     { type: 'plan', entries: [] },
-    { type: 'notice', text: /summed up/ },
+    { type: 'notice', text: /compacted/ },
     { type: 'notice', text: 'Careful' },
     { type: 'title', title: 'A name' },
     { type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } },
@@ -297,7 +297,7 @@ t.test('an agent that dies ends its turn and its events, with the cause and its 
   const agent = await startAcp(program, { directory: process.cwd(), env: {} })
   const talk = listenTo(agent)
   await agent.prompt('SCRIPT: text before; die')
-  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /ended by itself \(exit code 3\)/ })
+  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /exited unexpectedly \(exit code 3\)/ })
   const error = await talk.end.catch((error: unknown) => error)
   t.ok(error instanceof AgentDied)
   t.match(error, { how: 'exit code 3', lastLines: /asked the agent to die/ })
@@ -308,13 +308,13 @@ t.test('a failed start of an agent is one sentence', async t => {
   const start = (command: string, args: string[], at = directory) =>
     startAcp({ command, args, title: 'It' }, { directory: at, env: { PATH: process.env['PATH'] ?? '' } })
   const cases: [string, () => Promise<unknown>, RegExp][] = [
-    ['no such command', () => start('no-such-command', []), /There is no command no-such-command/],
-    ['not executable', () => start(new URL('../odd-agent.mjs', import.meta.url).pathname, []), /may not be run/],
-    ['no such folder', () => start('true', [], `${directory}/nowhere`), /There is no folder/],
+    ['no such command', () => start('no-such-command', []), /The command no-such-command was not found/],
+    ['not executable', () => start(new URL('../odd-agent.mjs', import.meta.url).pathname, []), /cannot be run/],
+    ['no such folder', () => start('true', [], `${directory}/nowhere`), /The folder .* does not exist/],
     [
       'ends at once',
       () => start('sh', ['-c', 'echo "no key" >&2; exit 4']),
-      /ended before it was ready \(exit code 4\)\.\nIts last lines:\n {2}no key/
+      /exited before it was ready \(exit code 4\)\.\nIts last output:\n {2}no key/
     ],
     ['repeats what it reads', () => start('cat', []), /^It does not speak ACP/],
     ['asks to sign in', () => odd(t, ['--sign-in-first']), /sign in first/],

@@ -39,7 +39,7 @@ t.test('one that ended between two turns is restarted for the next message, with
   t.equal(times(), before + 1)
   t.match(
     talk.heard.findLast(({ type }) => type === 'notice'),
-    { text: 'Claude Code had ended by itself and was started again.' }
+    { text: 'Claude Code exited unexpectedly and was restarted.' }
   )
   t.match(
     talk.heard.findLast(({ type }) => type === 'modes'),
@@ -63,7 +63,7 @@ t.test('one that ended before the first word of a turn is restarted and given th
 t.test('one that ended mid-turn does not get the message again, and its half sentence is marked', async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('end in it')
-  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /^Claude Code ended by itself in the middle of this\./, isLost: true })
+  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /^Claude Code exited unexpectedly during this turn\./, isLost: true })
   t.strictSame(textsOf(talk), ['half a sent [cut]'])
   await agent.prompt('slow 1 go on')
   t.match(await talk.until('turn-ended'), { reason: 'done' })
@@ -77,7 +77,7 @@ t.test('one that ended before recording anything continues in a new conversation
   const told = talk.heard.findLast(event => event.type === 'conversation')
   t.equal(told?.id, agent.conversation)
   t.not(agent.conversation, conversation)
-  t.ok(talk.heard.some(event => event.type === 'notice' && /had not kept this conversation yet/.test(event.text)))
+  t.ok(talk.heard.some(event => event.type === 'notice' && /had not saved this conversation yet/.test(event.text)))
   await agent.prompt('slow 1 go on')
   t.match(await talk.until('turn-ended'), { reason: 'done' })
   t.strictSame(textsOf(talk), ['half a sent [cut]', 'go on'])
@@ -105,7 +105,7 @@ t.test('one that cannot be restarted ends, with the cause', async t => {
   await agent.prompt('end in it')
   t.match(await talk.until('turn-ended'), {
     reason: 'failed',
-    error: /^The agent ended by itself \(it could not begin the conversation again: /
+    error: /^The agent exited unexpectedly \(it could not start the conversation over: /
   })
-  await t.rejects(talk.end, { name: 'AgentDied', how: /could not begin the conversation again/ })
+  await t.rejects(talk.end, { name: 'AgentDied', how: /could not start the conversation over/ })
 })

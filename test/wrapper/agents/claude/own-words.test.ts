@@ -102,7 +102,7 @@ t.test('a goal is resumed, and is changed with the phone between its turns', how
   await session.until(({ state }) => state.controlledByUser === false)
   await session.say('slow 2000 one two three')
   await session.until(({ partials }) => partials.some(({ text }) => /one/.test(text)))
-  await t.rejects(session.call('goal-action', { action: 'clear' }), /The agent is at work/)
+  await t.rejects(session.call('goal-action', { action: 'clear' }), /The agent is working/)
   await session.until(session => turnsEnded(session) === 2)
   t.strictSame(await session.call('goal-action', { action: 'edit', objective: 'no test fails' }), { ok: true })
   await session.until(() => /no test fails/.test(JSON.stringify(goal())))

@@ -125,7 +125,7 @@ t.test(
     terminal.type('go on\r')
     await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
     await session.until(session => turnsEnded(session) === 1)
-    await t.rejects(session.call('setMode', { mode: 'plan' }), { message: /keys there change the mode.*once your phone takes over/ })
+    await t.rejects(session.call('setMode', { mode: 'plan' }), { message: /its mode is chosen there.*once your phone takes over/ })
     t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
     await session.call('switch', { to: 'remote' })
     await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'plan')

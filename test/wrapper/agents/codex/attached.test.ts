@@ -159,7 +159,7 @@ t.test('its screen may be closed or killed: the phone continues, and any key reo
   await terminal.sees(/\* you said: meanwhile/)
   terminal.type('/crash\r')
   await session.until(session =>
-    session.events().some(event => event.t === 'service' && /screen ended \(killed by SIGKILL\)/.test(event.text))
+    session.events().some(event => event.t === 'service' && /screen was closed \(killed by SIGKILL\)/.test(event.text))
   )
   await session.say('and on')
   await session.until(session => turnsEnded(session) === 3)
@@ -196,7 +196,7 @@ t.test('a killed app server ends the session with the cause, and it can be resum
   await session.until(session => turnsEnded(session) === 1)
   for (const pid of childrenOf(terminal.pid)) if (isAppServer(pid)) process.kill(pid, 'SIGKILL')
   t.equal(await terminal.ended, 1, terminal.screen)
-  t.match(terminal.screen, /The agent ended by itself \(killed by SIGKILL\)/)
+  t.match(terminal.screen, /The agent exited unexpectedly \(killed by SIGKILL\)/)
   const again = sitDown(['resume', session.id])
   await again.sees(/\* you said: first/)
   await session.say('second')

@@ -43,9 +43,9 @@ t.test('an unknown version is driven through the adapter if installed, and says 
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
   const old = kindIn(directory, { PATH: '' }).kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })
-  await t.rejects(old, { message: /from version 0.169.0 on; this one says 0.42.0. Update it, or install its adapter/ })
+  await t.rejects(old, { message: /supports Codex 0.169.0 and later; this is 0.42.0. Update it, or install its adapter/ })
   const next = kindIn(directory, { PATH: '' }).kind.start({ directory, env: { ...env, FAKE_VERSION: '1.0.0', FAKE_REFUSES: '1' } })
-  await t.rejects(next, { message: /does not know Codex 1.0.0 yet[\s\S]*unknown option --listen/ })
+  await t.rejects(next, { message: /does not support Codex 1.0.0 yet[\s\S]*unknown option --listen/ })
 
   const bin = join(directory, 'bin')
   mkdirSync(bin)
@@ -54,7 +54,7 @@ t.test('an unknown version is driven through the adapter if installed, and says 
   const { kind, told } = kindIn(directory, { PATH: bin })
   const agent = await kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })
   t.teardown(() => agent.stop())
-  t.match(told, [/0.42.0.*through codex-acp instead/])
+  t.match(told, [/0.42.0.*through codex-acp on your phone instead/])
   await listenTo(agent).until('modes')
 })
 

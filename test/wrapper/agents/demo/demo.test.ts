@@ -22,10 +22,10 @@ testAgent(t, {
     choices: { model: 'quick', effort: 'low' },
     form: {
       prompt: 'Please ask me',
-      id: 'colour',
+      id: 'color',
       other: 'days',
-      said: (value, text) => new RegExp(`colour: ${value}\\n- days: ${text}`),
-      notSaid: /rather not say/
+      said: (value, text) => new RegExp(`color: ${value}\\n- days: ${text}`),
+      notSaid: /You did not answer/
     },
     link: url => `SCRIPT: ask ${url}`,
     image: { prompt: 'SCRIPT: look', said: /image\/png, 1 × 1/ },
@@ -59,13 +59,13 @@ t.test('an invalid number is reported, and the form stays open', async t => {
   await agent.prompt('ask me')
   const { asked } = await talk.until('question-asked')
   const answering = (days: string) => () => agent.answerQuestion?.(asked.ask, { days: { values: [], other: days } })
-  t.throws(answering('soon'), /wants a whole number/)
+  t.throws(answering('soon'), /needs a whole number/)
   t.throws(answering('31'), /at most 30/)
   t.equal(answering('3')(), true)
   await talk.until('turn-ended')
 })
 
-t.test('a custom colour replaces the offered ones, and several tools are listed together', async t => {
+t.test('a custom color replaces the offered ones, and several tools are listed together', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -74,8 +74,8 @@ t.test('a custom colour replaces the offered ones, and several tools are listed 
   t.match(asked, {
     questions: [
       {
-        id: 'colour',
-        header: 'Colour',
+        id: 'color',
+        header: 'Color',
         multiSelect: false,
         allowsOther: true,
         isRequired: false,
@@ -87,12 +87,12 @@ t.test('a custom colour replaces the offered ones, and several tools are listed 
     ]
   })
   agent.answerQuestion?.(asked.ask, {
-    colour: { values: [], other: ' blue ' },
+    color: { values: [], other: ' blue ' },
     tools: { values: ['oil', 'rope'] },
     days: { values: [], other: '2' }
   })
   const { text } = await talk.until('text', ({ thinking }) => !thinking)
-  t.match(text, /colour_custom: blue\n- tools: oil, rope\n- days: 2/)
+  t.match(text, /color_custom: blue\n- tools: oil, rope\n- days: 2/)
 })
 
 for (const [wish, word] of [
@@ -159,7 +159,7 @@ t.test('after “risky” it does not touch a file that it did not create', asyn
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
   await agent.prompt('risky')
-  t.match(await talk.until('text'), { text: /did not make/ })
+  t.match(await talk.until('text'), { text: /did not create/ })
   await talk.until('turn-ended')
   t.equal(readFileSync(join(directory, 'demo-scratch.txt'), 'utf8'), 'mine')
 })

@@ -202,14 +202,14 @@ t.test('a killed server ends its turn and its events', how, async t => {
   for (const { pid } of running(fakeOpencode, directory)) process.kill(pid, 'SIGKILL')
   t.match(await talk.until('permission-closed'), { ask: asked.ask })
   t.match(await talk.until('step-ended'), { status: 'cancelled' })
-  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /ended by itself/ })
+  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /exited unexpectedly/ })
   t.ok((await talk.end.catch((error: unknown) => error)) instanceof AgentDied)
 })
 
 t.test('one that cannot be shared is reported as such, and tried over ACP', how, async t => {
   const cases: [string, RegExp][] = [
-    ['old', /cannot be shared with your phone.*ended before it was ready/],
-    ['open', /cannot be shared with your phone.*requires no password/]
+    ['old', /cannot be shared between terminal and phone.*exited before it was ready/],
+    ['open', /cannot be shared between terminal and phone.*requires no password/]
   ]
   for (const [which, says] of cases) {
     const told: string[] = []

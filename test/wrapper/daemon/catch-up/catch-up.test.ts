@@ -61,7 +61,7 @@ t.test('a session whose agent is missing tells the person who wrote to it', asyn
   runWrapper(t, { home, args: ['daemon', 'run'] })
   const told = () => session.events().flatMap(event => (event.t === 'service' ? event.text : []))
   await session.until(() => told().length > 0)
-  t.match(told(), [/^Afield could not resume this session: There is no command gone here\.[\s\S]*Send another message to retry\./])
+  t.match(told(), [/^Afield could not resume this session: The command gone was not found\.[\s\S]*Send another message to retry\./])
 })
 
 t.test('an idle session started from a phone ends by itself if its owner wants that, and a message resumes it [W8]', async t => {

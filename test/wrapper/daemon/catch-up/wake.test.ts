@@ -20,7 +20,7 @@ function asleep({ fails = false } = {}) {
     },
     async wake(id) {
       woken.push(id)
-      if (fails) throw new Error('There is no command gone here.')
+      if (fails) throw new Error('The command gone was not found.')
     },
     async tellFailed(_, why) {
       told.push(why)
@@ -75,7 +75,7 @@ t.test(
     await look(3)
     await look(3)
     t.equal(woken.length, pausesMs.length, 'it is not started for ever')
-    t.strictSame(told, ['There is no command gone here.'], 'told once')
+    t.strictSame(told, ['The command gone was not found.'], 'told once')
     // What was told is a message too.
     t.equal(await look(4), undefined, 'nothing more to do')
     t.equal(woken.length, pausesMs.length)

@@ -71,7 +71,7 @@ t.test('a Codex thread is forked by existing apps, whole or up to a message, and
     Object(await machine.call('codex-list-rewind-points', { ...thread, codexThreadId })).points.map(({ text }: { text: string }) => text)
   t.strictSame(await saidOf(whole), ['plant apples', 'and pears'])
   t.strictSame(await saidOf(half), ['plant apples'])
-  await t.rejects(machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: 'nobody' }), /not in the conversation any more/)
+  await t.rejects(machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: 'nobody' }), /no longer in the conversation/)
 
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', resumeCodexThreadId: half })
   const next = await phone.session([session.id])

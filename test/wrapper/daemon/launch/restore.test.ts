@@ -33,7 +33,7 @@ t.test('a session its computer forgot continues in the same folder, as an app re
   await t.rejects(machine.call('resume-happy-session', { sessionId: session.id }), /does not know the session/)
   await t.rejects(
     machine.call('resume-happy-session', { ...ask, fallback: { ...fallback, encryptionKey: 'short' } }),
-    /cannot be used: encryptionKey: not 32 bytes/
+    /is invalid: value.encryptionKey is not 32 bytes/
   )
   const success = { type: 'success', sessionId: session.id }
   const answers = await Promise.all([machine.call('resume-happy-session', ask), machine.call('resume-happy-session', ask)])
@@ -141,24 +141,24 @@ t.test("an app's data about a foreign or invalid session is rejected and leaves 
   const { remember, notes, allowed, home } = await forgetful(t)
   const bytes = (count: number) => toBase64(engine.randomBytes(count))
   const refused: [why: RegExp, of: Case][] = [
-    [/of another computer/, { about: { machineId: 'another' } }],
-    [/of another computer/, { about: { machineId: undefined } }],
-    [/of another computer/, { stored: { machineId: 'another' } }],
-    [/encryptionKey: not 32 bytes/, { told: { encryptionKey: bytes(31) } }],
-    [/encryptionKey: not 32 bytes/, { told: { encryptionKey: bytes(33) } }],
-    [/encryptionKey: not 32 bytes/, { told: { encryptionKey: '' } }],
+    [/belongs to another computer/, { about: { machineId: 'another' } }],
+    [/belongs to another computer/, { about: { machineId: undefined } }],
+    [/belongs to another computer/, { stored: { machineId: 'another' } }],
+    [/encryptionKey is not 32 bytes/, { told: { encryptionKey: bytes(31) } }],
+    [/encryptionKey is not 32 bytes/, { told: { encryptionKey: bytes(33) } }],
+    [/encryptionKey is not 32 bytes/, { told: { encryptionKey: '' } }],
     [/encryptionVariant/, { told: { encryptionVariant: 'legacy' } }],
     [/seq/, { told: { seq: -1 } }],
     [/seq/, { told: { seq: undefined } }],
     [/metadata.path/, { about: { path: `${allowed}/${'x'.repeat(4096)}` } }],
-    [/metadata: too long/, { about: { ofALaterVersion: 'x'.repeat(1024 * 1024) } }],
-    [/metadata.claudeSessionId: no id/, { about: { claudeSessionId: '--dangerously-skip-permissions' } }],
-    [/metadata.agentSessionId: no id/, { about: { agentSessionId: '../../c1' } }],
+    [/metadata is too long/, { about: { ofALaterVersion: 'x'.repeat(1024 * 1024) } }],
+    [/metadata.claudeSessionId is not a conversation ID/, { about: { claudeSessionId: '--dangerously-skip-permissions' } }],
+    [/metadata.agentSessionId is not a conversation ID/, { about: { agentSessionId: '../../c1' } }],
     [/another key/, { told: { encryptionKey: bytes(32) } }],
-    [/not on this computer's list/, { about: { path: '/etc' } }],
-    [/not on this computer's list/, { about: { path: join(allowed, '..') } }],
-    [/not on this computer's list/, { about: { path: join(allowed, 'way-out', 'etc') } }],
-    [/not for agents/, { about: { path: home } }],
+    [/not allowed on this computer/, { about: { path: '/etc' } }],
+    [/not allowed on this computer/, { about: { path: join(allowed, '..') } }],
+    [/not allowed on this computer/, { about: { path: join(allowed, 'way-out', 'etc') } }],
+    [/may not use Afield’s own folder/, { about: { path: home } }],
     [/no longer exists/, { about: { path: join(allowed, 'gone') } }],
     [/no agent called nonsense/, { about: { flavor: 'nonsense' } }],
     [/no agent called toString/, { about: { flavor: 'toString' } }],
@@ -167,7 +167,7 @@ t.test("an app's data about a foreign or invalid session is rejected and leaves 
     [/which conversation/, { about: { claudeSessionId: undefined } }],
     [/which conversation/, { about: { flavor: 'codex' } }],
     [/does not know the session/, { isMissing: true }],
-    [/signs of life/, { row: { active: true } }]
+    [/may still be running/, { row: { active: true } }]
   ]
   for (const [why, of] of refused) await t.rejects(remember(of), why)
   t.strictSame(notes(), [])

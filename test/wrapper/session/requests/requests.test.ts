@@ -178,8 +178,8 @@ t.test('a request too large for the agent state is shortened, marked so, and can
   now.requests.askPermission({ ...asked, step: large })
   const request = now.state.requests?.['call-1']
   t.ok(JSON.stringify(now.state).length < 600_000)
-  t.match(request?.arguments, { file_path: '/a.txt', content: /^x\n[\s\S]*more characters: the rest is on the machine\.$/ })
-  t.match(request?.content, [{ path: '/a.txt', newText: /the rest is on the machine/ }])
+  t.match(request?.arguments, { file_path: '/a.txt', content: /^x\n[\s\S]*more characters: see the rest on the computer\.$/ })
+  t.match(request?.content, [{ path: '/a.txt', newText: /see the rest on the computer/ }])
   t.match(request?.risk, { level: 'risky', reasons: ['shortened'] })
   t.notOk(request?.suggestedRule)
   const { shown } = request ?? {}
@@ -275,7 +275,7 @@ t.test('an answer with a rule allows the same from then on, and says so', t => {
   t.throws(() => now.requests.answer({ id: 'run', approved: true, rule }), /what was shown/, 'a rule is made only from what was shown')
   t.throws(() => now.requests.answer({ id: 'run', approved: true, shown: 'older', rule }), /changed/)
   t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, rule: { ...rule, pattern: 'npm run build' } }), /does not allow/)
-  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always', rule }), /once each time/)
+  t.throws(() => now.requests.answer({ id: 'run', approved: true, shown, choice: 'always', rule }), /with “allow once”/)
   t.same(openRules(now.home).read().rules, [], 'none of these made a rule')
   t.same(now.requests.answer({ id: 'run', approved: true, shown, rule, answeredBy: 'Tablet' }), { choice: 'yes', stops: false })
   t.match(now.state.completedRequests?.['run'], { status: 'approved', decision: 'approved', rule: 'npm test', answeredBy: 'Tablet' })
@@ -523,7 +523,7 @@ t.test('an invalid answer is rejected, and the question stays open', t => {
     [{ colour: { values: ['g', 'r'] } }, /Choose one/],
     [{ colour: { values: ['blue'] } }, /no such answer/],
     [{ tools: { values: ['oil'] } }, /“Which colour\?” needs an answer/],
-    [{ colour: { values: ['g'] }, tools: { values: [], other: 'a saw' } }, /no words of your own/],
+    [{ colour: { values: ['g'] }, tools: { values: [], other: 'a saw' } }, /an answer in your own words/],
     [{ colour: { values: [], other: '  ' } }, /needs an answer/]
   ] as const
   for (const [answers, says] of cases) {
@@ -536,7 +536,7 @@ t.test('an invalid answer is rejected, and the question stays open', t => {
   const refusing = () => {
     throw new Error('the driver wants a number')
   }
-  t.throws(() => now.answer({ ...yes, answers: { colour: { values: ['g'] } } }, refusing), /wants a number/)
+  t.throws(() => now.answer({ ...yes, answers: { colour: { values: ['g'] } } }, refusing), /needs a number/)
   t.equal(now.requests.open.length, 1)
   t.end()
 })
@@ -674,17 +674,17 @@ t.test('a question of the agent is answered from the phone, for exactly what was
   const { session } = await demo(t)
   await session.say('ask me')
   const { id, question } = await askedOf(session)
-  t.match(question, { tool: 'AskUserQuestion', title: /mend the gate/, shown: /^[\w-]{43}$/ })
-  const answers = { colour: { values: ['red'] }, days: { values: [], other: '4' } }
+  t.match(question, { tool: 'AskUserQuestion', title: /fix the gate/, shown: /^[\w-]{43}$/ })
+  const answers = { color: { values: ['red'] }, days: { values: [], other: '4' } }
   const answer = { id, approved: true, answers }
   await t.rejects(session.call('permission', { ...answer, shown: 'something else' }), /changed/)
-  await t.rejects(session.call('permission', { ...answer, answers: { colour: { values: ['red'] } } }), /needs an answer/)
-  await t.rejects(session.call('permission', { ...answer, answers: { ...answers, colour: { values: ['gold'] } } }), /no such answer/)
+  await t.rejects(session.call('permission', { ...answer, answers: { color: { values: ['red'] } } }), /needs an answer/)
+  await t.rejects(session.call('permission', { ...answer, answers: { ...answers, color: { values: ['gold'] } } }), /no such answer/)
   await t.rejects(session.call('permission', { ...answer, answers: { ...answers, days: { values: [], other: 'soon' } } }), /whole number/)
   t.equal(Object.keys(session.state.requests ?? {}).length, 1, 'and it still waits')
   await session.call('permission', { ...answer, shown: question?.shown, answeredBy: 'a test' })
   await session.until(session => turnsEnded(session) === 1)
-  t.strictSame(texts(session), ['You answered:\n\n- colour: red\n- days: 4'])
+  t.strictSame(texts(session), ['You answered:\n\n- color: red\n- days: 4'])
   await session.until(({ state }) => state.completedRequests?.[id] !== undefined)
   t.match(session.state.completedRequests?.[id], { status: 'approved', answeredBy: 'a test' })
   t.strictSame(Object.values(session.state.completedRequests?.[id]?.answers ?? {}), ['Red', '4'])
@@ -710,7 +710,7 @@ t.test('skipping a question lets the agent continue, and a question whose turn i
   const { id } = await askedOf(session)
   await session.call('permission', { id, approved: false, decision: 'denied' })
   await session.until(session => turnsEnded(session) === 1)
-  t.match(texts(session), [/rather not say/])
+  t.match(texts(session), [/You did not answer/])
   await session.say('SCRIPT: ask https://example.org/')
   const link = await askedOf(session)
   t.match(link.question, { tool: 'AskUserQuestion', url: 'https://example.org/' })
@@ -750,7 +750,7 @@ t.test('a change too large for the agent state is asked in shortened form, and i
   await session.say(`SCRIPT: tool write ${JSON.stringify({ path: 'large.txt', content })}`)
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
   const [[id, request] = ['']] = Object.entries(session.state.requests ?? {})
-  t.match(request, { risk: { level: 'risky', reasons: ['shortened'] }, arguments: { content: /the rest is on the machine/ } })
+  t.match(request, { risk: { level: 'risky', reasons: ['shortened'] }, arguments: { content: /see the rest on the computer/ } })
   const always = request?.choices?.find(({ kind }) => kind === 'allow_always')
   await t.rejects(session.call('permission', { id, approved: true, choice: always?.id, shown: request?.shown }), /only be allowed once/)
   await session.call('permission', { id, approved: true, shown: request?.shown })
@@ -761,7 +761,7 @@ t.test('a change too large for the agent state is asked in shortened form, and i
 t.test('a request that cannot reach the devices is reported in the session and at the terminal [W12]', async t => {
   const { session, wrapper } = await demo(t)
   await session.say(`SCRIPT: ask https://example.org/?${'a'.repeat(4_500_000)}`)
-  await session.until(({ events }) => events().some(event => event.t === 'service' && /may not show what waits/.test(event.text)))
+  await session.until(({ events }) => events().some(event => event.t === 'service' && /may not show a pending decision/.test(event.text)))
   t.same(session.state.requests ?? {}, {})
   await wrapper.says(/Trouble:? .*“Please open this page\.”.*Stop the turn to go on/)
   await session.call('abort', {})

@@ -159,7 +159,7 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
   }
 }
 
-const unanswered = 'The person said no, on their phone: they would rather not answer. Go on without it.'
+const unanswered = 'The user said no, on their phone: they declined to answer. Continue without an answer.'
 
 function saidThere(form: readonly Question[], input: Record<string, unknown> | undefined): { answers?: Answers } {
   const answers = readAnswers(form, input)
@@ -201,7 +201,7 @@ function planWays(input: Record<string, unknown>): Way[] {
 }
 
 function no(more: string, reason: string | undefined): Decision {
-  return { behavior: 'deny', message: `The person said no, on their phone${more}${reason ? `: ${reason}` : '.'}` }
+  return { behavior: 'deny', message: `The user said no, on their phone${more}${reason ? `: ${reason}` : '.'}` }
 }
 
 const rules = v.pipe(v.array(v.object({ toolName: v.string(), ruleContent: v.nullish(v.string()) })), v.minLength(1))

@@ -233,7 +233,7 @@ class OnTerminal implements TerminalClaude {
     // It records an answer once complete: of the last one there may be nothing else.
     if (this.#turn.isRunning) this.#partial.cut()
     const isDead = end.type === 'died'
-    this.#turn.lose(isDead ? { reason: 'failed', error: `Claude Code ended by itself (${end.how}).` } : { reason: 'cancelled' })
+    this.#turn.lose(isDead ? { reason: 'failed', error: `Claude Code exited unexpectedly (${end.how}).` } : { reason: 'cancelled' })
   }
 
   async #hear(hook: Hook, gone: AbortSignal): Promise<object> {

@@ -22,7 +22,7 @@ export interface TerminalTurn {
   endOnceReported(last: string | undefined, how: TurnEnd): void
   /** Resolves when the end of a finished turn was sent. */
   readonly ending: Promise<void>
-  /** It was told to stop: resolves when it has ended. */
+  /** It was asked to stop: resolves when it has ended. */
   whenStopped(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ const transcriptLagMs = 5_000
 const lookEveryMs = 200
 const idleForMs = { stopped: 300, worked: 1_500, never: 5_000 }
 
-const stoppedThere = 'It was stopped at its terminal before it said anything.'
+const stoppedThere = 'It was stopped at its terminal before it wrote anything.'
 
 export function createTerminalTurn({
   emit,
@@ -174,9 +174,9 @@ export function createAbilities(onMissing: (missing: Missing) => void): Abilitie
 /** For the phone and the terminal, why the screen is closed. */
 export const withoutIt: Readonly<Record<Missing, string>> = {
   hooks:
-    'Claude Code told Afield nothing while it worked at its terminal: its hooks are switched off in its settings, or this version has others. So your phone drives it now; any key at the terminal brings its screen back.',
+    'Claude Code sent Afield no events while it worked at its terminal: its hooks are disabled in its settings, or this version has different ones. It continues on your phone; press any key at the terminal to bring its screen back.',
   transcript:
-    'Afield does not find what Claude Code writes down of this conversation, so your phone could not read along. It drives a new conversation now; any key at the terminal brings the screen back.'
+    'Afield cannot find the transcript of this conversation, so your phone could not follow it. A new conversation starts on your phone; press any key at the terminal to bring the screen back.'
 }
 
 /** Claude Code's text, line by line as it is written; the transcript comes later, and complete. */

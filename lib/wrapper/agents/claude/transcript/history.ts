@@ -126,7 +126,8 @@ export function createTranslator({
 }
 
 // What Claude Code records for a tool that a person denied.
-const refusal = /^(The user doesn't want to proceed with this tool use|The person said no, on their phone|User rejected|Permission to use)/
+const refusal =
+  /^(The user doesn't want to proceed with this tool use|The (user|person) said no, on their phone|User rejected|Permission to use)/
 
 function statusOf(text: string, isError: boolean): 'completed' | 'failed' | 'denied' {
   if (!isError) return 'completed'

@@ -52,7 +52,7 @@ for (const answers of [undefined, {}, { 'Which color?': { values: [] } }]) {
   t.test(`${JSON.stringify(answers)} is not an answer: the agent continues without one [W11]`, async t => {
     const { questions, reply } = open('AskUserQuestion', form)
     t.ok(questions.answerForm('call', answers))
-    t.match(await reply, { hookSpecificOutput: { decision: { behavior: 'deny', message: /would rather not answer/ } } })
+    t.match(await reply, { hookSpecificOutput: { decision: { behavior: 'deny', message: /declined to answer/ } } })
   })
 }
 

@@ -122,7 +122,7 @@ t.test('a killed Claude Code ends its session with the cause, and its text stays
   await session.until(session => turnsEnded(session) === 1)
   terminal.type('/crash\r')
   t.equal(await terminal.ended, 1)
-  await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
+  await terminal.sees(/The agent exited unexpectedly \(killed by SIGKILL\)/)
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.strictSame(read(session), written(computer))
 })
@@ -156,7 +156,7 @@ t.test('the text of a killed Claude Code is marked as cut off, and its turn has 
 
 t.test('a version that does not know our flags is driven by the phone, with a sentence on both sides', how, async t => {
   const { session, terminal } = await claudeAtRefusal(t, '1')
-  await terminal.sees(/Any key takes it back|waits for a message/)
+  await terminal.sees(/Any key takes it back|waiting for a message/)
   await session.until(session => session.events().some(event => event.t === 'service' && /did not start at its terminal/.test(event.text)))
   await session.say('then here')
   await session.until(session => turnsEnded(session) === 1)
@@ -186,7 +186,7 @@ t.test('an untested version is reported on both sides, and works as far as it ca
   await session.until(session => turnsEnded(session) === 1)
   t.strictSame(texts(session), ['you said: hello'])
   t.match(unknownVersion('1.9.0'), /older than tested/)
-  t.match(unknownVersion(undefined), /could not find out/)
+  t.match(unknownVersion(undefined), /could not determine/)
   t.equal(unknownVersion('2.1.400'), undefined)
 })
 
@@ -194,7 +194,7 @@ t.test('one that calls no hooks is handed to the phone after its turn, says why,
   const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'hooks' })
   terminal.type('hello\r')
   await session.until(({ state }) => state.controlledByUser === false)
-  await session.until(session => notices(session).some(text => /hooks are switched off/.test(text)))
+  await session.until(session => notices(session).some(text => /hooks are disabled/.test(text)))
   t.strictSame(texts(session), ['you said: hello'])
   await session.say('and here')
   await session.until(session => turnsEnded(session) === 2)
@@ -210,7 +210,7 @@ t.test('one whose transcript is not found is handed to the phone, and says why',
   const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'transcript' })
   terminal.type('hello\r')
   await session.until(({ state }) => state.controlledByUser === false)
-  await session.until(session => notices(session).some(text => /does not find what Claude Code writes down/.test(text)))
+  await session.until(session => notices(session).some(text => /cannot find the transcript/.test(text)))
 })
 
 t.test('where no program can get a terminal the phone is in control, and the terminal says so', how, async t => {
@@ -220,7 +220,7 @@ t.test('where no program can get a terminal the phone is in control, and the ter
   })(process.dlopen)`
   const computer = await computerWithClaude(t, await startServer(t))
   const terminal = computer.sitDown(['claude', 'hello'], { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noAddon)}` })
-  await terminal.sees(/There is no terminal for Claude Code\S s own screen|own screen on this kind of computer/)
+  await terminal.sees(/Afield cannot show Claude Code\S s own screen|own screen on this kind of computer/)
   const session = await computer.phone.session()
   await session.until(session => turnsEnded(session) === 1)
   t.equal(session.state.controlledByUser, false)
@@ -288,7 +288,7 @@ t.test('a turn stopped at the terminal before the first word ends on the phone, 
   await session.until(session => turnsEnded(session) === 2)
   t.strictSame(texts(session), ['you said: from the phone'])
   const said = session.events().flatMap(event => (event.t === 'service' ? event.text : []))
-  t.ok(said.includes('It was stopped at its terminal before it said anything.'))
+  t.ok(said.includes('It was stopped at its terminal before it wrote anything.'))
 })
 
 t.test('Stop on the phone before the first word ends the turn, and the next message is sent [W14]', how, async t => {
