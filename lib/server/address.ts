@@ -67,12 +67,12 @@ export function readNetworks(text: string | undefined, flag: string): BlockList 
   const names = text?.split(',').map(part => part.trim()) ?? []
   return networksOf(
     names.flatMap(name => (name === 'loopback' ? loopback : [name])),
-    block => new CannotStart(`${flag} takes loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
+    block => new CannotStart(`${flag} accepts loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
   )
 }
 
 /** A list of blocks such as `10.0.0.0/8` and of single addresses. */
-export function networksOf(blocks: readonly string[], refusal = (block: string) => new Error(`${block} is no network`)): BlockList {
+export function networksOf(blocks: readonly string[], refusal = (block: string) => new Error(`${block} is not a network`)): BlockList {
   const networks = new BlockList()
   for (const block of blocks) {
     const version = isIP(block.split('/')[0] ?? '')

@@ -34,7 +34,7 @@ export const limits = {
   upload: { by: 'account', burst: 60, perSecond: 1 },
   /** Tests of notifications, each of which rings phones and calls external services. */
   pushTest: { by: 'account', burst: 6, perSecond: 1 / 10 },
-  /** Arrivals of notifications. */
+  /** Acknowledged arrivals of notifications. */
   pushReceipt: { by: 'account', burst: 60, perSecond: 1 },
   /** All other HTTP requests of an account. */
   api: { by: 'account', burst: 600, perSecond: 50 },

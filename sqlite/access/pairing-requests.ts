@@ -93,7 +93,7 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     if (row.state !== 'approved') return { state: 'over' }
     const { draft, sealed } = token(account, row)
     const stored = storeToken(account, draft)
-    if (!stored || draft.expiresAt === null) throw new Error('What is paired has a device, and its token an end.')
+    if (!stored || draft.expiresAt === null) throw new Error('A pairing needs a device, and a token that expires.')
     const delivery: Delivery = {
       account,
       response: row.response,

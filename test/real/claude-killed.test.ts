@@ -33,7 +33,7 @@ t.test('killed between two turns, it is restarted for the next message; the firs
   t.strictSame(texts(session), ['you said: one', 'you said: two', 'you said: three'])
   t.not(claude(), first)
   t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits', 'in the mode that was picked')
-  t.match(notes(session), [/started again/])
+  t.match(notes(session), [/was restarted/])
   t.equal(session.metadata.lifecycleState, 'running')
 })
 

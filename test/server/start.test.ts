@@ -62,7 +62,7 @@ t.test('an unreadable certificate file is reported with its option, with exit co
   const { complaint, code } = await serve([...files, '--data', join(directory, 'data')])
   t.equal(code, 78)
   t.match(complaint, sentence)
-  t.match(complaint, `The certificate ${join(directory, 'none.pem')} cannot be read (ENOENT); --tls-cert names it.`)
+  t.match(complaint, `The certificate ${join(directory, 'none.pem')} cannot be read (ENOENT); see --tls-cert.`)
 })
 
 t.test('an IPv6 address may be in brackets, as in a URL', async t => {

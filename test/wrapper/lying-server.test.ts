@@ -49,7 +49,7 @@ t.test('a server that passes off one call as another ends no session, and the se
     const [name, { params }] = packet.parts
     return [{ ...packet, parts: [name, { method: `${session.id}:killSession`, params }] }]
   }
-  await t.rejects(session.call('abort', {}), { reason: 'failed', message: 'The call was made for something else' })
+  await t.rejects(session.call('abort', {}), { reason: 'failed', message: 'The call was made for a different target' })
   await session.until(session => faults(session).includes('call-astray 1'))
   await wrapper.says(/Trouble +A call was rejected: it was made for a different target/)
   liar.lies = {}
@@ -85,7 +85,7 @@ t.test('an earlier choice delivered after a later one is rejected, and the sessi
   const earlier = session.call('setMode', { mode: first })
   t.match(await session.call('setMode', { mode: second }), { mode: second })
   for (const bring of held) bring()
-  await t.rejects(earlier, { reason: 'failed', message: 'The same device chose otherwise since' })
+  await t.rejects(earlier, { reason: 'failed', message: 'The same device has made a newer choice' })
   await session.until(session => faults(session).includes('call-late 1'))
   await wrapper.says(/Trouble +A choice was ignored/)
   t.equal(session.metadata.currentOperatingModeCode, second)

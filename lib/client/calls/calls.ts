@@ -254,7 +254,7 @@ export function serveCalls({
       onForged({ why, method })
       return sealAnswer(cipher, name, failure(refusals[why]))
     }
-    if (call.type === 'unreadable') return cipher.seal(failure('The call was sealed with another key'))
+    if (call.type === 'unreadable') return cipher.seal(failure('The call was encrypted with another key'))
     if (call.type === 'astray') return refuse('astray')
     if (call.type === 'nameless' && pin?.isSet && !methodsOfHappy.has(method)) return refuse('nameless')
     if (call.type === 'nameless' && handler.mayBe?.(call.params) === false) return refuse('astray')
@@ -279,10 +279,10 @@ export function serveCalls({
 }
 
 const refusals: Record<Forgery['why'], string> = {
-  astray: 'The call was made for something else',
-  repeated: 'The call was made before',
-  nameless: 'The call does not say what it is for, as calls of this app do',
-  late: 'The same device chose otherwise since'
+  astray: 'The call was made for a different target',
+  repeated: 'The call repeats an earlier one',
+  nameless: 'The call does not name its target, unlike other calls of this app',
+  late: 'The same device has made a newer choice'
 }
 
 /** Existing apps read the second form for a failed start, and the first for other calls. */

@@ -46,8 +46,8 @@ export class Unreachable extends Error {
 const says = {
   network: 'The server cannot be reached.',
   timeout: 'The server did not answer in time.',
-  'server-error': 'The server is in trouble.',
-  'strange-answer': 'What answers there is not an Afield server.',
+  'server-error': 'The server is failing.',
+  'strange-answer': 'The server at this address is not an Afield server.',
   'not-connected': 'There is no connection to the server.'
 } as const satisfies Record<Unreachable['reason'], string>
 

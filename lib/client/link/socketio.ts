@@ -82,7 +82,7 @@ export class SocketioLine {
 
   /** Resolves to the server's answer. Rejects on a timeout, and as soon as the connection ends. */
   request(event: string, payload: unknown, withinMs: number): Promise<unknown> {
-    if (!this.isConnected) return Promise.reject(new Error('The line has ended.'))
+    if (!this.isConnected) return Promise.reject(new Error('The connection has ended.'))
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const id = this.#asked++
     const cancelTimer = this.#clock.after(withinMs, () => {
@@ -155,7 +155,7 @@ export class SocketioLine {
     this.#socket.close()
     for (const { reject, cancelTimer } of this.#waiting.values()) {
       cancelTimer()
-      reject(new Error('The line has ended.'))
+      reject(new Error('The connection has ended.'))
     }
     this.#waiting.clear()
     return true

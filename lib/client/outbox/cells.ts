@@ -109,7 +109,7 @@ class VersionedCell<Value> implements Cell<Value> {
     if (value === null) return this.#options.empty
     const opened = this.#options.cipher.open(value)
     const parsed = opened.ok ? v.safeParse(this.#options.schema, opened.value) : undefined
-    if (!parsed?.success) throw new UnreadableCell('the value was sealed with another key or has an unknown shape')
+    if (!parsed?.success) throw new UnreadableCell('the value was encrypted with another key or has an unknown shape')
     return parsed.data
   }
 

@@ -149,7 +149,7 @@ class JournaledOutbox implements Outbox {
     const earlier = this.#putting.get(key)
     if (earlier) return earlier
     if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
-    if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much waits for the server')
+    if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much data is waiting for the server')
     this.#waiting.reserve(draft)
     const settle = Promise.withResolvers<void>()
     this.#putting.set(key, settle.promise)

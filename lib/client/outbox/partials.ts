@@ -5,7 +5,7 @@ import type { PartialBody, PartialFrame } from '../../protocol/sealed/messages.t
 export interface PartialTeller {
   /** The current text. False if it was not sent; the next frame is then in full. */
   tell(partial: PartialBody): boolean
-  /** The next frame is in full: a new viewer has not received the others. */
+  /** Makes the next frame a full one: a new viewer has not received the others. */
   startOver(): void
 }
 

@@ -20,7 +20,7 @@ export function createGone(): { add(by: SealedBy): void; take(): Pick<SealedBy, 
   let unsaid: NonNullable<SealedBy['gone']> = []
   return {
     add({ sender, number, gone = [] }) {
-      // What it would have announced was not announced either.
+      // The numbers it would have announced were not announced either.
       unsaid = [...unsaid, ...gone, { sender, number }].slice(-mostUnsaid)
     },
     take() {

@@ -27,7 +27,7 @@ interface Known {
   readonly gone: ReadonlySet<number>
 }
 
-/** Nobody skips so many; a holder of the key could claim any number. */
+/** No sender skips this many; a holder of the key could claim any number. */
 const mostMissing = 1000
 
 /** `isWhole`: it reads the session from its beginning, so that the first number of each sender is 1. */

@@ -84,8 +84,7 @@ export function newDeviceSeed(): string {
 }
 
 /**
- * Whether the server has no renewal, as Happy's has not, or is reached under a name that it does not
- * know.
+ * Whether the server offers no renewal, like Happy's, or is reached under a name that it does not know.
  */
 export function wantsLegacy(error: unknown): boolean {
   if (error instanceof Unreachable) return error.reason === 'strange-answer'

@@ -53,6 +53,6 @@ export class Retention {
       removed = gone.length
       count += gone.length
     }
-    if (count > 0) log.info({ count }, 'Removed sessions that nobody touched for long')
+    if (count > 0) log.info({ count }, 'Removed sessions that were not used for a long time')
   }
 }

@@ -100,7 +100,7 @@ const graceMs = 10_000
 const lookEveryMs = 50
 const diesWithinMs = 250
 
-/** Only this very process, even if its id is reused meanwhile. A leftover agent has its own group. */
+/** Only this exact process, even if its id is reused meanwhile. A leftover agent has its own group. */
 async function endProcess({ id, pid }: MachineProcess, isGroup: boolean): Promise<void> {
   const signal = (name: NodeJS.Signals) => {
     if (nameOf(pid) === id) process.kill(isGroup && process.platform !== 'win32' ? -pid : pid, name)

@@ -34,7 +34,7 @@ export interface Saying {
 
 const headBytes = 256 * 1024
 
-/** The first lines of a file, as far as they are cheap to read. */
+/** The first lines of a file, as many as are cheap to read. */
 export function headOf(file: string): string[] {
   const handle = openSync(file, 'r')
   try {

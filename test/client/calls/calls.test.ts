@@ -229,7 +229,7 @@ t.test('a call is only executed as the method it was sealed for [R8]', async t =
   }
   const refused = {
     type: 'result',
-    result: { error: 'The call was made for something else', type: 'error', errorMessage: 'The call was made for something else' }
+    result: { error: 'The call was made for a different target', type: 'error', errorMessage: 'The call was made for a different target' }
   }
   t.strictSame(await ask(sealCall(key.cipher, name, {})), refused, 'its caller is told, under its own name')
   t.strictSame(await ask(sealCall(key.cipher, { ...name, target: 'another' }, {}), 'abort'), { type: 'astray' })
@@ -304,7 +304,7 @@ t.test('once an app has announced what it seals, methods only we have are not ca
   }
   t.strictSame(await bare('setMode', { mode: 'plan' }), { ok: true, value: { mode: 'plan' } }, 'by an earlier version of ours')
   await callSession(app.socket, key.cipher, session.id, 'setMode', { mode: 'ask' })
-  t.match(await bare('setMode', { mode: 'plan' }), { value: { error: /does not say what it is for/ } })
+  t.match(await bare('setMode', { mode: 'plan' }), { value: { error: /does not name its target/ } })
   t.strictSame(await bare('abort', { reason: 'enough' }), { ok: true, value: null }, 'existing apps are heard beside ours')
   t.strictSame(asked, ['plan', 'ask', 'abort'])
 })

@@ -50,7 +50,7 @@ t.test('a server that knows only legacy sign-in is signed in to that way', async
   asked.length = 0
   await t.rejects(signIn({ server: url, secret: engine.randomBytes(32), fetch: away }), {
     name: 'Unreachable',
-    message: 'The server is in trouble.'
+    message: 'The server is failing.'
   })
   t.notOk(asked.includes('/v1/auth'), 'a server in trouble is not taken for an old one')
 })

@@ -117,6 +117,6 @@ t.test('another server at the same address gets no signature', async t => {
   time.at += 25 * hours
   await t.rejects(keepToken({ ...options, kept, server: other.url }).token(), {
     name: 'Unreachable',
-    message: 'What answers there is not an Afield server.'
+    message: 'The server at this address is not an Afield server.'
   })
 })

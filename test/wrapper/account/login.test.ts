@@ -110,7 +110,7 @@ t.test('a foreign server gets no code, and is reported', async t => {
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
   const { login } = loginTo(t, `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--happy')
-  await login.says(/What answers there is not an Afield server\. Trying again\./)
+  await login.says(/The server at this address is not an Afield server\. Trying again\./)
   t.notMatch(login.output, /Link this computer|[█▀▄]/)
 })
 

@@ -287,12 +287,12 @@ t.test('a replayed call to a resumed session is rejected, and nothing is done [R
   const old = record(cipher, session.id, 'bash', { command: 'echo once >> done.txt', cwd: '/' })
   const answerTo = async (call: object): Promise<Untyped> => cipher.open((await line.emitWithAck('rpc-call', call)).result)
   t.match(await answerTo(old), { value: { success: true } })
-  t.match(await answerTo(old), { value: { error: 'The call was made before' } })
+  t.match(await answerTo(old), { value: { error: 'The call repeats an earlier one' } })
 
   await wrapper.kill('SIGTERM')
   const resumed = runWrapper(t, { home, args: ['resume', session.id] })
   await resumed.says(/ live\n/)
-  t.match(await answerTo(old), { value: { error: 'The call was made before' } })
+  t.match(await answerTo(old), { value: { error: 'The call repeats an earlier one' } })
   t.equal(readFileSync(join(home, 'demo', 'done.txt'), 'utf8'), 'once\n')
 })
 
@@ -313,5 +313,5 @@ t.test('a replayed call to a restarted daemon is rejected [R7]', async t => {
   await first.kill('SIGKILL')
   const second = runWrapper(t, { home, args: ['daemon', 'run'] })
   await second.says(/ live\n/)
-  t.match(await answerTo(old), { value: { error: 'The call was made before' } })
+  t.match(await answerTo(old), { value: { error: 'The call repeats an earlier one' } })
 })

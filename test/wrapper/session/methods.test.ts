@@ -159,7 +159,7 @@ t.test('a search starts no programs and reads nothing outside', async t => {
   const odd = ['--follow=yes', '--files=x', '--max-count=1x', '-n1', '--type-add=a:*', '--colors=x', '--constructor', '--regexp']
   for (const arg of [...running, ...reading, ...odd]) {
     const { error } = await shell.ripgrep({ args: arg === '--regexp' ? [arg] : [arg, 'x'] })
-    t.match(error, /not offered/, arg)
+    t.match(error, /not available/, arg)
   }
 })
 
@@ -198,7 +198,7 @@ t.test(
       ['-0L', 'secret', '.']
     ]) {
       const { stdout, error } = await shell.ripgrep({ args })
-      t.match({ stdout, error }, { stdout: '', error: /not offered/ })
+      t.match({ stdout, error }, { stdout: '', error: /not available/ })
     }
   }
 )

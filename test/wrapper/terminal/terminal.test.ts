@@ -52,7 +52,7 @@ t.test('each state of a session has a description', t => {
     ],
     [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
     [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
-    [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages wait for: .*login/],
+    [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages waiting for: .*login/],
     [{ lastingYes: 'Allow all edits this session' }, /Your yes +Allow all edits this session/],
     [{ trouble: 'the disk is full' }, /Trouble +the disk is full/],
     [{ note: 'Codex has no such mode' }, /Note +Codex has no such mode/],

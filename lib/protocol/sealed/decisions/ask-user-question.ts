@@ -41,7 +41,7 @@ export function readQuestions(input: unknown): Question[] | undefined {
 
 /** Apps require one of the options for each question, so skipping is an option too. */
 export const noAnswer = 'No answer'
-const ownWords = 'The agent asks for words of your own, which only its terminal and the Afield app take.'
+const ownWords = 'The agent asks for a free-text answer, which only its terminal and the Afield app accept.'
 
 /** The form as the input of the tool. */
 export function writeQuestions(questions: readonly Question[]) {

@@ -91,7 +91,7 @@ function answer(
   account: ReplyOf<'freshSignIn'>['account'],
   device: ReplyOf<'freshSignIn'>['device'] | undefined
 ) {
-  if (device === undefined || lastsMs === null) throw new Error('A token of a device has an end.')
+  if (device === undefined || lastsMs === null) throw new Error('The token of a device must expire.')
   return { token: text, account, device, expiresInMs: lastsMs }
 }
 

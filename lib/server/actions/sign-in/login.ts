@@ -20,7 +20,7 @@ export async function signIn(deps: EnterDeps, body: BodyOf<'signIn'>, from: From
   return { token: token.text }
 }
 
-/** Who proved to hold the key of an account, and how. */
+/** Who proved that they hold the key of an account, and how. */
 interface Proof {
   publicKey: Buffer
   challengeHash: string
@@ -65,7 +65,7 @@ export async function enter(
   if (outcome.result === 'unknown-key') throw await signup.refusal(newcomer, create)
   if (outcome.result !== 'signed-in') throw failure(outcome.result === 'held' ? 'login-held' : 'legacy-login-off')
   if (outcome.created) signup.accountCreated()
-  if (!token) throw new Error('The store signed in without taking a token.')
+  if (!token) throw new Error('The store signed in without creating a token.')
   const { account, device } = outcome
   if (!outcome.created && device?.isNew) tellOfDevice(deps, account, { id: device.id, kind: 'account', name: label })
   return { account, device: device?.id, token }

@@ -1,7 +1,7 @@
 export const mostDepth = 32
-/** Of one object. */
+/** Keys of one object. */
 export const mostKeys = 1000
-/** Of all objects and arrays together. */
+/** Values of all objects and arrays together. */
 export const mostValues = 10_000
 
 /** This much text may be parsed without a check: it is too little to do harm. */

@@ -1,17 +1,17 @@
 import type { Clock } from '../../../async/clock.ts'
 import type { Width } from './widths.ts'
 
-/** Signed-in sockets that may send large packets, of all accounts and of one. */
+/** How many signed-in sockets may send large packets: of all accounts, and of one. */
 const most = {
   usual: { inAll: 128, ofAccount: 64 },
   wide: { inAll: 6, ofAccount: 3 }
 } as const
-/** A client that reconnects for a place does so within this time. */
+/** A client that wants a place reconnects within this time. */
 const wantedForMs = 60_000
 const mostWanting = 1_000
 /** A place without large packets for this long is given to a client that wants one. */
 const unusedMs = 20_000
-/** So is one held for this long, however it is used. */
+/** So is a place held for this long, however it is used. */
 const heldMs = 120_000
 
 type LargeWidth = Exclude<Width, 'narrow'>
@@ -84,7 +84,7 @@ export class LargePlaces {
     return this.#held.usual.size < most.usual.inAll ? 'usual' : 'narrow'
   }
 
-  /** Undefined if all places of the account are in use: then nobody of the network starts with one for now. */
+  /** Undefined if all places of the account are in use: then no client of the network starts with one for now. */
   take({ network, ...who }: Pick<LargePlace, 'account' | 'width' | 'makeRoom'> & { network: string }): LargePlace | undefined {
     if (!this.#hasRoom(who)) {
       this.#wanted.delete(network)

@@ -67,7 +67,7 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
     }
     const files = [options.tlsCert, options.tlsKey].filter(file => file !== undefined)
     const onChange = () => {
-      renew().catch(error => log.error({ error: noteOf(error) }, 'The new certificate cannot be used; the old one stays'))
+      renew().catch(error => log.error({ error: noteOf(error) }, 'The new certificate cannot be used; the old one stays in use'))
     }
     if (files.length > 0) stopWatching = watchFiles(files, clock, onChange).close
     return {
@@ -113,14 +113,14 @@ function read<What>(what: 'certificate' | 'key', flag: string, file: string, par
     pem = readFileSync(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new CannotStart(`The ${what} ${file} cannot be read (${code}); ${flag} names it.`, undefined, { cause: error })
+    throw new CannotStart(`The ${what} ${file} cannot be read (${code}); see ${flag}.`, undefined, { cause: error })
   }
   try {
     return parse(pem)
   } catch (error) {
     // Nothing of a key may appear in an error.
     throw new CannotStart(
-      `${file} holds no ${what} in PEM form${what === 'key' ? ' that opens without a passphrase' : ''}; ${flag} names it.`,
+      `${file} contains no ${what} in PEM format${what === 'key' ? ' without a passphrase' : ''}; see ${flag}.`,
       undefined,
       { cause: error }
     )

@@ -120,7 +120,7 @@ class Room {
     return crowd
   }
 
-  /** The largest crowd within a crowd, and so on; and there the oldest connection. */
+  /** Finds the largest crowd, the largest within that, and so on; and there the oldest connection. */
   #makeRoom(of: readonly Crowd[], level: number): void {
     let found: { comer: Comer; crowds: readonly Crowd[] } | undefined
     for (const [comer, crowds] of this.#here) {

@@ -110,7 +110,8 @@ class SharedCodex implements Agent {
         screen: how.screen,
         program: () => ({ command: codex, args: this.#screenArguments(), directory, env }),
         onClosed: how =>
-          how !== undefined && this.#emit({ type: 'notice', text: `Codex’s own screen was closed (${how}). It continues on your phone.` })
+          how !== undefined &&
+          this.#emit({ type: 'notice', text: `Codex’s own screen was closed (${how}). The session continues on your phone.` })
       })
     }
     void this.#line.closed.then(() => server.process.end(endWithinMs))

@@ -189,7 +189,7 @@ class SharedOpencode implements Agent {
       }),
       onClosed: problem => {
         if (problem === undefined) this.events.close()
-        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It continues on your phone.` })
+        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). The session continues on your phone.` })
       }
     })
     this.ownScreen = this.#screen

@@ -121,11 +121,11 @@ t.test('an unusable certificate or key is rejected in a sentence that says why',
   const other = fileOf('other.pem')
   execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', other])
   await refused({ tlsCert, tlsKey: other }, `The key ${other} does not belong to the certificate ${tlsCert}.`)
-  await refused({ tlsCert, tlsKey: tlsCert }, `${tlsCert} holds no key in PEM form that opens without a passphrase; --tls-key names it.`)
+  await refused({ tlsCert, tlsKey: tlsCert }, `${tlsCert} contains no key in PEM format without a passphrase; see --tls-key.`)
   const nonsense = fileOf('nonsense.pem')
   writeFileSync(nonsense, 'hello')
-  await refused({ tlsCert: nonsense, tlsKey }, `${nonsense} holds no certificate in PEM form; --tls-cert names it.`)
-  await refused({ tlsCert, tlsKey: fileOf('none.pem') }, `The key ${fileOf('none.pem')} cannot be read (ENOENT); --tls-key names it.`)
+  await refused({ tlsCert: nonsense, tlsKey }, `${nonsense} contains no certificate in PEM format; see --tls-cert.`)
+  await refused({ tlsCert, tlsKey: fileOf('none.pem') }, `The key ${fileOf('none.pem')} cannot be read (ENOENT); see --tls-key.`)
 })
 
 function post(url: string, path: string, ca: Buffer, body: object): Promise<{ status: number | undefined; body: string }> {

@@ -164,8 +164,8 @@ t.test("an app's data about a foreign or invalid session is rejected and leaves 
     [/no agent called toString/, { about: { flavor: 'toString' } }],
     [/no agent called sh/, { about: { flavor: 'acp', agentTitle: 'sh' } }],
     [/no agent called acp/, { about: { flavor: 'acp' } }],
-    [/which conversation/, { about: { claudeSessionId: undefined } }],
-    [/which conversation/, { about: { flavor: 'codex' } }],
+    [/conversation for this session is unknown/, { about: { claudeSessionId: undefined } }],
+    [/conversation for this session is unknown/, { about: { flavor: 'codex' } }],
     [/does not know the session/, { isMissing: true }],
     [/may still be running/, { row: { active: true } }]
   ]

@@ -113,7 +113,7 @@ t.test('difftastic runs if installed, on files of the folder only', async t => {
     stdout: '--color=never -- src/a.ts src/b.md\n'
   })
   for (const strange of ['--override=*.ts:JSON', '--list-languages', '-h', '--col=never', '--color=never;sh'])
-    await t.rejects(async () => difftastic({ args: [strange, 'src/a.ts', 'src/b.md'] }), /not offered/, strange)
+    await t.rejects(async () => difftastic({ args: [strange, 'src/a.ts', 'src/b.md'] }), /not available/, strange)
   await t.rejects(async () => difftastic({ args: ['src/a.ts', '../secret/key.txt'] }), /allowed/)
   await t.rejects(async () => difftastic({ args: [], cwd: '/etc' }), /allowed/)
 })
