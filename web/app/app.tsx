@@ -17,7 +17,7 @@ import { UndoBar } from '../ui/undo.tsx'
 import { words } from '../words/index.ts'
 import { LockedScreen } from './locked.tsx'
 import { Nav } from './nav.tsx'
-import { UnknownScreen } from './not-found.tsx'
+import { NotFoundScreen } from './not-found.tsx'
 import { type KeyLayer, startKeys } from './shortcuts.ts'
 import { Strip } from './strip.tsx'
 
@@ -186,7 +186,7 @@ function paneOf(at: Route, wide: boolean): ComponentChildren {
         />
       )
     default:
-      return <UnknownScreen />
+      return <NotFoundScreen />
   }
 }
 

@@ -4,7 +4,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { words } from '../words/index.ts'
 
-export function UnknownScreen() {
+export function NotFoundScreen() {
   return (
     <div class="screen">
       <Bar title={words.app} back={pathOf({ name: 'home' })} />

@@ -6,7 +6,7 @@ import { route } from '../core/router.ts'
 import { isNewerReady, reloadIntoNewer } from '../core/updates.ts'
 import { account, live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
-import { leaving } from '../model/outbox/unsent.ts'
+import { unsent } from '../model/outbox/unsent.ts'
 import { Banner } from '../ui/banner.tsx'
 import { words } from '../words/index.ts'
 import { clockTime, date, lasting } from '../words/time.ts'
@@ -105,7 +105,7 @@ function SilentStrip({ nextTryAt }: { nextTryAt: number | undefined }) {
 function offlineText(): string {
   const { asOf } = home.value
   const stood = asOf === undefined ? words.connection.offlineNothing : words.connection.offlineText(clockTime(asOf, Date.now()))
-  const { starts = [], replies = [], messages = [] } = leaving.value ?? {}
+  const { starts = [], replies = [], messages = [] } = unsent.value ?? {}
   const waiting = messages.reduce((sum, { count }) => sum + count, starts.length + replies.length)
   return waiting === 0 ? stood : `${stood} ${words.connection.leaves(waiting)}`
 }

@@ -1,7 +1,7 @@
 import { type DeviceDb, deviceDb } from './device-db.ts'
 
 /** A list of entries stored on this device under one name. All tabs of the device share it. */
-interface KeptList<Entry extends { readonly key: string }> {
+interface StoredList<Entry extends { readonly key: string }> {
   read(): Promise<readonly Entry[]>
   /** Replaces the entry with the same key, or appends. */
   put(entry: Entry): Promise<void>
@@ -11,10 +11,10 @@ interface KeptList<Entry extends { readonly key: string }> {
 }
 
 /** Rejects if the browser cannot store anything, or has no space. */
-export function keptList<Entry extends { readonly key: string }>(
+export function storedList<Entry extends { readonly key: string }>(
   name: string,
   db: () => Promise<Pick<DeviceDb, 'read' | 'write' | 'remove'>> = deviceDb
-): KeptList<Entry> {
+): StoredList<Entry> {
   let work: Promise<unknown> = Promise.resolve()
   const read = async (): Promise<readonly Entry[]> => {
     const kept = await (await db()).read(name)

@@ -134,8 +134,8 @@ function usePull(scroller: RefObject<HTMLElement | null>, pulled: () => void): b
   latest.current = pulled
   useEffect(() => {
     // Without it the button does the same.
-    const hearing = import('./pull-to-refresh.ts').then(({ hearPulls }) =>
-      scroller.current ? hearPulls(scroller.current, { far, pulled: () => latest.current() }) : () => {}
+    const hearing = import('./pull-to-refresh.ts').then(({ watchPulls }) =>
+      scroller.current ? watchPulls(scroller.current, { far, pulled: () => latest.current() }) : () => {}
     )
     hearing.catch(() => {})
     return () => void hearing.then(stop => stop()).catch(() => {})

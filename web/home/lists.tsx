@@ -6,7 +6,7 @@ import { route } from '../core/router.ts'
 import { account, live, shouldHomeAskForKey } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { leaving } from '../model/outbox/unsent.ts'
+import { unsent } from '../model/outbox/unsent.ts'
 import { byFolder, type Groups } from '../model/sessions.ts'
 import type { SessionView } from '../model/store.ts'
 import { decidedOnCards } from '../session/row/decided-on-cards.ts'
@@ -27,10 +27,10 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
   return (
     <>
       {isEmpty && <NothingYet />}
-      <WhatLeaves />
+      <UnsentOnHome />
       <Decisions known={known} />
       {shouldHomeAskForKey.value && (
-        <Lazy key="key-asking" load={() => import('../keys/key-reminder.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
+        <Lazy key="key-asking" load={() => import('../keys/key-reminder.tsx')} show={({ KeyReminder }) => <KeyReminder />} />
       )}
       <NotificationPrompt />
       <Unreached />
@@ -55,27 +55,25 @@ function NotificationPrompt() {
 
 const permissionPrompt = onUse(() => import('../notifications/permission-prompt.tsx'))
 
-function WhatLeaves() {
+function UnsentOnHome() {
   const link = live.value
-  const waiting = leaving.value
+  const waiting = unsent.value
   if (!link || !waiting) return null
-  return (
-    <Lazy key="leaving" load={() => import('./unsent.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
-  )
+  return <Lazy key="unsent" load={() => import('./unsent.tsx')} show={({ UnsentCard }) => <UnsentCard link={link} unsent={waiting} />} />
 }
 
 /** Notifications do not reach this device, shown while connected. */
 function Unreached() {
   const link = live.value
   const loaded = link && unreached.get()
-  return loaded ? <loaded.UnreachedHere link={link} /> : null
+  return loaded ? <loaded.NotificationCheck link={link} /> : null
 }
 
 const unreached = onUse(() => import('./notification-check.tsx'))
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
   // Elements inserted between move the buttons.
-  const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.queue.of('reply').length]
+  const above = [unsent.value !== undefined, shouldHomeAskForKey.value, live.value?.queue.of('reply').length]
   const place = [...decisions.map(({ id }) => id), ...above].join(' ')
   if (decisions.length === 0) return <CardNotices />
   return (

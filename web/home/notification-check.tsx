@@ -13,7 +13,7 @@ import { notifications as words } from '../words/notifications.ts'
  * Whenever the app is live again, checks whether notifications reach this device, and reports if they do not. Not in a warm colour: on Home that
  * is reserved for waiting agents.
  */
-export function UnreachedHere({ link }: { link: Live }) {
+export function NotificationCheck({ link }: { link: Live }) {
   const book = notificationsOf(link)
   const isAsked = areNotificationsOn.value && connection.value.type === 'live'
   useEffect(() => {

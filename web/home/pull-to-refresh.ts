@@ -5,7 +5,7 @@ const farPx = 110
  * Pull to refresh: a finger pulls down an element scrolled to its top, and releases it. `far` is called with whether releasing would trigger it. Returns a
  * function that unsubscribes.
  */
-export function hearPulls(element: HTMLElement, of: { far(isFar: boolean): void; pulled(): void }): () => void {
+export function watchPulls(element: HTMLElement, of: { far(isFar: boolean): void; pulled(): void }): () => void {
   let from: { x: number; y: number } | undefined
   let isPulled = false
   const show = (next: boolean) => {

@@ -4,11 +4,11 @@ import { isStale } from '../core/connection.ts'
 import type { Live } from '../model/account/live.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { changeMessage, leavingMessages } from '../model/outbox/message-changes.ts'
+import { changeMessage, unsentMessages } from '../model/outbox/message-changes.ts'
 import { withdrawMessage } from '../model/outbox/messages.ts'
 import type { Reply } from '../model/outbox/replies.ts'
 import { startAgain, startSaying, type WaitingStart } from '../model/outbox/starts.ts'
-import type { Leaving } from '../model/outbox/unsent.ts'
+import type { UnsentEntries } from '../model/outbox/unsent.ts'
 import { folderName, titleOf } from '../model/sessions.ts'
 import { subjectOf } from '../session/decide/subject.ts'
 import { TroubleCard } from '../session/machine/trouble.tsx'
@@ -22,9 +22,9 @@ import { session } from '../words/session.ts'
 import { start as startWords } from '../words/start.ts'
 
 /** Entries that this device will send once it can: sessions to start, decisions, and messages, each with a way to cancel. */
-export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving }) {
-  const { starts, replies, messages } = leaving
-  const texts = leavingMessages(link, link.leaving.value)
+export function UnsentCard({ link, unsent }: { link: Live; unsent: UnsentEntries }) {
+  const { starts, replies, messages } = unsent
+  const texts = unsentMessages(link, link.unsent.value)
   return (
     <section aria-labelledby="leaving-h">
       <div class="sec">
@@ -54,7 +54,7 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
         {messages.map(({ session: id, count }) => {
           const said = texts.filter(message => message.session === id)
           // Messages that cannot be decrypted here can only be counted.
-          if (said.length === 0) return <Message key={id} session={id} title={lists.leavingMessages(count)} />
+          if (said.length === 0) return <Message key={id} session={id} title={lists.unsentMessages(count)} />
           return said.map(message => (
             <Message key={`${id} ${message.localId}`} session={id} title={message.text}>
               <Change

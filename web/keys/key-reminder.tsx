@@ -5,7 +5,7 @@ import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
 
 /** Asks whether the person still has the account key. Not in a warm colour: on Home that is reserved for waiting agents. */
-export function KeyAsking() {
+export function KeyReminder() {
   return (
     <section class="card key-ask" aria-labelledby="key-ask-h">
       <Icon name="key-round" />

@@ -15,7 +15,7 @@ type Escalation = NonNullable<NotificationSettings['escalation']>
 const waits = [2, 5, 15] as const
 
 /** Who else is notified of a decision that stays open, and when. */
-export function Unanswered({ settings: { escalation }, channels, book }: NotificationContext) {
+export function EscalationSettings({ settings: { escalation }, channels, book }: NotificationContext) {
   const others = othersOf(channels)
   const [minutes, setMinutes] = useState(escalation?.afterMinutes)
   const chosen = chosenOf(others, escalation)

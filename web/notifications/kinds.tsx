@@ -12,7 +12,7 @@ const kinds = ['decision', 'finished', 'failed', 'machine'] as const
 const hows = ['sound', 'silent', 'off'] as const
 
 /** Which kinds of events notify, and with sound or without. */
-export function TellWhen({ settings, book }: NotificationContext) {
+export function NotificationKinds({ settings, book }: NotificationContext) {
   return (
     <section class="grp">
       <h2>{words.tellWhen}</h2>
@@ -126,7 +126,7 @@ function OffSwitch(props: { title: string; text: string; isOn: boolean; isOff: b
 const minutes = [0, 1, 2, 3, 4, 5]
 
 /** How long the app counts as in use after the last touch. */
-export function WhileLooking({ settings, book }: NotificationContext) {
+export function InUseMinutes({ settings, book }: NotificationContext) {
   return (
     <fieldset class="picks">
       <legend>{words.watched}</legend>

@@ -11,8 +11,8 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { notifications as words } from '../words/notifications.ts'
 import { AddNtfy, AddWebhook } from './add-channel.tsx'
 import { Channels, MissingElsewhere, nameOfChannel, OneChannel } from './channels.tsx'
-import { Unanswered, unansweredSummary } from './escalation.tsx'
-import { InTheNotification, TellWhen, WhileLooking } from './kinds.tsx'
+import { EscalationSettings, unansweredSummary } from './escalation.tsx'
+import { InTheNotification, InUseMinutes, NotificationKinds } from './kinds.tsx'
 import { QuietHours, quietSummary } from './quiet.tsx'
 import { SavingWord, Unread, Unsaved } from './save-state.tsx'
 import { Snooze } from './snooze.tsx'
@@ -24,7 +24,7 @@ export function NotificationsScreen({ part }: { part: string | undefined }) {
     case 'quiet':
       return <Page title={words.quiet} show={told => <QuietHours {...told} />} />
     case 'unanswered':
-      return <Page title={words.unanswered} show={told => <Unanswered {...told} />} />
+      return <Page title={words.unanswered} show={told => <EscalationSettings {...told} />} />
     case 'ntfy':
       return <Page title={words.addNtfy} show={told => <AddNtfy {...told} />} />
     case 'webhook':
@@ -45,7 +45,7 @@ function Whole(told: NotificationContext) {
   return (
     <>
       <MissingElsewhere {...told} />
-      <TellWhen {...told} />
+      <NotificationKinds {...told} />
       <InTheNotification {...told} />
       <section class="grp">
         <h2>{words.quiet}</h2>
@@ -60,7 +60,7 @@ function Whole(told: NotificationContext) {
           <LinkRow href="/settings/notifications/unanswered" icon="bell-ring" title={unansweredSummary(told)} />
         </div>
       </section>
-      <WhileLooking {...told} />
+      <InUseMinutes {...told} />
       <Channels {...told} />
       <p class="note">
         <Icon name="eye" />

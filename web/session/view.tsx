@@ -66,13 +66,13 @@ export function OpenSession(props: {
   const hasDocks = waiting.length > 0 || model.lives.value.size > 0 || closedDecisions.value.some(({ session }) => session === model.id)
   const { Decisions, Notices, shownOf } = (hasDocks && docks.get()) || {}
   const shown = isSpacious.value ? shownOf?.(waiting) : undefined
-  const { BeforeThis } = (shown?.type === 'permission' && beside.get()) || {}
+  const { DecisionContext } = (shown?.type === 'permission' && beside.get()) || {}
   const { ModeSheet } = (sheet === 'mode' && modeSheet.get()) || {}
   const { ForkSheet } = (forked && sheets.get()) || {}
   const { EndSheet } = (sheet === 'end' && sheets.get()) || {}
   const { RenameSheet } = (sheet === 'rename' && sheets.get()) || {}
   return (
-    <section class={`screen chat ${hasSide || BeforeThis ? 'has-side' : ''}`}>
+    <section class={`screen chat ${hasSide || DecisionContext ? 'has-side' : ''}`}>
       {props.head ?? (
         <SessionBar facts={facts} isStale={isStale} onRename={() => setSheet('rename')}>
           {side && <side.ChangesPill work={work} />}
@@ -116,15 +116,17 @@ export function OpenSession(props: {
           }}
         />
       </div>
-      {(hasSide || BeforeThis) && (
+      {(hasSide || DecisionContext) && (
         <aside
           class="chat-side"
-          aria-label={BeforeThis ? words.needs : words.plan}
+          aria-label={DecisionContext ? words.needs : words.plan}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it is longer than the window at times, and scrolled with keys too
           tabIndex={0}
         >
-          {BeforeThis && shown?.type === 'permission' && <BeforeThis key={shown.id} model={model} facts={facts} request={shown.request} />}
-          {plan !== undefined && !BeforeThis && (
+          {DecisionContext && shown?.type === 'permission' && (
+            <DecisionContext key={shown.id} model={model} facts={facts} request={shown.request} />
+          )}
+          {plan !== undefined && !DecisionContext && (
             <>
               <h2>
                 {words.plan} <span>{words.planMeta(plan.filter(entry => entry.status === 'completed').length, plan.length)}</span>

@@ -51,7 +51,7 @@ export function KeyPage() {
   return (
     <>
       <p class="lead">{settings.keySettings.lead}</p>
-      <KeyReminder />
+      <KeyStatus />
       {wantsToSee && <KeyGroups value={key} isShown={isShown} />}
       <div class="acts">
         <Button look="quiet" icon={wantsToSee ? 'eye-off' : 'eye'} onClick={show} busy={isBusy && settings.lockAsking}>
@@ -82,7 +82,7 @@ export function KeyPage() {
 }
 
 /** Whether the person has confirmed that they have the key, and when they are asked next. */
-function KeyReminder() {
+function KeyStatus() {
   const here = account.value
   if (here.type !== 'here') return null
   if (here.keyCheckedAt !== undefined)

@@ -2,7 +2,7 @@ import { Refused } from '../../lib/client/index.ts'
 import type { ReplyOf } from '../../lib/protocol/wire/routes.ts'
 import type { Live } from '../model/account/live.ts'
 
-export type StorageThere = ReplyOf<'readStorage'>
+export type ServerStorage = ReplyOf<'readStorage'>
 
 /** The bytes that each session uses on the server; empty if the server does not report them. */
 export async function readSessionSizes({ rest }: Pick<Live, 'rest'>): Promise<ReadonlyMap<string, number>> {
@@ -15,7 +15,7 @@ export async function readSessionSizes({ rest }: Pick<Live, 'rest'>): Promise<Re
 }
 
 /** The storage that the account uses on its server; `untold` if the server does not report it. */
-export async function readStorage({ rest }: Pick<Live, 'rest'>): Promise<StorageThere | 'untold'> {
+export async function readStorage({ rest }: Pick<Live, 'rest'>): Promise<ServerStorage | 'untold'> {
   try {
     return await rest.call('readStorage', {})
   } catch (error) {

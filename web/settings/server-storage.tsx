@@ -2,10 +2,10 @@ import { home } from '../model/home.ts'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { Loaded } from './loaded.tsx'
-import { readStorage, type StorageThere } from './server-storage.ts'
+import { readStorage, type ServerStorage } from './server-storage.ts'
 
 /** The account's storage on the server: how much it uses and may use, and for how long data is kept. */
-export function StorageThereSection() {
+export function ServerStorageSection() {
   return (
     <section class="grp">
       <h2>{settings.there}</h2>
@@ -22,7 +22,7 @@ function Untold() {
   )
 }
 
-function Amounts({ there: { sessions, messages, bytes: sizes, quotas, keepSessionsDays } }: { there: StorageThere }) {
+function Amounts({ there: { sessions, messages, bytes: sizes, quotas, keepSessionsDays } }: { there: ServerStorage }) {
   const { number, of } = settings.amounts
   const counted = sizes.messages + sizes.attachments + sizes.artifacts
   const rows: readonly (readonly [name: string, amount: string] | false)[] = [

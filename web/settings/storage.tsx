@@ -10,14 +10,14 @@ import { Sheet } from '../ui/sheet.tsx'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { OwnSwitch } from './pages.tsx'
-import { StorageThereSection } from './server-storage.tsx'
+import { ServerStorageSection } from './server-storage.tsx'
 
 export function StoragePage() {
   const [isErasing, setErasing] = useState(false)
   return (
     <>
       <SizesHere />
-      <StorageThereSection />
+      <ServerStorageSection />
       <section class="grp">
         <div class="card tight">
           <OwnSwitch name="lowData" />

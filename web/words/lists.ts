@@ -42,7 +42,7 @@ const english = {
   leavingStart: (agent: string, folder: string) => `Start ${agent} in ${folder}`,
   leavingWhen: (host: string) => `Starts when ${host} is online and Afield is open`,
   leavingDecision: (what: string) => `Your decision: ${what}`,
-  leavingMessages: (n: number) => plural(n, { one: '1 message', other: `${n} messages` }),
+  unsentMessages: (n: number) => plural(n, { one: '1 message', other: `${n} messages` }),
   takeBack: 'Withdraw',
   save: 'Save',
 

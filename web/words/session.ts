@@ -32,7 +32,7 @@ const english = {
   readBy: (agent: string) => `Read by ${agent}`,
   readByAt: (agent: string, time: string) => `Read by ${agent}, ${time}`,
   onDevice: 'On this device, waiting for a connection',
-  leaving: 'Sending',
+  sending: 'Sending',
   notDelivered: 'Not delivered.',
   edit: 'Edit',
   discard: 'Discard',

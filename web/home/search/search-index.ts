@@ -12,7 +12,7 @@ import { type Hit, hasWords, type Line, wordsOf } from '../../model/search-text.
 import { lastMovedAt } from '../../model/sessions.ts'
 import type { SessionView } from '../../model/store.ts'
 import { transcriptEvents } from '../../model/transcript/message.ts'
-import { type ReadPlace, unreadPages } from './unindexed-messages.ts'
+import { type ReadPlace, unindexedPages } from './unindexed-messages.ts'
 
 /** Progress of indexing; undefined when everything is indexed. */
 export interface IndexProgress {
@@ -106,7 +106,11 @@ async function readOne(link: Live, { id, seq }: SessionView, signal: AbortSignal
   const kept = known.get(id) ?? readKept(await db.read(entry(id)))
   let now = kept
   const params = { id: v.parse(sessionId, id) }
-  for await (const { isAnew, messages } of unreadPages(query => link.rest.call('readMessages', { params, query }, { signal }), kept, seq)) {
+  for await (const { isAnew, messages } of unindexedPages(
+    query => link.rest.call('readMessages', { params, query }, { signal }),
+    kept,
+    seq
+  )) {
     const lines = await linesOf(messages, cipher)
     const last = messages.at(-1)
     const before = isAnew ? undefined : now

@@ -17,7 +17,7 @@ const mostMessages = 300
  * The unindexed messages of a session, up to number `seq`, ascending and in pages. `isAnew`: there are none before
  * them, or those were from before a restore of the server. Numbers are no counts: a restored server skips millions.
  */
-export async function* unreadPages(
+export async function* unindexedPages(
   ask: Ask,
   place: ReadPlace | undefined,
   seq: number

@@ -8,19 +8,19 @@ import { onTabs, tellTabs } from '../../core/tabs.ts'
 import { home, restoreHome, tellHome } from '../home.ts'
 import { type AccountLink, openAccountLink } from './link.ts'
 import type { Live } from './live.ts'
-import { entry, isKept, isSameSignIn, isSignedIn, type KeptAccount, type KeptTokens, keptTokens, type SignIn } from './stored-account.ts'
+import { entry, isKept, isSameSignIn, isSignedIn, type KeptTokens, keptTokens, type SignIn, type StoredAccount } from './stored-account.ts'
 
 /** The account state of this device. */
 export type Account =
   | { type: 'opening' }
   | { type: 'none' }
-  | ({ type: 'here' } & KeptAccount)
+  | ({ type: 'here' } & StoredAccount)
   /** The server ended the sign-in of this device. The account key is still on it. */
   | { type: 'unlinked'; at: number }
   /** This browser cannot store anything. */
   | { type: 'no-storage' }
 
-export type { KeptAccount, SignIn } from './stored-account.ts'
+export type { SignIn, StoredAccount } from './stored-account.ts'
 
 /** The sign-in of an open link, and its callbacks. */
 export interface SignInEvents extends KeptTokens {
@@ -51,9 +51,9 @@ interface AccountOfTab<Link> {
   /** Applies the stored state to this tab. */
   settle(): Promise<void>
   /** Changes the stored state of the current account. Resolves when this tab has applied it. */
-  note(noted: Partial<Omit<KeptAccount, keyof SignedIn | 'secret'>>): Promise<void>
+  note(noted: Partial<Omit<StoredAccount, keyof SignedIn | 'secret'>>): Promise<void>
   /** The credentials for a sign-in: the existing key, or `fresh`, which is stored before it is sent to the server. */
-  keyToSignInWith(fresh: KeptAccount): Promise<KeptAccount>
+  keyToSignInWith(fresh: StoredAccount): Promise<StoredAccount>
   /** Stores a sign-in and connects with it. False if the key of another account is here: it is never overwritten. */
   signIn(fresh: SignIn): Promise<boolean>
   /** Ends the sign-in, on the server too if reachable, and erases everything on the device, including the key. Only after a person confirmed it. */
@@ -140,7 +140,7 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
   }
 
   /** Undefined changes nothing. Every tab then applies the stored state. */
-  async function change(next: (kept: KeptAccount) => KeptAccount | undefined): Promise<void> {
+  async function change(next: (kept: StoredAccount) => StoredAccount | undefined): Promise<void> {
     await (await tab.db()).change(entry, kept => (isKept(kept) ? next(kept) : undefined))
     seeChange()
   }
@@ -187,7 +187,7 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
 }
 
 /** Undefined: the key that is here may be the only copy. */
-function signedInAgain(before: KeptAccount, fresh: SignIn): SignIn | undefined {
+function signedInAgain(before: StoredAccount, fresh: SignIn): SignIn | undefined {
   if (before.secret === fresh.secret)
     return { ...before, unlinkedAt: undefined, ...fresh, keyCheckedAt: fresh.keyCheckedAt ?? before.keyCheckedAt }
   // No server ever accepted that key, so no account has it.

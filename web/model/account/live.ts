@@ -42,7 +42,7 @@ export interface Live extends ServerLink {
   /** The queue of answers, starts and continuations. */
   readonly queue: DeviceQueue
   /** Unsent messages of the outbox. */
-  readonly leaving: ReadonlySignal<readonly Draft[]>
+  readonly unsent: ReadonlySignal<readonly Draft[]>
   /** Messages of the outbox that were stored: for `feed.take` of the open session. */
   onStored(listener: StoredListener): () => void
   /** Messages that the server permanently rejected, so that "Try again" can be offered. */
@@ -98,7 +98,7 @@ export async function openLive(
     const cipher = known && vault.openKey(known.dataEncryptionKey)
     return cipher && { ...cipher, pin: pins.of(session), numbers: numbersOf(session) }
   }
-  const leaving = signal<readonly Draft[]>([])
+  const unsent = signal<readonly Draft[]>([])
   const outbox = await openOutbox({
     journal: (await deviceDb()).journal(),
     send: sendOver(rest),
@@ -112,7 +112,7 @@ export async function openLive(
       for (const listener of setAside) listener(draft, refusal)
     },
     onChange: pending => {
-      leaving.value = pending
+      unsent.value = pending
     },
     onState: state => {
       // While retrying it has no more space than before.
@@ -179,7 +179,7 @@ export async function openLive(
     outbox,
     files,
     queue,
-    leaving,
+    unsent,
     cipherOf,
     cipherOfMachine,
     onStored: listener => added(stored, listener),

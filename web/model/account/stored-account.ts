@@ -2,7 +2,7 @@ import type { Renewal, SignedIn } from '../../../lib/client/index.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 
 /** The stored account, sealed, under the name `account`. */
-export interface KeptAccount {
+export interface StoredAccount {
   /** base64 */
   secret: string
   /** Absent until the server has accepted the key, and after it ended the sign-in. */
@@ -24,12 +24,12 @@ export interface KeptAccount {
 }
 
 /** A key that the server has accepted, on this device. */
-export type SignIn = KeptAccount & { token: string }
+export type SignIn = StoredAccount & { token: string }
 
 /** Its name in the device database. */
 export const entry = 'account'
 
-export function isKept(value: unknown): value is KeptAccount {
+export function isKept(value: unknown): value is StoredAccount {
   return typeof value === 'object' && value !== null && 'secret' in value && typeof value.secret === 'string'
 }
 
@@ -38,7 +38,7 @@ export function isSignedIn(value: unknown): value is SignIn {
 }
 
 /** The same account with the same sign-in, regardless of renewed tokens. */
-export function isSameSignIn(one: KeptAccount, other: KeptAccount): boolean {
+export function isSameSignIn(one: StoredAccount, other: StoredAccount): boolean {
   if (one.secret !== other.secret || one.renewal?.deviceSeed !== other.renewal?.deviceSeed) return false
   return one.renewal !== undefined || one.token === other.token
 }

@@ -8,7 +8,7 @@ import type { Answered, OpenRequest } from './decisions.ts'
 import type { Answers, OpenQuestion } from './questions.ts'
 
 /** The answers given here, and their state. */
-export interface Asking {
+export interface SentAnswers {
   /** Answers given here that are not completed yet, by request. */
   readonly lives: ReadonlySignal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>
   readonly questionStates: ReadonlySignal<ReadonlyMap<string, ReplyState>>
@@ -21,10 +21,10 @@ export interface Asking {
   dismiss(request: string): void
 }
 
-export function openAsking(
+export function openSentAnswers(
   { id, live, me }: { id: string; live: Live; me: string | undefined },
   known: { requests: ReadonlySignal<readonly OpenRequest[]>; answered: ReadonlySignal<readonly Answered[]> }
-): Asking {
+): SentAnswers {
   const { queue } = live
   const mine = computed(() => queue.of('reply').filter(reply => reply.session === id))
   return {

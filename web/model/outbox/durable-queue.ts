@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { CallFailureReason } from '../../../lib/client/index.ts'
 import { trueNow } from '../../core/clock.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
-import { keptList } from '../../core/stored-list.ts'
+import { storedList } from '../../core/stored-list.ts'
 
 /** A request of a person to be sent from this device, kept until it is done or they have read that it failed. */
 export interface Entry {
@@ -82,7 +82,7 @@ export function openQueue<Item extends Entry>({
   now = trueNow,
   after = timer
 }: QueueSources<Item>): DurableQueue<Item> {
-  const kept = keptList<Item>('queue', db)
+  const kept = storedList<Item>('queue', db)
   const all = signal<readonly Item[]>([])
   /** Entries that could not be stored. */
   const onlyHere = new Set<string>()

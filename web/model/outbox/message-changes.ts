@@ -1,10 +1,10 @@
 import { type Draft, giveUpDraft, newUserText, sealDraft } from '../../../lib/client/index.ts'
 import { home } from '../home.ts'
-import { type LeavingMessage, type MessageLink, metaOf, openedOf, tellChange } from './messages.ts'
+import { type MessageLink, metaOf, openedOf, tellChange, type UnsentMessage } from './messages.ts'
 
 /** In sending order. An edit is shown in place of its message; those that cannot be decrypted here are omitted. */
-export function leavingMessages(link: MessageLink, drafts: readonly Draft[]): LeavingMessage[] {
-  const messages = new Map<string, LeavingMessage>()
+export function unsentMessages(link: MessageLink, drafts: readonly Draft[]): UnsentMessage[] {
+  const messages = new Map<string, UnsentMessage>()
   for (const draft of drafts) {
     const body = openedOf(link, draft)
     if (body?.role !== 'user') continue
@@ -20,7 +20,7 @@ export function leavingMessages(link: MessageLink, drafts: readonly Draft[]): Le
  * Replaces the text, at the same place and with its own id. The server may have stored that id without confirming it:
  * then the new text is ignored, and a second message behind it replaces the text, if its wrapper supports that.
  */
-export async function changeMessage(link: MessageLink, { session, localId }: LeavingMessage, text: string): Promise<void> {
+export async function changeMessage(link: MessageLink, { session, localId }: UnsentMessage, text: string): Promise<void> {
   const cipher = link.cipherOf(session)
   const behind = await recalled(link, session, localId)
   const [first] = behind

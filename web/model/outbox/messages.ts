@@ -7,7 +7,7 @@ import type { Live } from '../account/live.ts'
 export type MessageLink = Pick<Live, 'outbox' | 'cipherOf'>
 
 /** A person's message that has not been sent from this device. */
-export interface LeavingMessage {
+export interface UnsentMessage {
   readonly session: string
   readonly localId: string
   readonly text: string
@@ -32,7 +32,7 @@ export function tellChange(change: MessageChange): void {
 }
 
 /** Neither it nor its edits are sent; parts that may have been sent are withdrawn by a message to the machine. */
-export async function withdrawMessage(link: MessageLink, { session, localId }: Pick<LeavingMessage, 'session' | 'localId'>): Promise<void> {
+export async function withdrawMessage(link: MessageLink, { session, localId }: Pick<UnsentMessage, 'session' | 'localId'>): Promise<void> {
   const drafts = link.outbox.pending.filter(draft => draft.session === session)
   for (const edit of drafts.filter(draft => metaOf(openedOf(link, draft)).replaces === localId)) {
     await takeBack(link, filesBefore(link, drafts, edit.localId))

@@ -5,7 +5,7 @@ import type { Reply } from './replies.ts'
 import type { WaitingStart } from './starts.ts'
 
 /** Entries that this device sends automatically, as soon as it can. */
-export interface Leaving {
+export interface UnsentEntries {
   readonly starts: readonly WaitingStart[]
   readonly replies: readonly Reply[]
   /** Messages, by session; only while offline, since otherwise they are sent in a moment. */
@@ -13,11 +13,11 @@ export interface Leaving {
 }
 
 /** Undefined if there are none. */
-export const leaving: ReadonlySignal<Leaving | undefined> = computed(() => {
+export const unsent: ReadonlySignal<UnsentEntries | undefined> = computed(() => {
   const link = live.value
   if (link === undefined) return undefined
   const counts = new Map<string, number>()
-  if (isStale.value) for (const { session } of link.leaving.value) counts.set(session, (counts.get(session) ?? 0) + 1)
+  if (isStale.value) for (const { session } of link.unsent.value) counts.set(session, (counts.get(session) ?? 0) + 1)
   const starts = link.queue.of('start')
   const replies = link.queue.of('reply').filter(({ state }) => state.type === 'queued')
   const messages = [...counts].map(([session, count]) => ({ session, count }))

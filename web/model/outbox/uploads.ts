@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '../../../lib/crypto/index.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
-import { keptList } from '../../core/stored-list.ts'
+import { storedList } from '../../core/stored-list.ts'
 import type { Attached } from '../session/attachment.ts'
 
 /** An upload, sealed as sent. */
@@ -25,7 +25,7 @@ export function unfinishedUploads(
   db: () => Promise<Pick<DeviceDb, 'read' | 'write' | 'remove'>> = deviceDb
 ): UnfinishedUploads {
   // The bytes are stored separately, so that they are written once.
-  const list = keptList<Omit<Upload, 'sealed'>>(`uploads.${session}`, db)
+  const list = storedList<Omit<Upload, 'sealed'>>(`uploads.${session}`, db)
   const bytesName = (key: string) => `upload.${session}.${key}`
   const quietly = (work: Promise<unknown>): Promise<void> =>
     work.then(

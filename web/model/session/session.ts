@@ -7,7 +7,7 @@ import type { Trouble } from '../account/machine-call.ts'
 import { noteEnding } from '../decisions/closed-decisions.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from '../decisions/decisions.ts'
 import { answeredQuestions, type OpenQuestion, openQuestions } from '../decisions/questions.ts'
-import { type Asking, openAsking } from '../decisions/sent-answers.ts'
+import { openSentAnswers, type SentAnswers } from '../decisions/sent-answers.ts'
 import { hasDaemon } from '../machines.ts'
 import { resumeSession, stopOnMachine } from '../start-and-stop.ts'
 import type { MachineView, SessionView } from '../store.ts'
@@ -22,7 +22,7 @@ import { openTexts, type SessionTexts } from './texts.ts'
 import { sayWatching } from './viewer.ts'
 
 /** One open session: its state, and what a person can do in it. The screen uses nothing else. */
-export interface SessionModel extends Asking {
+export interface SessionModel extends SentAnswers {
   readonly id: string
   /** Undefined if this device knows no such session. */
   readonly facts: ReadonlySignal<SessionFacts | undefined>
@@ -103,7 +103,7 @@ export function openSession(sources: SessionSources): SessionModel {
   const state = computed(() => session.value?.agentState ?? undefined)
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
   const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
-  const asking = openAsking(sources, { requests, answered })
+  const asking = openSentAnswers(sources, { requests, answered })
   const asked = signal(askedNothing)
   // Happy's daemon reports success if the process it found was about to end.
   let heardOf: ReturnType<typeof setTimeout> | undefined

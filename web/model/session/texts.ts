@@ -145,7 +145,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   const unleave = effect(() => {
     if (!isKnown.value) return
     const shown = new Set(mine.peek().map(text => text.localId))
-    mine.value = [...mine.peek(), ...leaving(id, live).filter(text => !shown.has(text.localId))]
+    mine.value = [...mine.peek(), ...unsentTexts(id, live).filter(text => !shown.has(text.localId))]
   })
 
   // On screen it is the same bubble, now stored.
@@ -199,7 +199,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   }
 }
 
-function leaving(id: string, live: Live): WaitingText[] {
+function unsentTexts(id: string, live: Live): WaitingText[] {
   const texts: WaitingText[] = []
   let files: Attached[] = []
   for (const draft of live.outbox.pending) {

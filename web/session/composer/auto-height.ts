@@ -3,7 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 const mostRows = 8
 
 /** As high as its text, up to eight lines; returns that limit. For browsers without `field-sizing`. */
-export function useGrowing(area: { current: HTMLTextAreaElement | null }, text: string, isShown: boolean): number {
+export function useAutoHeight(area: { current: HTMLTextAreaElement | null }, text: string, isShown: boolean): number {
   const [lines, setLines] = useState(1)
   useLayoutEffect(() => {
     const element = area.current

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 import { ModeButton } from '../mode/button.tsx'
-import { useGrowing } from './auto-height.ts'
+import { useAutoHeight } from './auto-height.ts'
 import type { Changes } from './changes.tsx'
 import { useFileDrop } from './file-drop.ts'
 import { ComposerMenu } from './menu.tsx'
@@ -91,7 +91,7 @@ export function Composer(props: {
     if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
     else sendNow(waits.isSteer)
   }, [waits, isUploading, chosen.length, isAsleep, isNotWoken])
-  const lines = useGrowing(area, text, props.isShown)
+  const lines = useAutoHeight(area, text, props.isShown)
   const { SuggestionList } = (caret !== undefined && suggestionList.get()) || {}
   const suggested = useSuggestions(text, caret, {
     commands: facts.commands,

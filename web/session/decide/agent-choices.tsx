@@ -7,7 +7,7 @@ import { session as words } from '../../words/session.ts'
 import { type Answerable, failureWords } from './answer-state.tsx'
 
 /** The agent's own choices in its words, for questions that are more than yes or no. Nothing is preselected. */
-export function OwnQuestion({ request, facts, isCurrent, mine, onAnswer }: Answerable) {
+export function AgentChoices({ request, facts, isCurrent, mine, onAnswer }: Answerable) {
   const [chosen, choose] = useState<PermissionChoice>()
   const isInert = useInert(`${request.id} ${request.shown ?? ''}`)
   const name = useId()

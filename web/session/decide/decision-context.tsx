@@ -12,7 +12,7 @@ import { AnsweredLine } from '../transcript/step-body.tsx'
 import { subjectOf } from './subject.ts'
 
 /** Beside a decision, if there is room: where it would run, and how similar ones were answered before. */
-export function BeforeThis({ model, facts, request }: { model: SessionModel; facts: SessionFacts; request: OpenRequest }) {
+export function DecisionContext({ model, facts, request }: { model: SessionModel; facts: SessionFacts; request: OpenRequest }) {
   const { command, heading, directory, paths, diffs } = subjectOf(request, facts.path)
   const files = [...new Set([...diffs.map(({ path }) => path), ...paths])]
   const entries = useTrial(model, request)

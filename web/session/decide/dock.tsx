@@ -12,7 +12,7 @@ import { session as words } from '../../words/session.ts'
 import { lasting } from '../../words/time.ts'
 import { HoldButton } from '../mode/hold.tsx'
 import { LockRefused, useStepUp } from '../mode/step-up.tsx'
-import { OwnQuestion } from './agent-choices.tsx'
+import { AgentChoices } from './agent-choices.tsx'
 import { AlwaysSheet } from './always.tsx'
 import { type Answerable, AnswerLife, failureWords } from './answer-state.tsx'
 import { DecisionBody } from './body.tsx'
@@ -73,7 +73,7 @@ export function DecisionDock(props: DockProps) {
       ) : isPlan(request) ? (
         <PlanButtons {...props} />
       ) : isOwn ? (
-        <OwnQuestion {...props} />
+        <AgentChoices {...props} />
       ) : (
         <Buttons {...props} subject={subject} titleId={title} />
       )}

@@ -22,7 +22,7 @@ import { callOfRequest, joinAnswered, withReasonsOnce } from '../transcript/step
 import type { Delivery, Receiver } from '../transcript/ticks.tsx'
 import { BlockView } from './block.tsx'
 import { SessionEmpty } from './empty.tsx'
-import { useReading } from './scroll-position.ts'
+import { useScrollPosition } from './scroll-position.ts'
 
 /** The transcript. It follows the end while the reader is there, and otherwise stays in place. */
 export function SessionLog(props: {
@@ -63,7 +63,7 @@ export function SessionLog(props: {
   const blocks = useMemo(() => blocksOf(items, loose, context.answered), [items, loose, context.answered])
 
   const lastSeq = transcript.messages.at(-1)?.seq ?? 0
-  const reading = useReading({
+  const reading = useScrollPosition({
     blocks,
     lastSeq,
     sentCount: props.sentCount,
@@ -126,7 +126,7 @@ export function SessionLog(props: {
                       from: 'app',
                       isSteer: text.isSteer
                     }}
-                    delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'leaving'}
+                    delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'sending'}
                     to={to}
                     isNewest={index === waiting.length - 1}
                     onRetry={() => void model.texts.retry(text.localId)}

@@ -35,7 +35,7 @@ const endPx = 48
  * The reader's position. At the end the log follows new blocks; elsewhere the visible part stays in place when blocks are added above or
  * below. Only the blocks around the reader are drawn; those below keep their former height.
  */
-export function useReading(of: {
+export function useScrollPosition(of: {
   blocks: readonly Block[]
   lastSeq: number
   sentCount: number

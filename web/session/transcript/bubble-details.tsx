@@ -39,7 +39,7 @@ export interface BubbleActions {
 }
 
 /** When it reached each stage, and its actions. */
-export function BubbleMore(props: {
+export function BubbleDetails(props: {
   id: string
   written: Written
   delivery: Delivery

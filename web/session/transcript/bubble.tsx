@@ -25,7 +25,7 @@ export function Bubble(props: {
   const [isWhole, setWhole] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
-  const { BubbleMore } = (isOpen && more.get()) || {}
+  const { BubbleDetails } = (isOpen && more.get()) || {}
   const isLong = written.text.split('\n').length > mostLines || written.text.length > mostCharacters
   if (written.isWithdrawn) {
     return (
@@ -80,8 +80,8 @@ export function Bubble(props: {
           />
         )}
       </button>
-      {BubbleMore && (
-        <BubbleMore id={panel} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />
+      {BubbleDetails && (
+        <BubbleDetails id={panel} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />
       )}
       {delivery === 'failed' && (
         <span class="me-acts">

@@ -3,7 +3,7 @@ import { session as words } from '../../words/session.ts'
 import { clockTime, fullTime } from '../../words/time.ts'
 
 /** The state of a message, as far as this device knows: a machine without receipts may have it all the same. */
-export type Delivery = 'device' | 'leaving' | 'stored' | 'machine' | 'read' | 'failed'
+export type Delivery = 'device' | 'sending' | 'stored' | 'machine' | 'read' | 'failed'
 
 /** The recipient of a message. */
 export interface Receiver {
@@ -34,8 +34,8 @@ function textOf({ delivery, at, readAt, to: { host, agent, tells } }: Parameters
   switch (delivery) {
     case 'device':
       return words.onDevice
-    case 'leaving':
-      return words.leaving
+    case 'sending':
+      return words.sending
     case 'stored':
       return tells ? words.storedNotReached(host) : words.storedAt(clockTime(at, Date.now()))
     case 'machine':
@@ -49,7 +49,7 @@ function textOf({ delivery, at, readAt, to: { host, agent, tells } }: Parameters
 
 const icons: Readonly<Record<Delivery, IconName>> = {
   device: 'clock-3',
-  leaving: 'clock-3',
+  sending: 'clock-3',
   stored: 'check',
   machine: 'check-check',
   read: 'check-check',

@@ -36,7 +36,7 @@ export const lists: ListWords = {
   leavingStart: (agent, folder) => `在 ${folder} 中启动 ${agent}`,
   leavingWhen: host => `${host} 在线且 Afield 打开时开始`,
   leavingDecision: what => `你的决定：${what}`,
-  leavingMessages: n => `${n} 条消息`,
+  unsentMessages: n => `${n} 条消息`,
   takeBack: '撤回',
   save: '保存',
 

@@ -28,7 +28,7 @@ export const session: SessionWords = {
   readBy: agent => `${agent} 已读`,
   readByAt: (agent, time) => `${agent} 已读，${time}`,
   onDevice: '在此设备上，等待连接',
-  leaving: '正在发送',
+  sending: '正在发送',
   notDelivered: '未送达。',
   edit: '编辑',
   discard: '丢弃',

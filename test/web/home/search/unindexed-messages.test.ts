@@ -2,7 +2,7 @@ import t from 'tap'
 import { sealed } from '../../../../lib/protocol/wire/ids.ts'
 import type { MessageRecord } from '../../../../lib/protocol/wire/records.ts'
 import * as v from '../../../../lib/schema.ts'
-import { type ReadPlace, unreadPages } from '../../../../web/home/search/unindexed-messages.ts'
+import { type ReadPlace, unindexedPages } from '../../../../web/home/search/unindexed-messages.ts'
 
 const farOn = 27_000_000
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
@@ -72,7 +72,7 @@ function serverWith(seqs: readonly number[]) {
 async function read(server: ReturnType<typeof serverWith>, place: ReadPlace | undefined, seq: number) {
   const seqs: number[] = []
   let isAnew = false
-  for await (const page of unreadPages(server.ask, place, seq)) {
+  for await (const page of unindexedPages(server.ask, place, seq)) {
     isAnew ||= page.isAnew
     seqs.push(...page.messages.map(message => message.seq))
   }

@@ -1,7 +1,7 @@
 import 'fake-indexeddb/auto'
 import t, { type Test } from 'tap'
 import { type DeviceDb, openDeviceDb } from '../../../../web/core/device-db.ts'
-import { type Account, accountOfTab, type KeptAccount, type SignIn, type SignInEvents } from '../../../../web/model/account/account.ts'
+import { type Account, accountOfTab, type SignIn, type SignInEvents, type StoredAccount } from '../../../../web/model/account/account.ts'
 
 const day = 24 * 3600_000
 const renewal = { deviceSeed: 'seed', account: 'a', serverKeyId: 'k', expiresAt: day }
@@ -123,13 +123,13 @@ t.test('a browser that cannot store anything is reported', async t => {
 })
 
 /** A browser profile: its storage, and tabs that receive each other's messages. */
-async function device(t: Test, account: KeptAccount, { opensAtOnce = true } = {}) {
+async function device(t: Test, account: StoredAccount, { opensAtOnce = true } = {}) {
   const name = `account-${devices++}`
   const db = await openDeviceDb(name)
   await db.write('account', account)
   return {
     db,
-    kept: () => db.read('account') as Promise<KeptAccount | undefined>,
+    kept: () => db.read('account') as Promise<StoredAccount | undefined>,
     openTab: () => openTab(t, name, opensAtOnce)
   }
 }

@@ -15,7 +15,7 @@ import {
 import { dataKeyCipher, engine } from '../../../../lib/crypto/index.ts'
 import { encryptedContent } from '../../../../lib/protocol/wire/records.ts'
 import * as v from '../../../../lib/schema.ts'
-import { changeMessage, leavingMessages } from '../../../../web/model/outbox/message-changes.ts'
+import { changeMessage, unsentMessages } from '../../../../web/model/outbox/message-changes.ts'
 import { withdrawMessage } from '../../../../web/model/outbox/messages.ts'
 
 t.before(() => cryptoReady())
@@ -37,7 +37,7 @@ async function waiting() {
   const link = { outbox, cipherOf: () => cipher }
   for (const text of ['one', 'two', 'three']) await outbox.put(sealDraft(cipher, 's1', newUserText(text)))
   const find = (text: string) => {
-    const found = leavingMessages(link, outbox.pending).find(each => each.text === text)
+    const found = unsentMessages(link, outbox.pending).find(each => each.text === text)
     if (!found) throw new Error('it does not wait')
     return found
   }

@@ -63,7 +63,7 @@ export const openLive: typeof realOpenLive = async account => {
       isRead: Promise.resolve(),
       async close() {}
     },
-    leaving: signal(waiting),
+    unsent: signal(waiting),
     cipherOf: () => (unsent ? cipher : undefined),
     cipherOfMachine: () => open,
     onStored: () => nothing,

@@ -3,7 +3,7 @@ import { type NumberWanted, type Question, readNumber } from '../../../../lib/pr
 import { decide as words } from '../../../words/decide.ts'
 
 /** A custom answer: a text, or the requested number. */
-export function OwnWords(props: OwnProps) {
+export function CustomAnswer(props: OwnProps) {
   const { question, value, onInput, hasFocus = false } = props
   if (question.number) return <OwnNumber {...props} wanted={question.number} />
   return (

@@ -10,7 +10,7 @@ import { decide as words } from '../../../words/decide.ts'
 import { session } from '../../../words/session.ts'
 import { AnswerLife, failureWords } from '../answer-state.tsx'
 import { AskDock, type QuestionProps } from './ask-dock.tsx'
-import { OwnWords } from './custom-answer.tsx'
+import { CustomAnswer } from './custom-answer.tsx'
 import { LinkQuestion } from './link.tsx'
 
 /** A question of the agent, in place of the composer. */
@@ -166,7 +166,7 @@ function Choices({
     else if (allowsOther && digit === options.length + 1) toggleOwn()
   })
   if (options.length === 0)
-    return <OwnWords question={question} value={answer.other ?? ''} onInput={other => onAnswer({ values: [], other })} />
+    return <CustomAnswer question={question} value={answer.other ?? ''} onInput={other => onAnswer({ values: [], other })} />
   return (
     <fieldset class="opts" aria-label={multiSelect ? words.chooseAny : words.chooseOne}>
       {multiSelect && <legend>{words.chooseAny}</legend>}
@@ -192,7 +192,7 @@ function Choices({
           </span>
         </label>
       )}
-      {hasOwn && <OwnWords question={question} value={answer.other ?? ''} onInput={other => onAnswer({ ...answer, other })} hasFocus />}
+      {hasOwn && <CustomAnswer question={question} value={answer.other ?? ''} onInput={other => onAnswer({ ...answer, other })} hasFocus />}
     </fieldset>
   )
 }
