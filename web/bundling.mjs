@@ -110,7 +110,7 @@ function listed(names) {
 }
 
 /** Routes for other clients. A test checks that the app calls none of them. */
-export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
+export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unsupported|usage)\.ts$/
 const table = 'lib/protocol/wire/routes.ts'
 /** Called by few screens, which import them: the link's route table omits them. See `web/core/notification-routes.ts`. */
 const laterRoutes = './routes/push.ts'

@@ -28,9 +28,9 @@ import { ownOrigins } from './actions/sign-in/origins.ts'
 import { mostPairingMs } from './actions/sign-in/pairing-requests.ts'
 import { readNetworks, readTrustedProxies } from './address.ts'
 import { openBackups, type TakeBackup } from './chores/backups.ts'
-import { Caretaker } from './chores/caretaker.ts'
 import { Deliveries } from './chores/deliveries.ts'
 import { LeftoverSweep } from './chores/leftover-sweep.ts'
+import { Maintenance } from './chores/maintenance.ts'
 import { Presence } from './chores/presence.ts'
 import { Retention } from './chores/retention.ts'
 import { StoreTime, type Taken } from './chores/store-time.ts'
@@ -40,18 +40,18 @@ import { openControl } from './control/socket.ts'
 import { makeDataDirectory, openMode } from './data-directory.ts'
 import { openEdge } from './edge/app.ts'
 import { createHttpHandlers } from './edge/http/handlers.ts'
-import { reachableUrls } from './edge/listen/reach.ts'
+import { InFlight } from './edge/listen/in-flight.ts'
+import { reachableUrls } from './edge/listen/reachable-urls.ts'
 import type { Routes } from './edge/listen/routes.ts'
-import { UnderWay } from './edge/listen/under-way.ts'
 import { loadUws } from './edge/listen/uws.ts'
 import { createEventHandlers } from './edge/socket/events.ts'
 import { Hub } from './hub/hub.ts'
 import { newId } from './ids.ts'
 import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
+import { customProvider, unknownProvider } from './push/custom-provider.ts'
 import { expoPush } from './push/expo.ts'
 import { ntfyPush } from './push/ntfy.ts'
 import { type Outbound, openOutbound } from './push/outbound.ts'
-import { ownProvider, unknownProvider } from './push/own.ts'
 import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
 import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
@@ -218,7 +218,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     let ownPort = options.port
     const outbound = openOutbound({ allowed: readNetworks(options.pushAllow, '--push-allow'), ownPort: () => ownPort }, { now })
     closers.add(() => outbound.close())
-    const providers = ownPush ? [ownProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
+    const providers = ownPush ? [customProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
     const isWatched = (account: AccountId) => hub.isWatched(account)
     const deliveries = new Deliveries({ store, providers, isWatched, clock, now, time, mayRemove, metrics, onError })
     closers.add(() => deliveries.close())
@@ -254,8 +254,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     }
     const { safekeeping } = store
     if (safekeeping) {
-      const caretaker = new Caretaker({ store: safekeeping, clock, now, log })
-      closers.add(() => caretaker.close())
+      const maintenance = new Maintenance({ store: safekeeping, clock, now, log })
+      closers.add(() => maintenance.close())
       counted?.watchRows({ soundness: () => safekeeping.soundness(), now })
     } else if (options.backupEvery !== undefined) safekeepingOf(store)
     const backups = openBackups(options, { clock, now, log, take: takeBackup })
@@ -264,20 +264,20 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const serving: ControlDeps['serving'] & {} = { signup: policy?.signup ? 'own' : options.signup }
     const control = await openControl({ ...deps, options, backups, serving })
     closers.add(() => control.close())
-    const underWay = new UnderWay()
-    const handlers = underWay.watch(createHttpHandlers(deps))
+    const inFlight = new InFlight()
+    const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {
       ...deps,
       app,
-      underWay,
+      inFlight,
       handlers,
-      events: createEventHandlers({ ...deps, isLimited, underWay }),
+      events: createEventHandlers({ ...deps, isLimited, inFlight }),
       newRequestId: requestIds(instance),
-      isServing: () => !underWay.isClosing,
+      isServing: () => !inFlight.isClosing,
       backups,
       needsSetupCode: async () => setup !== undefined && !(await store.hasAccounts()),
       async health() {
-        if (underWay.isClosing) return 'draining'
+        if (inFlight.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'
         return safekeeping?.soundness().isFull ? 'storage-full' : 'ok'
       },
@@ -291,11 +291,11 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; fix it with chmod 700')
 
     const close = async () => {
-      underWay.isClosing = true
+      inFlight.isClosing = true
       log.info({}, 'Finishing running requests')
       edge.stopListening()
       calls.end()
-      await underWay.settled(drainWithinMs, clock)
+      await inFlight.settled(drainWithinMs, clock)
       hub.closeConnections()
       await closers.close()
       log.info({}, 'Closed')

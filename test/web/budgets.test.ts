@@ -6,7 +6,7 @@ import { accessKeyRoutes } from '../../lib/protocol/wire/routes/access-keys.ts'
 import { artifactRoutes } from '../../lib/protocol/wire/routes/artifacts.ts'
 import { kvListRoutes } from '../../lib/protocol/wire/routes/kv-lists.ts'
 import { pushRoutes } from '../../lib/protocol/wire/routes/push.ts'
-import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
+import { unsupportedRoutes } from '../../lib/protocol/wire/routes/unsupported.ts'
 import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
 import { lucide } from '../../web/ui/icons/lucide.ts'
 import { laterChinese } from '../../web/words/zh/later.ts'
@@ -69,7 +69,7 @@ t.test('styles and icons stay small', async t => {
 })
 
 t.test('the app requests no route that was left out of it', async t => {
-  const names = Object.keys({ ...accessKeyRoutes, ...artifactRoutes, ...kvListRoutes, ...unofferedRoutes, ...usageRoutes })
+  const names = Object.keys({ ...accessKeyRoutes, ...artifactRoutes, ...kvListRoutes, ...unsupportedRoutes, ...usageRoutes })
   t.same(sourcesThatAsk(names), [])
   t.ok(sources.length > 200 && names.length > 10)
 })

@@ -14,7 +14,7 @@ import type { bytesIn, bytesOut } from './routes/route.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { signUpRoutes } from './routes/sign-up.ts'
-import { unofferedRoutes } from './routes/unoffered.ts'
+import { unsupportedRoutes } from './routes/unsupported.ts'
 import { usageRoutes } from './routes/usage.ts'
 
 export { type BytesIn, type BytesOut, bytesIn, bytesOut, type Route } from './routes/route.ts'
@@ -35,7 +35,7 @@ export const routes = {
   ...accessKeyRoutes,
   ...usageRoutes,
   ...changeRoutes,
-  ...unofferedRoutes,
+  ...unsupportedRoutes,
   ...pushRoutes
 } as const
 

@@ -110,7 +110,7 @@ class Lane {
   readonly #provider: PushProvider
   readonly #clears: readonly ChannelKind[]
   readonly #onTried: (delivery: DueDelivery) => void
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   readonly #byAccount = new Map<AccountId, number>()
   readonly #closing = new AbortController()
   #cancel: () => void = () => {}
@@ -139,14 +139,14 @@ class Lane {
     this.#isWoken = false
     this.#cancel()
     await this.#round
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
     this.#cancel()
   }
 
   async #run(): Promise<void> {
     this.#isWoken = false
     try {
-      while (this.#underWay.size < mostUnderWay && !this.#closing.signal.aborted) {
+      while (this.#inFlight.size < mostUnderWay && !this.#closing.signal.aborted) {
         const due = await this.#claim()
         if (due.length === 0) break
         for (const batch of this.#batches(due)) this.#begin(batch)
@@ -162,7 +162,7 @@ class Lane {
     const { store, now } = this.#deps
     const { kind, mostAtOnce } = this.#provider
     const busy = [...this.#byAccount].filter(([, count]) => count >= mostOfAnAccount).map(([account]) => account)
-    const limit = mostAtOnce > 1 ? mostAtOnce : mostUnderWay - this.#underWay.size
+    const limit = mostAtOnce > 1 ? mostAtOnce : mostUnderWay - this.#inFlight.size
     return store.claimDeliveries({
       kind,
       now: now(),
@@ -186,7 +186,7 @@ class Lane {
     const attempt = this.#attempt(batch)
       .catch(this.#deps.onError)
       .finally(() => {
-        this.#underWay.delete(attempt)
+        this.#inFlight.delete(attempt)
         for (const account of accounts) {
           const left = (this.#byAccount.get(account) ?? 1) - 1
           if (left > 0) this.#byAccount.set(account, left)
@@ -194,7 +194,7 @@ class Lane {
         }
         this.wake()
       })
-    this.#underWay.add(attempt)
+    this.#inFlight.add(attempt)
   }
 
   async #attempt(batch: readonly DueDelivery[]): Promise<void> {
@@ -292,11 +292,11 @@ class Lane {
 
   async #plan(): Promise<void> {
     const { store, now } = this.#deps
-    if (this.#underWay.size >= mostUnderWay) return
+    if (this.#inFlight.size >= mostUnderWay) return
     const next = await store.nextDelivery(this.#provider.kind)
     const inMs = next === undefined ? lookEveryMs : Math.min(lookEveryMs, next - now())
     // A due delivery that was not claimed waits for one in progress, whose end wakes this lane.
-    if (inMs > 0 || this.#underWay.size === 0) this.#later(Math.max(inMs, 20))
+    if (inMs > 0 || this.#inFlight.size === 0) this.#later(Math.max(inMs, 20))
   }
 
   #later(ms: number): void {

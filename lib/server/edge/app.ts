@@ -15,21 +15,21 @@ import { createStaticFiles } from './http/static.ts'
 import { type StatusDeps, serveStatus } from './http/status.ts'
 import { Turn } from './http/turn.ts'
 import { welcome } from './http/welcome.ts'
-import { LargePlaces } from './listen/large-places.ts'
+import { LargePacketSlots } from './listen/large-packet-slots.ts'
+import { ownListener, sharedListener } from './listen/listener.ts'
 import { createOwnAddress } from './listen/own-address.ts'
-import { ownPlace, sharedPlace } from './listen/place.ts'
+import { PreSignInSlots } from './listen/pre-sign-in-slots.ts'
 import { createProxyHint } from './listen/proxy-hint.ts'
 import { putTwice, type Routes } from './listen/routes.ts'
 import { Strangers } from './listen/strangers.ts'
-import { WidePlaces } from './listen/wide-places.ts'
 import { createAckIds } from './socket/ack-ids.ts'
 import { Backlog } from './socket/backlog.ts'
+import { ConnectionAdmission } from './socket/connection-admission.ts'
 import type { EngineConnection } from './socket/engineio.ts'
 import { EventQueue } from './socket/event-queue.ts'
 import { Heartbeat } from './socket/heartbeat.ts'
 import { PollingClients } from './socket/polling.ts'
 import { SocketConnection, type SocketDeps } from './socket/socketio.ts'
-import { Visits } from './socket/visits.ts'
 import { webSocketBehaviors } from './socket/websocket-routes.ts'
 
 /** The memory for all bodies that are arriving or being processed, and all unread answers. */
@@ -54,36 +54,36 @@ export async function openEdge(
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
     Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
-  const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
-  const { secure } = place
+  const listener = deps.app ? sharedListener(deps.app, options) : ownListener(options, deps)
+  const { secure } = listener
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock, deps.onError)
   const isSecure = secure || options.publicUrl?.startsWith('https:') === true
   const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
   const outflow = new Outflow({ clock: deps.clock, unread: memory.answers, onError: deps.onError })
-  const files = createStaticFiles({ secure: isSecure, dev: options.dev, underWay: deps.underWay, outflow })
+  const files = createStaticFiles({ secure: isSecure, dev: options.dev, inFlight: deps.inFlight, outflow })
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
   const reads = new ReadQueue(deps.onError)
   const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, reads, corsOrigin: options.corsOrigin }
-  const largePlaces = new LargePlaces(options, deps)
-  const visits = new Visits({
+  const largePacketSlots = new LargePacketSlots(options, deps)
+  const connectionAdmission = new ConnectionAdmission({
     ...options,
     isProxy: deps.isProxy,
     strangers,
     hint: createProxyHint(deps),
-    widePlaces: new WidePlaces(options, deps),
-    largePlaces
+    preSignInSlots: new PreSignInSlots(options, deps),
+    largePacketSlots
   })
   const sockets = { ...deps, ...memory, nextAckId: createAckIds(), eventQueue: new EventQueue() }
   const engine = {
     ...http,
     heartbeat,
-    visits,
-    largePlaces,
+    connectionAdmission,
+    largePacketSlots,
     limits: options.limits,
-    backlog: new Backlog(deps.underWay),
+    backlog: new Backlog(deps.inFlight),
     accept: (connection: EngineConnection) => new SocketConnection(sockets, connection)
   }
   const polling = new PollingClients(engine)
@@ -114,9 +114,9 @@ export async function openEdge(
     heartbeat.close()
     turn.end()
     outflow.flush()
-    place.close()
+    listener.close()
   }
-  const { port, stopListening } = await place.open(serveOn).catch(error => {
+  const { port, stopListening } = await listener.open(serveOn).catch(error => {
     close()
     throw error
   })

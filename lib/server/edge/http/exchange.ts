@@ -5,7 +5,7 @@ import type { Budget } from '../../budget.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Logger } from '../../watch/log.ts'
 import type { Metrics } from '../../watch/metrics.ts'
-import type { UnderWay } from '../listen/under-way.ts'
+import type { InFlight } from '../listen/in-flight.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
 import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
@@ -15,7 +15,7 @@ export interface ExchangeDeps {
   corsOrigin: string
   turn: Turn
   outflow: Outflow
-  underWay: Pick<UnderWay, 'begin'>
+  inFlight: Pick<InFlight, 'begin'>
   /** The memory for large unread answers. */
   answers: Budget
   log: Logger
@@ -52,7 +52,7 @@ export function openExchange(
 ): Exchange {
   const { turn, outflow, answers, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
-  const leave = deps.underWay.begin()
+  const leave = deps.inFlight.begin()
   let requestId: string | undefined
   let isOver = false
   const client = new Client()

@@ -78,7 +78,7 @@ import {
   uploadOf
 } from '../../records.ts'
 import type { Sender } from './request.ts'
-import { unofferedHandlers } from './unoffered.ts'
+import { unsupportedHandlers } from './unsupported.ts'
 
 export interface Asked<Name extends RouteName> {
   caller: Name extends OpenRouteName ? undefined : Caller
@@ -261,7 +261,7 @@ export function createHttpHandlers(
     markReceipts: ({ caller, params, body }) => markReceipts(deps, caller, params.id, body),
     callMethod: ({ caller, body, gone }) => callMethod(deps, caller, body, gone()).then(result => ({ result })),
 
-    ...unofferedHandlers
+    ...unsupportedHandlers
   }
 }
 

@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../../assets.ts'
+import type { InFlight } from '../listen/in-flight.ts'
 import { pathOf } from '../listen/routes.ts'
-import type { UnderWay } from '../listen/under-way.ts'
 import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 
 interface StaticFiles {
@@ -29,7 +29,7 @@ interface StaticFilesDeps {
   secure: boolean
   /** The files are read again at every request, and the page is told. */
   dev: boolean
-  underWay: Pick<UnderWay, 'begin'>
+  inFlight: Pick<InFlight, 'begin'>
   outflow: Outflow
 }
 
@@ -46,7 +46,7 @@ const types: Record<string, string> = {
 }
 
 /** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
-export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFilesDeps): StaticFiles {
+export function createStaticFiles({ secure, dev, inFlight, outflow }: StaticFilesDeps): StaticFiles {
   const read = () => new Set(listAssets('web/'))
   const atStart = dev ? undefined : read()
   const fileByName = new Map<string, File>()
@@ -105,7 +105,7 @@ export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFile
 
   // The bytes are in memory once, however many clients read them and however slowly.
   async function sendLarge(response: HttpResponse, client: Client, body: Buffer, writeHead: () => void): Promise<void> {
-    const leave = underWay.begin()
+    const leave = inFlight.begin()
     await sendPieces(response, client, { total: body.length, next: at => body.subarray(at), writeHead })
     leave()
   }

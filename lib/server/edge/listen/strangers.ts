@@ -58,7 +58,7 @@ export class Strangers {
   }
 
   /** Whether connections from there may start with large packets. */
-  mayBeWide(from: string): boolean {
+  maySendLarge(from: string): boolean {
     return this.isKnown(from) && !this.#barred.has(from)
   }
 

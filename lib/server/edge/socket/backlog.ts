@@ -1,5 +1,5 @@
 import type { LargeFrame } from '../../hub/frames.ts'
-import type { UnderWay } from '../listen/under-way.ts'
+import type { InFlight } from '../listen/in-flight.ts'
 
 /** A connection with waiting data. */
 export interface Behind {
@@ -16,12 +16,12 @@ const mostBytes = 256 * 1024 * 1024
 export class Backlog {
   readonly #most: number
   readonly #waitsBy = new Map<Behind, { own: number; shared: number }>()
-  readonly #underWay: Pick<UnderWay, 'begin'>
+  readonly #inFlight: Pick<InFlight, 'begin'>
   #total = 0
   #end: (() => void) | undefined
 
-  constructor(underWay: Pick<UnderWay, 'begin'>, most: number = mostBytes) {
-    this.#underWay = underWay
+  constructor(inFlight: Pick<InFlight, 'begin'>, most: number = mostBytes) {
+    this.#inFlight = inFlight
     this.#most = most
   }
 
@@ -54,7 +54,7 @@ export class Backlog {
   }
 
   #settle(): void {
-    if (this.#total > 0) this.#end ??= this.#underWay.begin()
+    if (this.#total > 0) this.#end ??= this.#inFlight.begin()
     else if (this.#end) {
       this.#end()
       this.#end = undefined

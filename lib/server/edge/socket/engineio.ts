@@ -3,10 +3,10 @@ import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../../protocol
 import type { CloseReason } from '../../hub/connection.ts'
 import type { Frame } from '../../hub/frames.ts'
 import type { Turn, Writer } from '../http/turn.ts'
-import type { Width } from '../listen/widths.ts'
+import type { PacketSize } from '../listen/packet-sizes.ts'
+import type { AdmittedConnection } from './connection-admission.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import { Pace, paceIsWholeAfterMs } from './pace.ts'
-import type { Visit } from './visits.ts'
 
 /** What a client may leave unread besides the data of one turn, and how much may follow while it reads nothing. */
 export const mostUnreadBytes = 1024 * 1024
@@ -27,7 +27,7 @@ export interface Transport {
    */
   signedIn(account: string): boolean
   /** They left. Returns how large packets it goes on to take. */
-  signedOut(): Width
+  signedOut(): PacketSize
   /** Accepts the packets of a turn. False if the client is too far behind: then the connection must end. */
   write(packets: readonly Frame[]): boolean
   /** The connection is over; tells the client as far as the transport can, and is not called again. */
@@ -85,27 +85,27 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   account: string | undefined
   #transport: Transport | undefined
   readonly #deps: EngineDeps
-  readonly #visit: Visit
+  readonly #admitted: AdmittedConnection
   #heardAt = -paceIsWholeAfterMs
   #pace: Pace | undefined
   #handler: EngineHandler | undefined
   #waiting: Frame[] | undefined
 
-  constructor(transport: Transport, deps: EngineDeps, visit: Visit) {
+  constructor(transport: Transport, deps: EngineDeps, admitted: AdmittedConnection) {
     this.sid = deps.newId()
     this.#deps = deps
-    this.#visit = visit
+    this.#admitted = admitted
     this.#transport = transport
     const { upgrades } = transport
     const open = { sid: this.sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
     this.send(`0${JSON.stringify(open)}`)
     deps.heartbeat.alive(this)
     this.#handler = deps.accept(this)
-    visit.onCrowded = () => this.close('crowded')
+    admitted.onCrowded = () => this.close('crowded')
   }
 
   get network(): string {
-    return this.#visit.network
+    return this.#admitted.network
   }
 
   get mostBytes(): number {
@@ -123,15 +123,15 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** A client signed in. False if the connection cannot continue as it is. */
   signedIn(account: string): boolean {
     this.account = account
-    this.#visit.signedIn()
+    this.#admitted.signedIn()
     return this.#transport?.signedIn(account) ?? false
   }
 
   /** They left, and it stays as a stranger's, if there is a place for as large packets as it takes. */
   signedOut(): void {
     this.account = undefined
-    const width = this.#transport?.signedOut() ?? 'narrow'
-    if (!this.#visit.signedOut(width, () => this.close('crowded'))) this.close('client-left')
+    const packetSize = this.#transport?.signedOut() ?? 'small'
+    if (!this.#admitted.signedOut(packetSize, () => this.close('crowded'))) this.close('client-left')
   }
 
   isOn(transport: Transport): boolean {
@@ -247,7 +247,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.#deps.heartbeat.leave(this)
     this.#handler?.closed()
     this.#handler = undefined
-    this.#visit.leave()
+    this.#admitted.leave()
     this.onEnd?.()
   }
 }

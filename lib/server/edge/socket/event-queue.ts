@@ -8,7 +8,7 @@ const mostWaiting = 32_768
 const mostAnswerBytes = 64 * 1024 * 1024
 
 interface Line {
-  underWay: number
+  inFlight: number
   answerBytes: number
   waiting: Waiting[]
 }
@@ -39,7 +39,7 @@ export class EventQueue {
    * when the answer is counted. Resolves then; undefined when so many wait already that this one is not taken.
    */
   take(account: AccountId, answerBytes: number, begin: () => Promise<unknown>): Promise<void> | undefined {
-    const line = this.#lines.get(account) ?? { underWay: 0, answerBytes: 0, waiting: [] }
+    const line = this.#lines.get(account) ?? { inFlight: 0, answerBytes: 0, waiting: [] }
     if (line.waiting.length >= mostWaiting) return undefined
     this.#lines.set(account, line)
     return new Promise(over => {
@@ -50,16 +50,16 @@ export class EventQueue {
 
   /** Begins those that there is room for, in order. */
   #goOn(account: AccountId, line: Line, isItsTurn = this.#blocked.size === 0): void {
-    let { underWay, answerBytes } = line
+    let { inFlight, answerBytes } = line
     let count = 0
     for (const next of line.waiting) {
       const own = answerBytes + next.answerBytes
-      if (underWay >= mostUnderWay || own > this.#most / 2) break
+      if (inFlight >= mostUnderWay || own > this.#most / 2) break
       if (next.answerBytes > 0 && !(isItsTurn && this.#answerBytes - line.answerBytes + own <= this.#most)) {
         this.#blocked.add(account)
         break
       }
-      underWay += 1
+      inFlight += 1
       answerBytes = own
       count += 1
     }
@@ -67,16 +67,16 @@ export class EventQueue {
   }
 
   #begin(account: AccountId, line: Line, { answerBytes, begin, over }: Waiting): void {
-    line.underWay += 1
+    line.inFlight += 1
     line.answerBytes += answerBytes
     this.#answerBytes += answerBytes
     begin().then(() => {
-      line.underWay -= 1
+      line.inFlight -= 1
       line.answerBytes -= answerBytes
       this.#answerBytes -= answerBytes
       over()
       if (answerBytes > 0) this.#unblock()
-      if (line.underWay > 0) return
+      if (line.inFlight > 0) return
       // Only when the whole batch is over: one at a time would each get a commit of its own. And in a
       // separate turn: those over at once would otherwise occupy the loop until none is left.
       if (line.waiting.length > 0) setImmediate(() => this.#goOn(account, line))

@@ -21,7 +21,7 @@ import type { Limits } from '../../limits.ts'
 import { artifactRecordOf, cellAckOf, filled, namedDataOf } from '../../records.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Metrics } from '../../watch/metrics.ts'
-import type { UnderWay } from '../listen/under-way.ts'
+import type { InFlight } from '../listen/in-flight.ts'
 import type { Accepted } from './accepted.ts'
 
 /** This many consecutive rejected calls are answered before their connection is closed. */
@@ -67,11 +67,11 @@ export function createEventHandlers(
     metrics: Pick<Metrics, 'eventTaken'>
     isLimited: boolean
     limits: Pick<Limits, 'check'>
-    underWay: Pick<UnderWay, 'begin'>
+    inFlight: Pick<InFlight, 'begin'>
     onError: (error: unknown) => void
   }
 ): EventHandlers {
-  const { presence, calls, hub, metrics, isLimited, limits, underWay, onError } = deps
+  const { presence, calls, hub, metrics, isLimited, limits, inFlight, onError } = deps
 
   const handlers: Handlers = {
     async ping(from) {
@@ -205,7 +205,7 @@ export function createEventHandlers(
         return done
       }
       const work = runAndReply(name, from, payload, reply)
-      work.finally(underWay.begin())
+      work.finally(inFlight.begin())
       if (name !== 'ping' && name !== 'rpc-call') from.writes(work)
       // The parameters of a call are counted where they wait for its callee. It is over with this turn and not at once, so
       // that no more calls of an account begin in one turn than other events.

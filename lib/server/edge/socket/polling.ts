@@ -9,13 +9,13 @@ import { Client, mostAtOnce, type Outflow, sendPieces } from '../http/outflow.ts
 import { statusLine } from '../http/reply.ts'
 import { lengthOf, readBody } from '../http/request.ts'
 import type { Turn } from '../http/turn.ts'
-import type { Width } from '../listen/widths.ts'
+import type { PacketSize } from '../listen/packet-sizes.ts'
 import type { Backlog, Behind } from './backlog.ts'
+import type { AdmittedConnection, ConnectionAdmission } from './connection-admission.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
 import { payloadOf, receivePayload } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
-import { Unread } from './unread.ts'
-import type { Visit, Visits } from './visits.ts'
+import { SendQueue } from './send-queue.ts'
 
 /**
  * Connections that started by polling cost an attacker one request each, and us memory until they are
@@ -48,12 +48,12 @@ class PollingTransport implements Transport, Behind {
   /** An answer in progress; ends it. */
   #cutAnswer: (() => void) | undefined
   readonly #deps: PollingTransportDeps
-  readonly #unread: Unread
+  readonly #sendQueue: SendQueue
   readonly #onEvicted: () => void
 
   constructor(deps: PollingTransportDeps, onEvicted: () => void) {
     this.#deps = deps
-    this.#unread = new Unread(this, deps)
+    this.#sendQueue = new SendQueue(this, deps)
     this.#onEvicted = onEvicted
   }
 
@@ -67,7 +67,7 @@ class PollingTransport implements Transport, Behind {
   }
 
   get readAt(): number {
-    return this.#unread.readAt
+    return this.#sendQueue.readAt
   }
 
   // A body is counted while it arrives.
@@ -75,8 +75,8 @@ class PollingTransport implements Transport, Behind {
     return true
   }
 
-  signedOut(): Width {
-    return 'narrow'
+  signedOut(): PacketSize {
+    return 'small'
   }
 
   /** Answers with unread packets, as soon as there are some. */
@@ -87,7 +87,7 @@ class PollingTransport implements Transport, Behind {
 
   // A client that waits for an answer is not behind, however large the answer.
   write(packets: readonly Frame[]): boolean {
-    const isNear = this.#unread.push(packets, { most: mostUnreadBytes, isBlocked: this.#poll === undefined })
+    const isNear = this.#sendQueue.push(packets, { most: mostUnreadBytes, isBlocked: this.#poll === undefined })
     if (isNear) this.#reply()
     return isNear
   }
@@ -98,23 +98,23 @@ class PollingTransport implements Transport, Behind {
   }
 
   takeUnread(): Frame[] {
-    return this.#unread.takeAll()
+    return this.#sendQueue.takeAll()
   }
 
   end(reason: CloseReason): void {
     this.probe?.close('client-left')
     this.cancelPost?.()
     this.#cutAnswer?.()
-    this.#unread.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
+    this.#sendQueue.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
     this.#reply()
-    this.#unread.clear()
+    this.#sendQueue.clear()
   }
 
   #reply(): void {
     const poll = this.#poll
-    if (!poll || (this.#unread.isEmpty && !this.isReleasing)) return
+    if (!poll || (this.#sendQueue.isEmpty && !this.isReleasing)) return
     this.#poll = undefined
-    const frames = this.#unread.takeWhole(mostOfAnswer)
+    const frames = this.#sendQueue.takeWhole(mostOfAnswer)
     const parts = payloadOf(frames)
     const [only = Buffer.from(noop)] = parts
     if (parts.length < 2 && only.length <= mostAtOnce) poll.send(only)
@@ -128,14 +128,14 @@ class PollingTransport implements Transport, Behind {
     const total = bytesOf(parts)
     const shared = bytesOf(large.map(({ bytes }) => bytes))
     for (const frame of large) backlog.hold(frame)
-    this.#unread.hold(total - shared, shared)
+    this.#sendQueue.hold(total - shared, shared)
     this.#cutAnswer = () => poll.cut()
     await poll.sendPieces(parts, () => {
-      this.#unread.read()
+      this.#sendQueue.read()
       return new Promise(resolve => turn.piece(resolve))
     })
     this.#cutAnswer = undefined
-    this.#unread.hold(0)
+    this.#sendQueue.hold(0)
     for (const frame of large) backlog.release(frame)
   }
 }
@@ -148,7 +148,7 @@ type PollingClientsDeps = EngineDeps & {
   corsOrigin: string
   bodies: Budget
   outflow: Outflow
-  visits: Visits
+  connectionAdmission: ConnectionAdmission
   backlog: Backlog
   isServing: () => boolean
 }
@@ -183,7 +183,7 @@ export class PollingClients {
     const refusal = engineRefusalOf({ query, method, isUpgrade: false }, this)
     const client = this.#clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
-    else if (!client) this.#open(exchange, this.#deps.visits.begin(response, request))
+    else if (!client) this.#open(exchange, this.#deps.connectionAdmission.begin(response, request))
     // It has upgraded to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
@@ -191,13 +191,13 @@ export class PollingClients {
     else exchange.refuse(engineRefusals.badRequest)
   }
 
-  #open(exchange: PollingExchange, visit: Visit | undefined): void {
-    if (!visit) {
+  #open(exchange: PollingExchange, admitted: AdmittedConnection | undefined): void {
+    if (!admitted) {
       exchange.refuse(engineRefusals.forbidden)
       return
     }
     const transport = new PollingTransport(this.#deps, () => connection.close('slow-consumer'))
-    const connection = new EngineConnection(transport, this.#deps, visit)
+    const connection = new EngineConnection(transport, this.#deps, admitted)
     this.#clientBySid.set(connection.sid, { connection, transport })
     connection.onEnd = () => this.#clientBySid.delete(connection.sid)
     poll({ connection, transport }, exchange)

@@ -9,7 +9,7 @@ import type { Connection } from '../../hub/connection.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { Limits, Seats } from '../../limits.ts'
 import { isWorthReport } from '../../refusals.ts'
-import type { UnderWay } from '../listen/under-way.ts'
+import type { InFlight } from '../listen/in-flight.ts'
 import { Accepted } from './accepted.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -37,7 +37,7 @@ export interface SocketDeps {
   limits: Pick<Limits, 'check' | 'charge' | 'take'>
   /** Of all that has arrived and is not handled yet. */
   bodies: Budget
-  underWay: Pick<UnderWay, 'begin' | 'isClosing'>
+  inFlight: Pick<InFlight, 'begin' | 'isClosing'>
   onError: (error: unknown) => void
 }
 
@@ -180,10 +180,10 @@ export class SocketConnection implements EngineHandler {
   }
 
   #queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
-    const { eventQueue, events, underWay } = this.#deps
+    const { eventQueue, events, inFlight } = this.#deps
     const work = eventQueue.take(accepted.account, events.answerBytes(name), async () => {
       // Nothing new is started; without an answer the client knows that this was not.
-      if (!underWay.isClosing) await events.handle(accepted, name, payload, reply)
+      if (!inFlight.isClosing) await events.handle(accepted, name, payload, reply)
     })
     if (work) this.#letGoAfter(work)
     else this.#engine.close('too-fast')

@@ -2,15 +2,15 @@ import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior 
 import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
 import type { Headers } from '../http/byte-answer.ts'
 import { Client, type Outflow } from '../http/outflow.ts'
-import type { LargePlaces } from '../listen/large-places.ts'
+import type { LargePacketSlots } from '../listen/large-packet-slots.ts'
+import { type PacketSize, packetSizes } from '../listen/packet-sizes.ts'
 import { pathOf } from '../listen/routes.ts'
-import { type Width, widths } from '../listen/widths.ts'
 import type { Backlog } from './backlog.ts'
+import type { AdmittedConnection, ConnectionAdmission } from './connection-admission.ts'
 import { EngineConnection, type EngineDeps } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
 import { type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
 import { Probe } from './upgrade.ts'
-import type { Visit, Visits } from './visits.ts'
 import { type UserData, type WebSocket, WebSocketTransport } from './websocket.ts'
 
 const idleTimeoutS = 120
@@ -23,8 +23,8 @@ const versionOffer: Headers = [
 
 interface WebSocketDeps extends EngineDeps {
   polling: PollingClients
-  visits: Visits
-  largePlaces: LargePlaces
+  connectionAdmission: ConnectionAdmission
+  largePacketSlots: LargePacketSlots
   backlog: Backlog
   outflow: Outflow
   corsOrigin: string
@@ -32,50 +32,50 @@ interface WebSocketDeps extends EngineDeps {
 
 /**
  * The WebSocket side of the Socket.IO endpoint: connections that start here, and upgrades from polling.
- * There is one for each width, since the library sets the maximum packet size per route, and allows one
+ * There is one for each size, since the library sets the maximum packet size per route, and allows one
  * route per path: each route passes the rest on to the next match, and the last one handles them all.
  */
 export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserData>[] {
-  const { visits, largePlaces } = deps
-  const contexts: Partial<Record<Width, us_socket_context_t>> = {}
-  const behaviorOf = (width: Width, upgrade: NonNullable<WebSocketBehavior<UserData>['upgrade']>) => ({
+  const { connectionAdmission, largePacketSlots } = deps
+  const contexts: Partial<Record<PacketSize, us_socket_context_t>> = {}
+  const behaviorOf = (packetSize: PacketSize, upgrade: NonNullable<WebSocketBehavior<UserData>['upgrade']>) => ({
     ...webSocketBehavior(deps),
-    maxPayloadLength: widths[width],
+    maxPayloadLength: packetSizes[packetSize],
     upgrade
   })
-  const passOn = (width: Width) =>
-    behaviorOf(width, (_, request, context) => {
-      contexts[width] = context
+  const passOn = (packetSize: PacketSize) =>
+    behaviorOf(packetSize, (_, request, context) => {
+      contexts[packetSize] = context
       request.setYield(true)
     })
-  const last = behaviorOf('wide', (response, request, context) => {
-    contexts.wide = context
+  const last = behaviorOf('large', (response, request, context) => {
+    contexts.large = context
     if (!pathOf(request).startsWith(`${socketPath}/`)) {
       request.setYield(true)
       return
     }
     const begun = beginUpgrade(deps, response, request)
     if (!begun) return
-    const upgrade = (width: Width) => begun.upgrade(width, contexts[width] ?? context)
-    const { client, visit } = begun
-    if (client) upgrade(widthAfter(client, largePlaces))
-    if (!visit) return
+    const upgrade = (packetSize: PacketSize) => begun.upgrade(packetSize, contexts[packetSize] ?? context)
+    const { client, admitted } = begun
+    if (client) upgrade(packetSizeAfter(client, largePacketSlots))
+    if (!admitted) return
     response.onAborted(() => {
       giveUp()
-      visit.leave()
+      admitted.leave()
     })
     // It is counted from here on, so it makes room like any other; the connection takes this over once it
     // exists.
-    visit.onCrowded = () => response.close()
-    const giveUp = visits.widen(visit, upgrade)
+    admitted.onCrowded = () => response.close()
+    const giveUp = connectionAdmission.choosePacketSize(admitted, upgrade)
   })
-  return [passOn('narrow'), passOn('usual'), last]
+  return [passOn('small'), passOn('usual'), last]
 }
 
 /** For an upgrade from polling, which was signed in there. */
-function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Width {
-  if (!connection.isSignedIn) return 'narrow'
-  return largePlaces.widthFor(connection.network)
+function packetSizeAfter({ connection }: PollingClient, largePacketSlots: LargePacketSlots): PacketSize {
+  if (!connection.isSignedIn) return 'small'
+  return largePacketSlots.packetSizeFor(connection.network)
 }
 
 function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
@@ -90,9 +90,9 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
       const transport = new WebSocketTransport(ws as WebSocket<UserData>, deps)
       data.transport = transport
       if (data.polling) Probe.begin(transport, data.polling, deps.clock)
-      else if (data.visit) {
-        data.visit.onLate = () => transport.evict()
-        transport.receiver = new EngineConnection(transport, deps, data.visit)
+      else if (data.admitted) {
+        data.admitted.onLate = () => transport.evict()
+        transport.receiver = new EngineConnection(transport, deps, data.admitted)
       }
     },
     message(ws, message, isBinary) {
@@ -100,7 +100,7 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
       const receiver = transport?.receiver
       transport?.took(message.byteLength)
       // Before it is copied: a message on a wide socket may be large although nobody has signed in.
-      if (receiver && message.byteLength > Math.max(receiver.mostBytes, widths.narrow)) transport.evict()
+      if (receiver && message.byteLength > Math.max(receiver.mostBytes, packetSizes.small)) transport.evict()
       else if (!isBinary) receiver?.receive(Buffer.from(message).toString())
       // The bytes are only valid during the call.
       else receiver?.receiveBinary(Buffer.from(message.slice(0)))
@@ -118,15 +118,15 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
 }
 
 interface Begun {
-  /** An upgrade from polling; otherwise the visit that starts. */
+  /** An upgrade from polling; otherwise the admitted connection that starts. */
   client: PollingClient | undefined
-  visit: Visit | undefined
-  upgrade(width: Width, context: us_socket_context_t): void
+  admitted: AdmittedConnection | undefined
+  upgrade(packetSize: PacketSize, context: us_socket_context_t): void
 }
 
 /** Undefined if rejected. Values needed later are copied, because the request is only valid during the call. */
 function beginUpgrade(
-  { polling, visits, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'outflow' | 'corsOrigin'>,
+  { polling, connectionAdmission, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'connectionAdmission' | 'outflow' | 'corsOrigin'>,
   response: HttpResponse,
   request: HttpRequest
 ): Begun | undefined {
@@ -143,20 +143,20 @@ function beginUpgrade(
     return undefined
   }
   const client = polling.find(query.get('sid') ?? '')
-  const visit = client ? undefined : visits.begin(response, request)
-  if (!client && !visit) {
+  const admitted = client ? undefined : connectionAdmission.begin(response, request)
+  if (!client && !admitted) {
     turnAway(engineRefusals.forbidden)
     return undefined
   }
   const key = request.getHeader('sec-websocket-key')
   const protocol = request.getHeader('sec-websocket-protocol')
   const extensions = request.getHeader('sec-websocket-extensions')
-  const network = (visit ?? client?.connection)?.network ?? ''
-  const upgrade = (width: Width, context: us_socket_context_t) => {
-    const data = { transport: undefined, width, network, polling: client, visit }
+  const network = (admitted ?? client?.connection)?.network ?? ''
+  const upgrade = (packetSize: PacketSize, context: us_socket_context_t) => {
+    const data = { transport: undefined, packetSize, network, polling: client, admitted }
     response.cork(() => response.upgrade<UserData>(data, key, protocol, extensions, context))
   }
-  return { client, visit, upgrade }
+  return { client, admitted, upgrade }
 
   function turnAway(why: EngineRefusal, how: { status?: string; headers?: Headers } = {}): void {
     const asker = new Client()

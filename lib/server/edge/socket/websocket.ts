@@ -1,14 +1,14 @@
 import type * as uws from 'uWebSockets.js'
 import { type CloseReason, closeCodes } from '../../hub/connection.ts'
 import { type Frame, pieceBytes } from '../../hub/frames.ts'
-import type { LargePlace, LargePlaces } from '../listen/large-places.ts'
-import { type Width, widths } from '../listen/widths.ts'
+import type { LargePacketSlot, LargePacketSlots } from '../listen/large-packet-slots.ts'
+import { type PacketSize, packetSizes } from '../listen/packet-sizes.ts'
 import type { Backlog, Behind } from './backlog.ts'
+import type { AdmittedConnection } from './connection-admission.ts'
 import { type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
 import { Pace } from './pace.ts'
 import type { PollingClient } from './polling.ts'
-import { type Piece, Unread } from './unread.ts'
-import type { Visit } from './visits.ts'
+import { type Piece, SendQueue } from './send-queue.ts'
 
 const none: readonly string[] = []
 /** How long a client that is behind may take to read the rest, so that it gets the close reason. */
@@ -19,14 +19,14 @@ const tooLarge = 'Received too big message'
 /** The data of a WebSocket from its handshake on. */
 export interface UserData {
   transport: WebSocketTransport | undefined
-  width: Width
+  packetSize: PacketSize
   network: string
-  /** The connection that upgrades to this WebSocket; otherwise the visit that starts with it. */
+  /** The connection that upgrades to this WebSocket; otherwise the admitted connection that starts with it. */
   polling: PollingClient | undefined
-  visit: Visit | undefined
+  admitted: AdmittedConnection | undefined
 }
 
-type TransportDeps = Pick<EngineDeps, 'clock' | 'limits' | 'turn'> & { backlog: Backlog; largePlaces: LargePlaces }
+type TransportDeps = Pick<EngineDeps, 'clock' | 'limits' | 'turn'> & { backlog: Backlog; largePacketSlots: LargePacketSlots }
 
 /** Its types omit that a message may be sent in parts. */
 export interface WebSocket<Data> extends uws.WebSocket<Data> {
@@ -42,42 +42,42 @@ export class WebSocketTransport implements Transport, Behind {
   readonly #deps: TransportDeps
   #pingPace: Pace | undefined
   /** What waits for the client to read, once anything did. */
-  #unread: Unread | undefined
+  #sendQueue: SendQueue | undefined
   /** It requested its turn to write a piece. */
   #isInLine = false
   /** Why it ends, while earlier data is still being read. */
   #ending: CloseReason | undefined
   #isClosed = false
   #cancelLinger: (() => void) | undefined
-  readonly #width: Width
+  readonly #packetSize: PacketSize
   readonly #network: string
   #isSignedIn = false
   /** While it is signed in and may send the largest packets. */
-  #largePlace: LargePlace | undefined
+  #largePacketSlot: LargePacketSlot | undefined
 
   constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
     this.#ws = ws
     this.#deps = deps
-    const { width, network } = ws.getUserData()
-    this.#width = width
+    const { packetSize, network } = ws.getUserData()
+    this.#packetSize = packetSize
     this.#network = network
   }
 
   signedIn(account: string): boolean {
     this.#isSignedIn = true
-    const width = this.#width
+    const packetSize = this.#packetSize
     const network = this.#network
-    if (width === 'narrow') return true
-    this.#largePlace ??= this.#deps.largePlaces.take({ account, width, network, makeRoom: () => this.evict() })
-    return this.#largePlace !== undefined
+    if (packetSize === 'small') return true
+    this.#largePacketSlot ??= this.#deps.largePacketSlots.take({ account, packetSize, network, makeRoom: () => this.evict() })
+    return this.#largePacketSlot !== undefined
   }
 
   // The library sets the maximum packet size when the WebSocket opens, and does not change it.
-  signedOut(): Width {
+  signedOut(): PacketSize {
     this.#isSignedIn = false
-    this.#largePlace?.leave()
-    this.#largePlace = undefined
-    return this.#width
+    this.#largePacketSlot?.leave()
+    this.#largePacketSlot = undefined
+    return this.#packetSize
   }
 
   get upgrades(): readonly string[] {
@@ -85,7 +85,7 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   get readAt(): number | undefined {
-    return this.#unread?.readAt
+    return this.#sendQueue?.readAt
   }
 
   get #mostUnread(): number {
@@ -95,14 +95,14 @@ export class WebSocketTransport implements Transport, Behind {
   // Little data is sent at once. Everything else is held by reference and passed on piece by piece, as the
   // client reads: the library would copy it whole for each.
   write(packets: readonly Frame[]): boolean {
-    if (isLittle(packets) && (this.#unread?.isEmpty ?? true) && this.#ws.getBufferedAmount() === 0) {
+    if (isLittle(packets) && (this.#sendQueue?.isEmpty ?? true) && this.#ws.getBufferedAmount() === 0) {
       this.#sendSmall(packets)
       if (this.#ws.getBufferedAmount() > 0) this.#count()
       return true
     }
-    this.#unread ??= new Unread(this, this.#deps)
-    this.#unread.hold(this.#ws.getBufferedAmount())
-    const isNear = this.#unread.push(packets, { most: this.#mostUnread, isBlocked: this.#ws.getBufferedAmount() > 0 })
+    this.#sendQueue ??= new SendQueue(this, this.#deps)
+    this.#sendQueue.hold(this.#ws.getBufferedAmount())
+    const isNear = this.#sendQueue.push(packets, { most: this.#mostUnread, isBlocked: this.#ws.getBufferedAmount() > 0 })
     if (isNear) this.#goOn()
     return isNear
   }
@@ -111,7 +111,7 @@ export class WebSocketTransport implements Transport, Behind {
   drained(): void {
     const isAllRead = this.#ws.getBufferedAmount() === 0
     this.#count()
-    this.#unread?.read()
+    this.#sendQueue?.read()
     if (this.#ending && isAllRead) this.#hangUp(this.#ending)
     else this.#goOn()
   }
@@ -129,8 +129,8 @@ export class WebSocketTransport implements Transport, Behind {
   end(reason: CloseReason): void {
     // Earlier packets of the same turn, such as rejections, are still delivered; nobody waits for a large
     // message.
-    if (reason !== 'slow-consumer' && this.#unread) this.#sendSmall(this.#unread.takeSmall())
-    this.#unread?.clear()
+    if (reason !== 'slow-consumer' && this.#sendQueue) this.#sendSmall(this.#sendQueue.takeSmall())
+    this.#sendQueue?.clear()
     this.#count()
     // If the client ignores the close, the library would hold it for many seconds, and an unauthenticated
     // place would be worth more than one.
@@ -148,18 +148,18 @@ export class WebSocketTransport implements Transport, Behind {
   /** The WebSocket is closed. */
   closed(why: string): void {
     this.#isClosed = true
-    if (why === tooLarge && this.#isSignedIn && this.#width !== 'wide')
-      this.#deps.largePlaces.want(this.#network, this.#width === 'usual' ? 'wide' : 'usual')
-    this.#largePlace?.leave()
+    if (why === tooLarge && this.#isSignedIn && this.#packetSize !== 'large')
+      this.#deps.largePacketSlots.want(this.#network, this.#packetSize === 'usual' ? 'large' : 'usual')
+    this.#largePacketSlot?.leave()
     this.#cancelLinger?.()
-    this.#unread?.clear()
-    this.#unread?.hold(0)
+    this.#sendQueue?.clear()
+    this.#sendQueue?.hold(0)
     this.receiver?.gone()
   }
 
   /** A message of this many bytes has arrived completely. */
   took(bytes: number): void {
-    if (bytes > (this.#width === 'wide' ? widths.usual : widths.narrow)) this.#largePlace?.use()
+    if (bytes > (this.#packetSize === 'large' ? packetSizes.usual : packetSizes.small)) this.#largePacketSlot?.use()
   }
 
   #hangUp(reason: CloseReason): void {
@@ -168,12 +168,12 @@ export class WebSocketTransport implements Transport, Behind {
 
   /** What the library still holds is read first, and it reports when it is. */
   #goOn(): void {
-    if (this.#isInLine || !this.#unread || this.#unread.isEmpty || this.#ws.getBufferedAmount() > 0) return
+    if (this.#isInLine || !this.#sendQueue || this.#sendQueue.isEmpty || this.#ws.getBufferedAmount() > 0) return
     this.#isInLine = true
-    this.#deps.turn.piece(() => this.#sendPiece(this.#unread))
+    this.#deps.turn.piece(() => this.#sendPiece(this.#sendQueue))
   }
 
-  #sendPiece(unread: Unread | undefined): void {
+  #sendPiece(unread: SendQueue | undefined): void {
     this.#isInLine = false
     if (!unread || this.#isClosed || this.#ending) return
     this.#ws.cork(() => {
@@ -202,8 +202,8 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   #count(): void {
-    this.#unread ??= new Unread(this, this.#deps)
-    this.#unread.hold(this.#ws.getBufferedAmount())
+    this.#sendQueue ??= new SendQueue(this, this.#deps)
+    this.#sendQueue.hold(this.#ws.getBufferedAmount())
   }
 }
 

@@ -45,14 +45,14 @@ t.test('while closing it is not ready from the first moment, and finishes reques
   }
   t.match(await ask(), /^HTTP\/1\.1 200 .*"ready":true/s)
 
-  const underWay = ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
+  const inFlight = ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
   // Answered after the other was taken in.
   await ada.call('GET', '/v1/sessions')
   const closed = server.close()
   t.match(await ask(), /^HTTP\/1\.1 503 .*"ready":false,"reason":"draining"/s)
   await t.rejects(openTcp(t, server), 'nobody new is let in')
   letAnswer()
-  t.match(await underWay, { status: 200, body: { result: 'sent' } })
+  t.match(await inFlight, { status: 200, body: { result: 'sent' } })
   await closed
 })
 

@@ -32,7 +32,7 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     limits,
     bodies: new Budget(10_000),
     eventQueue: new EventQueue(),
-    underWay: { isClosing: false },
+    inFlight: { isClosing: false },
     onError: (error: unknown) => errors.push(error)
   } as unknown as SocketDeps
   const open = async () => {
@@ -102,7 +102,7 @@ t.test('a method is not registered for a connection that left while its event wa
   const deps = {
     hub: { register: (_: Accepted, method: string) => registered.push(method) },
     metrics: { eventTaken() {} },
-    underWay: { begin: () => () => {} },
+    inFlight: { begin: () => () => {} },
     limits: unlimited,
     onError: t.error
   } as unknown as Parameters<typeof createEventHandlers>[0]
@@ -132,7 +132,7 @@ t.test('no more calls of an account begin in one turn than other events, however
   const deps = {
     calls: { call },
     metrics: { eventTaken() {} },
-    underWay: { begin: () => () => {} },
+    inFlight: { begin: () => () => {} },
     limits: unlimited,
     onError: t.error
   } as unknown as Parameters<typeof createEventHandlers>[0]

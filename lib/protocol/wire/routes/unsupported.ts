@@ -10,7 +10,7 @@ const refused = v.never()
  * Features that existing clients request and this server does not have: friends, GitHub, voice, vendor tokens. Answered as
  * empty or not configured, in shapes that they accept; a missing route would be requested again forever.
  */
-export const unofferedRoutes = {
+export const unsupportedRoutes = {
   listFriends: route({
     method: 'GET',
     path: '/v1/friends',

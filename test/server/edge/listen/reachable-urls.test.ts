@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import t from 'tap'
-import { reachableUrls } from '../../../../lib/server/edge/listen/reach.ts'
+import { reachableUrls } from '../../../../lib/server/edge/listen/reachable-urls.ts'
 
 const at = (address: string, family: 'IPv4' | 'IPv6' = 'IPv4', internal = false) =>
   ({ address, family, internal, netmask: '', mac: '', cidr: null, scopeid: 0 }) as NetworkInterfaceInfo

@@ -1,61 +1,61 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { networkOf, subnetOf, type TrustedProxies } from '../../address.ts'
 import { addressOf } from '../http/request.ts'
-import type { LargePlaces } from '../listen/large-places.ts'
+import type { LargePacketSlots } from '../listen/large-packet-slots.ts'
+import type { PacketSize } from '../listen/packet-sizes.ts'
+import type { PreSignInSlot, PreSignInSlots } from '../listen/pre-sign-in-slots.ts'
 import type { ProxyHint } from '../listen/proxy-hint.ts'
 import type { Comer, Strangers } from '../listen/strangers.ts'
-import type { WidePlace, WidePlaces } from '../listen/wide-places.ts'
-import type { Width } from '../listen/widths.ts'
 
-interface VisitsDeps {
+interface AdmissionDeps {
   strangers: Strangers
   isProxy: TrustedProxies
   hint: ProxyHint
-  widePlaces: WidePlaces
-  largePlaces: Pick<LargePlaces, 'widthFor'>
+  preSignInSlots: PreSignInSlots
+  largePacketSlots: Pick<LargePacketSlots, 'packetSizeFor'>
   corsOrigin: string
   publicUrl?: string | undefined
 }
 
 /** Admits new connections. */
-export class Visits {
-  readonly #deps: VisitsDeps
+export class ConnectionAdmission {
+  readonly #deps: AdmissionDeps
   readonly #publicHost: string | undefined
 
-  constructor(deps: VisitsDeps) {
+  constructor(deps: AdmissionDeps) {
     this.#deps = deps
     this.#publicHost = hostOf(deps.publicUrl ?? '')
   }
 
   /**
-   * Calls `ready` once, with the packet size that the visit may start with. The returned function cancels
+   * Calls `ready` once, with the packet size that the connection may start with. The returned function cancels
    * the wait.
    */
-  widen(visit: Visit, ready: (width: Width) => void): () => void {
-    const { strangers, widePlaces, largePlaces } = this.#deps
-    const from = subnetOf(visit.address)
-    const width = largePlaces.widthFor(visit.network)
-    if (width === 'narrow' || !strangers.mayBeWide(from)) {
-      ready('narrow')
+  choosePacketSize(admitted: AdmittedConnection, ready: (packetSize: PacketSize) => void): () => void {
+    const { strangers, preSignInSlots, largePacketSlots } = this.#deps
+    const from = subnetOf(admitted.address)
+    const packetSize = largePacketSlots.packetSizeFor(admitted.network)
+    if (packetSize === 'small' || !strangers.maySendLarge(from)) {
+      ready('small')
       return () => {}
     }
-    return widePlaces.enter(from, width, place => {
-      visit.widePlace = place
-      place?.whenLate(() => {
+    return preSignInSlots.enter(from, packetSize, slot => {
+      admitted.preSignInSlot = slot
+      slot?.whenLate(() => {
         strangers.bar(from)
-        visit.onLate()
+        admitted.onLate()
       })
-      ready(place?.width ?? 'narrow')
+      ready(slot?.packetSize ?? 'small')
     })
   }
 
   /** Undefined for a page that may not call this server. */
-  begin(response: HttpResponse, request: HttpRequest): Visit | undefined {
+  begin(response: HttpResponse, request: HttpRequest): AdmittedConnection | undefined {
     const page = this.#pageOf(request)
     if (page !== '' && this.#deps.corsOrigin !== '*') return undefined
     const address = addressOf(response, request, this.#deps.isProxy)
     this.#deps.hint(address, request)
-    return new Visit(address, page, this.#deps)
+    return new AdmittedConnection(address, page, this.#deps)
   }
 
   /**
@@ -80,23 +80,23 @@ function hostOf(url: string): string | undefined {
 }
 
 /** Where a connection comes from; unauthenticated until a sign-in. */
-export class Visit implements Comer {
+export class AdmittedConnection implements Comer {
   readonly address: string
   readonly page: string
   /** While it may send large packets without a sign-in. */
-  widePlace: WidePlace | undefined
-  /** Called when it held such a place for too long; what it sent must be dropped at once. */
+  preSignInSlot: PreSignInSlot | undefined
+  /** Called when it held such a slot for too long; what it sent must be dropped at once. */
   onLate: () => void = () => {}
-  /** Called when others need its place; it must close. */
+  /** Called when others need its slot; it must close. */
   onCrowded: () => void = () => {}
   readonly #strangers: Strangers
-  readonly #widePlaces: WidePlaces
+  readonly #preSignInSlots: PreSignInSlots
 
-  constructor(address: string, page: string, { strangers, widePlaces }: Pick<VisitsDeps, 'strangers' | 'widePlaces'>) {
+  constructor(address: string, page: string, { strangers, preSignInSlots }: Pick<AdmissionDeps, 'strangers' | 'preSignInSlots'>) {
     this.address = address
     this.page = page
     this.#strangers = strangers
-    this.#widePlaces = widePlaces
+    this.#preSignInSlots = preSignInSlots
     strangers.come(this)
   }
 
@@ -110,21 +110,21 @@ export class Visit implements Comer {
 
   /** Signed in: it counts for its account, and no longer for its address. */
   signedIn(): void {
-    this.widePlace?.leave()
+    this.preSignInSlot?.leave()
     this.#strangers.leave(this)
     this.#strangers.know(subnetOf(this.address))
   }
 
-  /** They left it, and it stays open, unless there is no place for packets of that width; `makeRoom` ends it when others need the place. */
-  signedOut(width: Width, makeRoom: () => void): boolean {
+  /** They left it, and it stays open, unless there is no slot for packets of that size; `makeRoom` ends it when others need the slot. */
+  signedOut(packetSize: PacketSize, makeRoom: () => void): boolean {
     this.#strangers.come(this)
-    if (width === 'narrow') return true
-    this.widePlace = this.#widePlaces.stay(subnetOf(this.address), width, makeRoom)
-    return this.widePlace !== undefined
+    if (packetSize === 'small') return true
+    this.preSignInSlot = this.#preSignInSlots.stay(subnetOf(this.address), packetSize, makeRoom)
+    return this.preSignInSlot !== undefined
   }
 
   leave(): void {
-    this.widePlace?.leave()
+    this.preSignInSlot?.leave()
     this.#strangers.leave(this)
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../../async/clock.ts'
  * Work in progress: requests from their head to the last byte of their answer, events until they are
  * answered, and data that clients have not read yet. The server waits for it before it ends [L1].
  */
-export class UnderWay {
+export class InFlight {
   isClosing = false
   #count = 0
   #onNone: (() => void) | undefined

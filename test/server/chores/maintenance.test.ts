@@ -1,11 +1,11 @@
 import t from 'tap'
-import { Caretaker } from '../../../lib/server/chores/caretaker.ts'
+import { Maintenance } from '../../../lib/server/chores/maintenance.ts'
 import type { Logger } from '../../../lib/server/watch/log.ts'
 import type { Soundness } from '../../../lib/store/safekeeping.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
 t.test('the store is checked every second, and each change is reported once [F1] [F5]', async t => {
-  const { clock, said, so, scrubs, caretaker } = setUp()
+  const { clock, said, so, scrubs, maintenance } = setUp()
   for (const next of [{}, { isFull: true }, { isFull: true, damaged: 2 }, { damaged: 2 }, { damaged: 2 }]) {
     Object.assign(so, { isFull: false, damaged: 0 }, next)
     clock.advance(1_000)
@@ -13,7 +13,7 @@ t.test('the store is checked every second, and each change is reported once [F1]
   }
   t.equal(scrubs(), 5)
   t.match(said, [/disk is full/, /damaged/, /space again/])
-  await caretaker.close()
+  await maintenance.close()
   clock.advance(10_000)
   await settled()
   t.equal(scrubs(), 5)
@@ -21,7 +21,7 @@ t.test('the store is checked every second, and each change is reported once [F1]
 })
 
 t.test('after comparing all rows the scrub pauses for an hour [F5]', async () => {
-  const { clock, scrubs, endRound, caretaker } = setUp()
+  const { clock, scrubs, endRound, maintenance } = setUp()
   endRound()
   for (let second = 0; second < 3600; second++) {
     clock.advance(1_000)
@@ -31,18 +31,18 @@ t.test('after comparing all rows the scrub pauses for an hour [F5]', async () =>
   clock.advance(1_000)
   await settled()
   t.equal(scrubs(), 2)
-  await caretaker.close()
+  await maintenance.close()
 })
 
 t.test('a store that fails meanwhile stops neither the server nor the checks', async t => {
-  const { clock, failWith, scrubs, caretaker } = setUp()
+  const { clock, failWith, scrubs, maintenance } = setUp()
   failWith(new Error('the store is closed'))
   clock.advance(1_000)
   await settled()
   clock.advance(1_000)
   await settled()
   t.equal(scrubs(), 2)
-  await caretaker.close()
+  await maintenance.close()
 })
 
 function setUp() {
@@ -72,7 +72,7 @@ function setUp() {
     endRound: () => {
       isLast = true
     },
-    caretaker: new Caretaker({ store, clock, now: clock.now, log })
+    maintenance: new Maintenance({ store, clock, now: clock.now, log })
   }
 }
 

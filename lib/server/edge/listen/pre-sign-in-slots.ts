@@ -1,6 +1,6 @@
 import type { Clock } from '../../../async/clock.ts'
 import { Budget, type Share } from '../../budget.ts'
-import { type Width, widths } from './widths.ts'
+import { type PacketSize, packetSizes } from './packet-sizes.ts'
 
 /**
  * The memory for unfinished packets together, half of it for one network: one of the largest, and eight
@@ -8,7 +8,7 @@ import { type Width, widths } from './widths.ts'
  */
 const mostBytes = 64 * 1024 * 1024
 /**
- * A sign-in takes a round trip: if none of the places became free for this long, none will soon, and nobody
+ * A sign-in takes a round trip: if none of the slots became free for this long, none will soon, and nobody
  * waits.
  */
 const waitWithinMs = 1_000
@@ -17,14 +17,14 @@ const mostWaiting = 256
 const signInWithinMs = 5_000
 
 /** For a socket not signed in yet that may send larger packets than others. */
-export class WidePlace {
-  readonly width: Width
+export class PreSignInSlot {
+  readonly packetSize: PacketSize
   #onLate = () => {}
   #leaveOnce: (() => void) | undefined
 
   /** Without a clock nobody is ever late. */
-  constructor(width: Width, leave: () => void, clock?: Clock) {
-    this.width = width
+  constructor(packetSize: PacketSize, leave: () => void, clock?: Clock) {
+    this.packetSize = packetSize
     const cancel = clock?.after(signInWithinMs, () => this.#onLate()) ?? (() => {})
     this.#leaveOnce = () => {
       cancel()
@@ -47,8 +47,8 @@ export class WidePlace {
 
 interface Waiting {
   from: string
-  width: Width
-  settle(place: WidePlace | undefined): void
+  packetSize: PacketSize
+  settle(slot: PreSignInSlot | undefined): void
 }
 
 /**
@@ -56,7 +56,7 @@ interface Waiting {
  * opens, and collects packets out of our sight. So what unauthenticated sockets may have begun together is
  * bounded, and further ones of known networks wait their turn.
  */
-export class WidePlaces {
+export class PreSignInSlots {
   readonly #clock: Clock
   readonly #isOff: boolean
   readonly #budget = new Budget(mostBytes)
@@ -70,45 +70,45 @@ export class WidePlaces {
   }
 
   /**
-   * Calls `ready` once: with a place, or without one on a timeout. If there is none of this width, it may
-   * be one of the usual width. The returned function cancels the wait.
+   * Calls `ready` once: with a slot, or without one on a timeout. If there is none of this size, it may
+   * be one of the usual size. The returned function cancels the wait.
    */
-  enter(from: string, width: Width, ready: (place: WidePlace | undefined) => void): () => void {
-    const place = this.#take(from, width)
+  enter(from: string, packetSize: PacketSize, ready: (slot: PreSignInSlot | undefined) => void): () => void {
+    const slot = this.#take(from, packetSize)
     const isHopeless = this.#waiting.size >= mostWaiting || this.#clock.now() - this.#givenAt > waitWithinMs
-    if (place || isHopeless) {
-      ready(place ?? this.#take(from, 'usual'))
+    if (slot || isHopeless) {
+      ready(slot ?? this.#take(from, 'usual'))
       return () => {}
     }
     const forget = () => {
       cancel()
       this.#waiting.delete(waiting)
     }
-    const settle = (given: WidePlace | undefined) => {
+    const settle = (given: PreSignInSlot | undefined) => {
       forget()
       ready(given)
     }
-    const waiting = { from, width, settle }
+    const waiting = { from, packetSize, settle }
     const cancel = this.#clock.after(waitWithinMs, () => settle(this.#take(from, 'usual')))
     this.#waiting.add(waiting)
     return forget
   }
 
-  /** For a socket that was signed out. It may stay until others need the place: `makeRoom` ends it then. */
-  stay(from: string, width: Width, makeRoom: () => void): WidePlace | undefined {
-    if (this.#isOff) return new WidePlace(width, () => {})
+  /** For a socket that was signed out. It may stay until others need the slot: `makeRoom` ends it then. */
+  stay(from: string, packetSize: PacketSize, makeRoom: () => void): PreSignInSlot | undefined {
+    if (this.#isOff) return new PreSignInSlot(packetSize, () => {})
     const share = this.#budget.share(from)
-    if (!share.take(widths[width])) return undefined
+    if (!share.take(packetSizes[packetSize])) return undefined
     share.lend(this.#clock, makeRoom)
-    return new WidePlace(width, () => this.#leave(share))
+    return new PreSignInSlot(packetSize, () => this.#leave(share))
   }
 
-  #take(from: string, width: Width): WidePlace | undefined {
-    if (this.#isOff) return new WidePlace(width, () => {})
+  #take(from: string, packetSize: PacketSize): PreSignInSlot | undefined {
+    if (this.#isOff) return new PreSignInSlot(packetSize, () => {})
     const share = this.#budget.share(from)
-    if (!share.take(widths[width])) return undefined
+    if (!share.take(packetSizes[packetSize])) return undefined
     this.#givenAt = this.#clock.now()
-    return new WidePlace(width, () => this.#leave(share), this.#clock)
+    return new PreSignInSlot(packetSize, () => this.#leave(share), this.#clock)
   }
 
   #leave(share: Share): void {
@@ -120,8 +120,8 @@ export class WidePlaces {
 
   #passOn(): void {
     for (const waiting of this.#waiting) {
-      const place = this.#take(waiting.from, waiting.width)
-      if (place) waiting.settle(place)
+      const slot = this.#take(waiting.from, waiting.packetSize)
+      if (slot) waiting.settle(slot)
     }
   }
 }

@@ -13,18 +13,18 @@ const busyTimes = 16
 /** A whole frame, or part of a large one. */
 export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: boolean }
 
-type UnreadDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog }
+type SendQueueDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog }
 
 /**
  * The frames waiting for one client, in order. Large ones are held by reference, shared with other
  * connections, and sent in pieces; pings overtake frames that have not started, so that a client that reads
  * does not seem silent.
  */
-export class Unread {
+export class SendQueue {
   /** When the client last read some of it. */
   readAt = Number.NEGATIVE_INFINITY
   readonly #who: Behind
-  readonly #deps: UnreadDeps
+  readonly #deps: SendQueueDeps
   #frames: Frame[] = []
   #next = 0
   /** How much of the next frame is already sent. */
@@ -38,7 +38,7 @@ export class Unread {
   #leastSince = 0
   #atFirst = 0
 
-  constructor(who: Behind, deps: UnreadDeps) {
+  constructor(who: Behind, deps: SendQueueDeps) {
     this.#who = who
     this.#deps = deps
   }

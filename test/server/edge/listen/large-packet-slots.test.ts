@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { LargePlaces } from '../../../../lib/server/edge/listen/large-places.ts'
-import { type WidePlace, WidePlaces } from '../../../../lib/server/edge/listen/wide-places.ts'
+import { LargePacketSlots } from '../../../../lib/server/edge/listen/large-packet-slots.ts'
+import { type PreSignInSlot, PreSignInSlots } from '../../../../lib/server/edge/listen/pre-sign-in-slots.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { type Person, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
@@ -95,10 +95,10 @@ t.test('a client that leaves the namespace stays on a socket for large packets u
 
 t.test('sockets that were signed out hold places for large packets as those before sign-in do [N2]', t => {
   const clock = manualClock()
-  const places = new WidePlaces({ limits }, { clock })
+  const places = new PreSignInSlots({ limits }, { clock })
   const ended: number[] = []
   const stay = (network: string, at: number) => {
-    const place = places.stay(network, 'wide', () => {
+    const place = places.stay(network, 'large', () => {
       ended.push(at)
       place?.leave()
     })
@@ -109,9 +109,9 @@ t.test('sockets that were signed out hold places for large packets as those befo
   t.ok(stay('b', 2))
   t.notOk(stay('c', 3))
   clock.advance(10_000)
-  const given: (WidePlace | undefined)[] = []
-  places.enter('c', 'wide', place => given.push(place))
-  t.equal(given[0]?.width, 'wide')
+  const given: (PreSignInSlot | undefined)[] = []
+  places.enter('c', 'large', place => given.push(place))
+  t.equal(given[0]?.packetSize, 'large')
   t.same(ended, [0])
   t.end()
 })
@@ -137,17 +137,17 @@ t.test('when all accounts together have many sockets, new ones start as unauthen
   t.equal(await crowd[1]?.next(), '431[{}]', 'and no other')
 })
 
-/** Takes places of a width for accounts of a network each, and notes whose were given up. */
-function takingOf(width: 'usual' | 'wide') {
+/** Takes places of a packetSize for accounts of a network each, and notes whose were given up. */
+function takingOf(packetSize: 'usual' | 'large') {
   const clock = manualClock()
-  const places = new LargePlaces({ limits }, { clock })
+  const places = new LargePacketSlots({ limits }, { clock })
   const gone: string[] = []
-  const take = (account: string) => places.take({ account, width, network: account, makeRoom: () => void gone.push(account) })
+  const take = (account: string) => places.take({ account, packetSize, network: account, makeRoom: () => void gone.push(account) })
   return { clock, places, gone, take }
 }
 
 t.test('six sockets of all accounts may send the largest packets; the account with the most makes room [N2]', t => {
-  const { clock, gone, take } = takingOf('wide')
+  const { clock, gone, take } = takingOf('large')
   const held = ['a', 'a', 'a', 'b', 'b', 'c'].map(take)
   t.notOk(take('a'), 'three of an account')
   t.ok(take('d'))
@@ -164,7 +164,7 @@ t.test('six sockets of all accounts may send the largest packets; the account wi
 })
 
 t.test('a place in constant use makes room after two minutes, when each account has one [N2]', t => {
-  const { clock, gone, take } = takingOf('wide')
+  const { clock, gone, take } = takingOf('large')
   const held = ['a', 'b', 'c', 'd', 'e', 'f'].map(take)
   for (let passed = 0; passed < 119; passed += 1) {
     clock.advance(1_000)
@@ -179,15 +179,15 @@ t.test('a place in constant use makes room after two minutes, when each account 
 
 t.test('a network counts as waiting for a minute, and only a few do at once', t => {
   const { clock, places, take } = takingOf('usual')
-  t.equal(places.widthFor('a'), 'usual')
-  places.want('a', 'wide')
-  t.equal(places.widthFor('a'), 'wide')
+  t.equal(places.packetSizeFor('a'), 'usual')
+  places.want('a', 'large')
+  t.equal(places.packetSizeFor('a'), 'large')
   clock.advance(60_000)
-  t.equal(places.widthFor('a'), 'usual')
+  t.equal(places.packetSizeFor('a'), 'usual')
   for (let count = 0; count < 128; count += 1) take(`account ${count % 2}`)
-  t.equal(places.widthFor('a'), 'narrow')
+  t.equal(places.packetSizeFor('a'), 'small')
   for (let count = 0; count <= 1_000; count += 1) places.want(`network ${count}`, 'usual')
-  t.equal(places.widthFor('network 0'), 'narrow')
-  t.equal(places.widthFor('network 1'), 'usual')
+  t.equal(places.packetSizeFor('network 0'), 'small')
+  t.equal(places.packetSizeFor('network 1'), 'usual')
   t.end()
 })

@@ -4,7 +4,7 @@ import { noAnswer, noAnswerInTime, type Outgoing, type Push, type PushProvider, 
  * An embedder's own delivery, in place of every provider; what it could not deliver is passed to it again
  * later.
  */
-export function ownProvider(push: Push, onError: (error: unknown) => void): PushProvider {
+export function customProvider(push: Push, onError: (error: unknown) => void): PushProvider {
   return {
     kind: 'own',
     mostAtOnce: 100,

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { type WidePlace, WidePlaces } from '../../../../lib/server/edge/listen/wide-places.ts'
+import { type PreSignInSlot, PreSignInSlots } from '../../../../lib/server/edge/listen/pre-sign-in-slots.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
 t.test('a freed place is assigned in a separate turn, since it is freed during requests of others [N2]', async t => {
-  const places = new WidePlaces({ limits: 'default' }, { clock: manualClock() })
-  const given: (WidePlace | undefined)[] = []
+  const places = new PreSignInSlots({ limits: 'default' }, { clock: manualClock() })
+  const given: (PreSignInSlot | undefined)[] = []
   while (given.length < 100) {
     const before = given.length
-    places.enter(`10.0.${before}`, 'wide', place => given.push(place))
+    places.enter(`10.0.${before}`, 'large', place => given.push(place))
     if (given.length === before) break
   }
   const held = given.length

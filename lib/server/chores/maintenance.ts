@@ -20,7 +20,7 @@ interface CaretakerDeps {
  * Maintains the store, a little every second: compares checksums, and reserves space again once the disk
  * has it.
  */
-export class Caretaker {
+export class Maintenance {
   readonly #deps: CaretakerDeps
   readonly #rounds: Repeating
   #restUntil = 0

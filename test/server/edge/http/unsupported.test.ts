@@ -1,5 +1,5 @@
 import t from 'tap'
-import { unofferedRoutes } from '../../../../lib/protocol/wire/routes/unoffered.ts'
+import { unsupportedRoutes } from '../../../../lib/protocol/wire/routes/unsupported.ts'
 import { call, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 
@@ -37,7 +37,7 @@ t.test('features that this server does not have are answered as empty or not con
   const server = await startServer(t)
   const ada = await signUp(t, server)
   for (const [method, path, body, answer] of asked) t.same(await ada.call(method, path, { body }), answer, `${method} ${path}`)
-  t.equal(asked.length, Object.keys(unofferedRoutes).length, 'all of them are asked')
+  t.equal(asked.length, Object.keys(unsupportedRoutes).length, 'all of them are asked')
 })
 
 t.test('an unknown vendor is 400, and only the app’s version check needs no account', async t => {

@@ -12,7 +12,7 @@ import type { Routes } from './routes.ts'
 import { loadUws } from './uws.ts'
 
 /** Where the routes are served. */
-interface Place {
+interface Listener {
   secure: boolean
   /** Installs the routes there and listens. Throws CannotStart if it cannot. */
   open(serveOn: (app: Routes) => void): Promise<Listening>
@@ -25,10 +25,10 @@ interface Listening {
   stopListening(): void
 }
 
-type PlaceOptions = Pick<ServerOptions, 'host' | 'port' | 'tlsCert' | 'tlsKey'>
+type ListenerOptions = Pick<ServerOptions, 'host' | 'port' | 'tlsCert' | 'tlsKey'>
 
 /** On an app whose owner listens. */
-export function sharedPlace(app: Routes, { port, publicUrl }: Pick<ServerOptions, 'port' | 'publicUrl'>): Place {
+export function sharedListener(app: Routes, { port, publicUrl }: Pick<ServerOptions, 'port' | 'publicUrl'>): Listener {
   const { routes, remove } = mountOn(app)
   return {
     secure: publicUrl?.startsWith('https:') === true,
@@ -41,7 +41,7 @@ export function sharedPlace(app: Routes, { port, publicUrl }: Pick<ServerOptions
 }
 
 /** On our own port. A new certificate in the files is loaded within seconds. */
-export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; log: Logger }): Place {
+export function ownListener(options: ListenerOptions, { clock, log }: { clock: Clock; log: Logger }): Listener {
   const uws = loadUws()
   const apps: TemplatedApp[] = []
   let stopWatching = () => {}
@@ -89,7 +89,7 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
   }
 }
 
-function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
+function newApp({ tlsCert, tlsKey }: ListenerOptions): TemplatedApp {
   const uws = loadUws()
   if (tlsCert === undefined || tlsKey === undefined) return uws.App()
   refuseUnfit(tlsCert, tlsKey)
@@ -131,7 +131,7 @@ function read<What>(what: 'certificate' | 'key', flag: string, file: string, par
  * The port, once it is known to be free: with `sharedPort` a second server would silently listen there too.
  * A new certificate needs that option, because its app has to listen before the old one stops.
  */
-async function freePort(options: PlaceOptions): Promise<number> {
+async function freePort(options: ListenerOptions): Promise<number> {
   const uws = loadUws()
   const probe = uws.App()
   const listening = await listen(probe, options, exclusivePort)
@@ -146,7 +146,7 @@ const exclusivePort = 1
 /** The published types have the option only without a host. */
 type ListenWith = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void
 
-function listen(app: TemplatedApp, { host, port }: PlaceOptions, sharing: number): Promise<us_listen_socket> {
+function listen(app: TemplatedApp, { host, port }: ListenerOptions, sharing: number): Promise<us_listen_socket> {
   const { promise, resolve, reject } = Promise.withResolvers<us_listen_socket>()
   const listenWith = app.listen.bind(app) as unknown as ListenWith
   listenWith(host, port, sharing, socket => {

@@ -1,5 +1,5 @@
 import { type FailureCode, failure } from '../../../protocol/wire/failures.ts'
-import type { unofferedRoutes } from '../../../protocol/wire/routes/unoffered.ts'
+import type { unsupportedRoutes } from '../../../protocol/wire/routes/unsupported.ts'
 import type { ReplyOf } from '../../../protocol/wire/routes.ts'
 
 const ok = { success: true } as const
@@ -8,7 +8,7 @@ const ok = { success: true } as const
  * Answers for features that this server does not have: empty, nobody, not configured. Nothing is looked up
  * or stored.
  */
-export const unofferedHandlers: { [Name in keyof typeof unofferedRoutes]: () => Promise<ReplyOf<Name>> } = {
+export const unsupportedHandlers: { [Name in keyof typeof unsupportedRoutes]: () => Promise<ReplyOf<Name>> } = {
   listFriends: async () => ({ friends: [] }),
   addFriend: async () => ({ user: null }),
   removeFriend: async () => ({ user: null }),
