@@ -38,12 +38,12 @@ t.test('changes are reviewed, commented on and committed from a phone, and appea
     told,
     "2 comments on the changes:\n\nsrc/callback.js, line 5\n> return redirect(state.returnTo ?? '/home')\nWhat if it is on another origin?\n\nsrc/return-path.js\nSay what safe means."
   )
-  t.equal(await page.locator('.wcomment').count(), 0, 'what was sent is not kept')
+  t.equal(await page.locator('.wcomment').count(), 0, 'sent comments are not kept')
 
   await device.press('Commit…')
   const message = page.getByLabel('Message', { exact: true })
   await message.fill('')
-  t.ok(await page.getByRole('button', { name: 'Commit 2 files' }).isDisabled(), 'both are chosen, and what it does is not said')
+  t.ok(await page.getByRole('button', { name: 'Commit 2 files' }).isDisabled(), 'both files are selected, but there is no message')
   await device.see('Write a commit message first.')
   await message.fill('Lead people back')
   await page.getByRole('dialog').getByRole('button', { name: 'None' }).click()
@@ -70,7 +70,7 @@ t.test('changes are reviewed, commented on and committed from a phone, and appea
   await message.fill('Name the apples')
   await device.press('Commit 1 file')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
-  t.equal(git('show', '--format=', '--name-only', 'HEAD').trim(), 'README.md', 'what was staged at the machine comes first')
+  t.equal(git('show', '--format=', '--name-only', 'HEAD').trim(), 'README.md', 'files staged on the machine come first')
 
   await device.press('Log')
   await device.see('Plant the first trees')

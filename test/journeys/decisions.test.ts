@@ -112,7 +112,11 @@ t.test('a plain request that fits its card is allowed once from Home', async t =
   await ask(phone).waitFor()
   await phone.visit('/')
   await phone.page.getByRole('link', { name: /^Review/ }).waitFor()
-  t.equal(await phone.page.getByRole('button', { name: /^Allow/ }).count(), 0, 'what runs what was just changed is read first')
+  t.equal(
+    await phone.page.getByRole('button', { name: /^Allow/ }).count(),
+    0,
+    'a command that runs a file changed in this session has to be reviewed'
+  )
 })
 
 t.test(

@@ -57,7 +57,7 @@ t.test('a person with a phone guides an agent through its work, and through a se
   const kept = await storedTexts(t, second, secret, session.id)
   const told = agentTexts(home)
   t.equal(told.at(-1), 'After it.')
-  t.strictSame(kept, told, 'the server has what the agent said: all of it, once, in order')
+  t.strictSame(kept, told, 'the server has everything the agent said, once and in order')
   const shown = await page.getByRole('log').textContent()
   t.same(missingInOrder(shown ?? '', told.map(withoutMarks)), [], 'and so has the phone')
 

@@ -23,7 +23,7 @@ t.test('a swipe leads from decision to decision, and a new one moves nothing und
   const other = await witness.session(known.map(({ id }) => id))
   await other.say(run('echo second'))
   await device.see('1 of 2')
-  t.ok(await command('echo first').isVisible(), 'what is being read stays')
+  t.ok(await command('echo first').isVisible(), 'the decision being read stays')
 
   await drag(page, page.locator('.needs-at'), { y: 60, x: -20 })
   t.ok(await command('echo first').isVisible(), 'down is not across')
@@ -52,7 +52,7 @@ t.test('pulling down the list checks the link, and a button does too', async t =
     if (request.url().endsWith('/health')) checks++
   })
   await drag(page, head, { y: 60 })
-  t.equal(checks, 0, 'a little is not asked for')
+  t.equal(checks, 0, 'a short pull checks nothing')
   await Promise.all([asked(), drag(page, head, { y: 200 })])
   await Promise.all([asked(), device.press(/^Live/)])
   await device.see('Live')
@@ -66,7 +66,7 @@ t.test('swipes and long presses archive, pin and select a session, and close a s
   await apples.locator('.row-pin').waitFor()
   await drag(page, apples, { x: -60 })
   await apples.waitFor()
-  t.equal(new URL(page.url()).pathname, '/', 'what was drawn is not opened')
+  t.equal(new URL(page.url()).pathname, '/', 'a swiped row is not opened')
   await drag(page, apples, { x: -150 })
   await device.see('Archived. Its agent will end shortly.')
   await device.press('Undo')

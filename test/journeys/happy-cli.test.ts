@@ -68,7 +68,7 @@ t.test('the published happy CLI is paired with and driven from the app', { skip:
     await shoot(phone, 'mode')
     await say(phone, write('free.txt'))
     await conversation(phone, 'free.txt is settled.').waitFor()
-    t.equal(readFileSync(join(project, 'free.txt'), 'utf8'), 'written', 'and nobody was asked')
+    t.equal(readFileSync(join(project, 'free.txt'), 'utf8'), 'written', 'without a question')
     await chooseMode(phone, 'Plan only')
     await say(phone, 'Water the apples.')
     await phone.see('so I change nothing')

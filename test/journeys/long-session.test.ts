@@ -42,7 +42,7 @@ t.test('the address of an old message leads to it, and one tap returns to the en
   await onScreen(device, 'Tree 6 bears')
   t.equal(await page.locator('.is-target').count(), 1)
   t.ok(pages < 12, `${pages} pages of the server`)
-  t.ok((await blocksDrawn(device)) < 150, 'only what is around it is drawn')
+  t.ok((await blocksDrawn(device)) < 150, 'only the blocks around it are rendered')
 
   await device.press(/Go to the latest|\d+ new/)
   await onScreen(device, 'This was the last.')
@@ -144,7 +144,7 @@ t.test('missed messages are counted while they load over a slow link, and appear
   })
   await context.setOffline(false)
   await device.see('100 of 230 messages')
-  t.equal(await page.getByText(/^Pear \d/).count(), 0, 'nothing moves under who reads on')
+  t.equal(await page.getByText(/^Pear \d/).count(), 0, 'nothing moves while someone reads')
   second.resolve()
   await device.seeNoMore('Catching up')
   await page.getByText('3 new').or(page.getByText('Pear 229')).first().waitFor()

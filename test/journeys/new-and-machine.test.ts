@@ -36,7 +36,7 @@ t.test(
     await phone.page.getByText('Planted.', { exact: true }).waitFor()
     const copies = join(home, 'worktrees', 'orchard')
     const [copy = ''] = readdirSync(copies)
-    t.equal(copy, 'script-text-planted', 'after what it shall do')
+    t.equal(copy, 'script-text-planted', 'named after its first message')
     t.equal(readFileSync(join(copies, copy, 'apples.txt'), 'utf8'), 'red\n', 'as it was committed')
     t.equal(readFileSync(join(orchard, 'apples.txt'), 'utf8'), 'red\nmine\n')
 

@@ -47,7 +47,7 @@ t.test(
     await device.context.setOffline(true)
     await page.getByLabel('A computer goes offline').selectOption('Off')
     await device.see('Not saved yet')
-    t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off', 'what was chosen stays chosen')
+    t.equal(await page.getByLabel('A computer goes offline').inputValue(), 'off', 'the choice is kept')
     await device.context.setOffline(false)
     await device.seeNoMore('Not saved yet')
     await device.see('Saved')

@@ -97,7 +97,7 @@ t.test('a device is renamed, and a program gets a key that is shown once and end
   const key = await phone.copied('Copy key')
   const ask = async (path: string) => (await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })).status
   t.equal(await ask('/v1/sessions'), 200)
-  t.equal(await ask('/v1/devices'), 403, 'it may read and no more')
+  t.equal(await ask('/v1/devices'), 403, 'it can only read')
 
   await phone.visit('/settings/access')
   t.notOk(await phone.page.getByText(key).count(), 'it is not shown again')

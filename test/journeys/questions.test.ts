@@ -33,7 +33,7 @@ t.test('questions are answered in turn and sent together, and count as decisions
   await phone.press('Session menu')
   await phone.page.keyboard.press('1')
   await phone.page.keyboard.press('Escape')
-  t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nor by one that goes to a menu')
+  t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nor by a key meant for a menu')
   await phone.page.getByRole('menu').waitFor({ state: 'detached' })
   await phone.page.keyboard.press('1')
   await phone.page.getByRole('radio', { name: /Green/, checked: true }).waitFor()
@@ -75,7 +75,7 @@ t.test('a plan is started in the chosen mode, or rejected with feedback that rea
 
   await say(phone, 'Plan it')
   await plan.waitFor()
-  t.equal(await phone.page.getByLabel('Ask first').isChecked(), true, 'it asks first unless told otherwise')
+  t.equal(await phone.page.getByLabel('Ask first').isChecked(), true, 'it asks first by default')
   await phone.page.getByRole('radio', { name: 'Full auto' }).check()
   await phone.page.getByRole('button', { name: /^Hold to start/ }).waitFor()
   await phone.page.getByRole('radio', { name: 'Edit freely' }).check()

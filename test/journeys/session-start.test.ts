@@ -138,7 +138,7 @@ t.test("a folder is found on the computer, or created after confirmation; the co
   await phone.visit('/new')
   await phone.page.getByText('Demo agent', { exact: true }).waitFor()
   await phone.see('Choose a folder')
-  t.equal(await phone.page.getByText('meadow').count(), 0, 'what the computer would refuse is not proposed')
+  t.equal(await phone.page.getByText('meadow').count(), 0, 'a folder that the computer would refuse is not proposed')
 })
 
 t.test('a machine shows what it has, and without a daemon it says how to start one', async t => {

@@ -103,7 +103,7 @@ t.test('the last request wins, however long earlier encryption takes', async t =
   t.equal(await db.read('draft'), 'short')
   void db.write('draft', large)
   void db.remove('draft')
-  t.equal(await db.read('draft'), undefined, 'also for who reads meanwhile')
+  t.equal(await db.read('draft'), undefined, 'also for a concurrent read')
   t.equal(await db.read('draft'), undefined)
 })
 

@@ -8,7 +8,7 @@ t.test('a locked app stays locked however often it is reloaded, left and reopene
   page.hide()
   page.pass(6 * minuteMs)
   page.reload()
-  t.equal(isLocked.value, true, 'nobody was there for six minutes')
+  t.equal(isLocked.value, true, 'the app was hidden for six minutes')
   for (const event of ['pagehide', 'visibilitychange'] as const) {
     page.leaveBy(event)
     page.reload()

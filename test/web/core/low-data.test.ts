@@ -60,7 +60,7 @@ t.test('in low-data mode a large photo waits for Wi-Fi, also over a restart, and
   await untilStates(after, 'waits for wifi')
   goesOver('wifi')
   await untilStates(after, 'ready')
-  t.equal(sent.at(-1), 1_200_000, 'it goes by itself then')
+  t.equal(sent.at(-1), 1_200_000, 'then it is sent automatically')
   after.close()
 })
 

@@ -12,7 +12,7 @@ t.test('Home shows risky requests, open questions, progress and changes [app-des
   const risky = page.locator('.ask', { hasText: 'Run a command' })
   await risky.getByText('Rewrites history, and 2 more risks').waitFor()
   t.ok((await risky.locator('mark.risk').allInnerTexts()).includes('--force-with-lease'))
-  t.equal(await risky.getByRole('button').count(), 0, 'it is decided where all of it stands')
+  t.equal(await risky.getByRole('button').count(), 0, 'it is decided where it is shown in full')
   const question = page.locator('.ask', { hasText: 'Which store should hold refresh tokens?' })
   await question.getByRole('link', { name: /^Answer/ }).waitFor()
   const row = (title: string) => page.locator('.row', { hasText: title })

@@ -7,7 +7,7 @@ const at = 1_700_000_000_000
 t.test('a device that sees an account for the first time has nothing unread', async t => {
   const home = after([told('a', { seq: 7 }), listed(['a'])])
   t.equal(stateOf(home, 'a'), 'quiet')
-  t.equal(stateOf(after([told('a', { seq: 8 })], home), 'a'), 'done', 'what comes later is')
+  t.equal(stateOf(after([told('a', { seq: 8 })], home), 'a'), 'done', 'later messages are')
 })
 
 t.test('what came while the app was closed is unread, what was seen is not', async t => {
@@ -27,15 +27,15 @@ t.test('until the list is complete nothing counts as removed, and later arrivals
 
   const fresh = after([told('a', { seq: 7 }), listed(['a'], false), told('old', { seq: 4 }), { type: 'older', sessions: ['old'] }])
   t.equal(stateOf(fresh, 'old'), 'quiet')
-  t.equal(stateOf(after([told('old', { seq: 5 })], fresh), 'old'), 'done', 'what comes later is')
+  t.equal(stateOf(after([told('old', { seq: 5 })], fresh), 'old'), 'done', 'later messages are')
   const seen = after([told('old', { seq: 9 }), { type: 'older', sessions: ['old'] }], fresh)
-  t.equal(stateOf(seen, 'old'), 'done', 'what was seen of it before counts')
+  t.equal(stateOf(seen, 'old'), 'done', 'messages received before it was listed count')
 })
 
 t.test('a restored server removes lines and marks of a later time', async t => {
   const home = after([told('a', { seq: 9 }), listed(['a']), line('a', 9, 'of a time that is no more'), { type: 'started-over' }])
   t.equal(home.sessions.get('a')?.last, undefined)
-  t.equal(stateOf(after([told('a', { seq: 3 })], home), 'a'), 'done', 'what it has may be new to who looks')
+  t.equal(stateOf(after([told('a', { seq: 3 })], home), 'a'), 'done', 'its messages may be new to this device')
 })
 
 t.test('a session that the server does not list is removed', async t => {
@@ -48,7 +48,7 @@ t.test('a session that the server does not list is removed', async t => {
 t.test('a keepalive leaves the last line, and an older line never replaces a newer one', async t => {
   const home = after([told('a'), line('a', 5, 'newer'), line('a', 4, 'older'), told('a', { isThinking: true })])
   t.equal(home.sessions.get('a')?.last?.text, 'newer')
-  t.equal(after([line('gone', 1, 'x')], home), home, 'a line of a session nobody knows is dropped')
+  t.equal(after([line('gone', 1, 'x')], home), home, 'a line of an unknown session is dropped')
 })
 
 t.test("a row's command has run when its step ends, is not shown as run when denied, and no other step ends it", async t => {

@@ -14,7 +14,7 @@ t.test('the first read of a session returns its newest messages, also those befo
   t.ok(isAnew)
 
   const long = await read(serverWith(range(1, 1000)), undefined, 1000)
-  t.same(long.seqs, range(701, 1000), 'and no more than are looked through')
+  t.same(long.seqs, range(701, 1000), 'and no more than the limit')
 })
 
 t.test('new messages are read from where reading stopped, across skipped numbers', async t => {

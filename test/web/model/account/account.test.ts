@@ -90,7 +90,7 @@ t.test('a renewal and a checked key do not overwrite each other in any order, in
   t.match(one.account.value, all)
   t.match(other.account.value, all)
   t.match(await one.events().latest(), { token: 't2' })
-  t.same([one.links, other.links], [['live'], ['live']], 'and nobody has to connect again')
+  t.same([one.links, other.links], [['live'], ['live']], 'and no link is reopened')
 })
 
 t.test('a late renewal does not restore a sign-in, and a late sign-out does not end a newer one', async t => {

@@ -15,7 +15,7 @@ t.test('a page counts as in use after a touch for as long as its person chose', 
   let now = 1_000_000
   let told = 0
   const stop = watchTouches(() => told++, { target: page as unknown as Document, now: () => now })
-  t.equal(watchedForMs(now), 60_000, 'who opens it has touched it')
+  t.equal(watchedForMs(now), 60_000, 'opening the app counts as a touch')
   now += 45_000
   t.equal(watchedForMs(now), 15_000)
   page.touch()
@@ -25,11 +25,11 @@ t.test('a page counts as in use after a touch for as long as its person chose', 
 
   page.visibilityState = 'hidden'
   page.touch()
-  t.equal(watchedForMs(now), 0, 'nobody touches what is not shown')
+  t.equal(watchedForMs(now), 0, 'a hidden page is not touched')
   page.visibilityState = 'visible'
   const before = told
   setWatchedMinutes(0)
-  t.equal(told, before + 1, 'another choice is told at once')
+  t.equal(told, before + 1, 'another setting is reported at once')
   page.touch()
   t.equal(watchedForMs(now), 0, 'always notify')
   setWatchedMinutes(5)
@@ -66,7 +66,7 @@ t.test('a choice applies from the first moment of the next start', async t => {
   setWatchedMinutes(3)
   // The query makes it a separate module instance, as after a reload.
   const again: typeof import('../../../../web/model/account/user-activity.ts') = await import(
-    `../../../../web/model/account/touching.ts?${Date.now()}`
+    `../../../../web/model/account/user-activity.ts?${Date.now()}`
   )
   t.teardown(again.watchTouches(() => {}, { target: new Page() as unknown as Document, now: () => 9_000_000 }))
   t.equal(again.watchedForMs(9_000_000), 180_000)

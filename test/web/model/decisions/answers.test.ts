@@ -63,7 +63,7 @@ t.test('if the agent offers only once, session and always are rules of the machi
   })
   t.match(always && answerParams(ask(), always, 'Phone'), { approved: true, decision: 'approved', choice: 'a', rule: suggestedRule })
   t.equal(verdictsOf({ choices: offered }, 's1').always, undefined, 'without a rule that the machine would take there is none')
-  t.equal(verdictsOf({ choices, suggestedRule }, 's1').session?.rule, undefined, 'what the agent itself offers comes first')
+  t.equal(verdictsOf({ choices, suggestedRule }, 's1').session?.rule, undefined, "the agent's own choice comes first")
 })
 
 t.test('an answer that waits for a link ends with its question', async t => {
@@ -77,7 +77,7 @@ t.test('machine and device assess the risk independently, and the more careful o
     subjectOf(ask({ arguments: { command }, ...(told && { risk: told }) }), '/x').risk
   t.match(risk({ level: 'risky', reasons: ['runs-edited', 'a-reason-of-tomorrow'] }), { level: 'risky', reasons: ['runs-edited'] })
   t.match(risk({ level: 'plain', reasons: [] }, 'git push --force'), { level: 'risky', reasons: ['rewrites-history', 'network'] })
-  t.equal(subjectOf(ask(), '/x', ['/x/package.json']).risk.level, 'risky', 'this device has seen the change too')
+  t.equal(subjectOf(ask(), '/x', ['/x/package.json']).risk.level, 'risky', 'this device knows the change, too')
 })
 
 t.test("choices beyond yes and no are shown in the agent's words", async t => {
@@ -93,7 +93,7 @@ t.test('an answer counts as applied only when the agent state says so, and as mi
   t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'delivered')
   t.equal(lifeOf(answer, answered({ answeredBy: 'Phone' }), false, 'Phone').type, 'applied')
   t.equal(lifeOf(answer, answered({ answeredBy: 'Tablet' }), false, 'Phone').type, 'elsewhere')
-  t.equal(lifeOf(answer, answered({}), false, 'Phone').type, 'applied', 'an existing wrapper names nobody')
+  t.equal(lifeOf(answer, answered({}), false, 'Phone').type, 'applied', 'an existing wrapper does not say who answered')
   t.equal(lifeOf(answer, answered({ status: 'denied', decision: 'denied' }), false, 'Phone').type, 'elsewhere', 'it was decided otherwise')
   t.equal(lifeOf(answer, answered({ status: 'canceled' }), false, 'Phone').type, 'ended')
 })

@@ -32,7 +32,7 @@ function known(presence: 'here' | 'away' | 'ended', more: Partial<Noticed> = {})
 t.test('a decision viewed but not made shows who answered it and when, or that nobody did', async t => {
   t.match(noticesOf(known('here', { answered: [denied] }), [gone]), [{ id: 'p1', mine: undefined, answered: { by: 'Tablet' }, at: 70 }])
   t.match(noticesOf(known('here', { answered: [{ ...denied, outcome: 'ended' }] }), [gone]), [{ answered: undefined, at: 70 }])
-  t.match(noticesOf(known('here'), [gone]), [{ answered: undefined, at: 50 }], 'an existing wrapper tells nothing of it')
+  t.match(noticesOf(known('here'), [gone]), [{ answered: undefined, at: 50 }], 'an existing wrapper does not report it')
   t.match(noticesOf(known('ended'), [gone]), [{ answered: undefined }])
 })
 
@@ -71,7 +71,7 @@ t.test('a viewed one is replaced by the next decision of its session, not by one
   t.same(noticesOf(known('here', { answered, open: [next('p2')] }), [gone]), [], 'above the next it reads as if that one were answered')
   t.same(noticesOf(known('here', { answered: [...answered, { ...denied, id: 'p2' }] }), [gone]), [], 'and does not come back after it')
   const byRule: Answered = { ...denied, id: 'p3', outcome: 'allowed-once', by: undefined, rule: 'npm test' }
-  t.equal(noticesOf(known('here', { answered: [...answered, byRule] }), [gone]).length, 1, 'what a rule allowed was never open')
+  t.equal(noticesOf(known('here', { answered: [...answered, byRule] }), [gone]).length, 1, 'a request allowed by a rule was never open')
 })
 
 t.test('a viewed one disappears once its turn is over and it was read, or a message followed', async t => {
@@ -103,7 +103,10 @@ t.test('an answer of another device with the same name is not shown as yours, an
   t.same(told('Phone', { isLookedUp: true }), [{ title: 'Allowed once by you' }], 'it may have been this one')
   noteClosed(gone)
   noteClosed({ ...gone, isLookedUp: true })
-  t.notOk(closedDecisions.value.find(({ session }) => session === 's1')?.isLookedUp, 'it was seen to go, whatever the address says')
+  t.notOk(
+    closedDecisions.value.find(({ session }) => session === 's1')?.isLookedUp,
+    'it closed while it was on screen, whatever the address'
+  )
   forgetClosed('s1')
 })
 

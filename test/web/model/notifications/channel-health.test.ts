@@ -28,7 +28,7 @@ t.test('two in a row that did not arrive are a miss; one is not, nor two with an
   t.equal(healthWith([missed(3), missed(9), sent(20)]).state, 'missing')
   t.equal(healthWith([missed(3), sent(9), missed(20)]).state, 'reaching')
   t.equal(healthWith([missed(3)]).state, 'reaching')
-  t.equal(healthWith([sent(1), missed(3), missed(9)]).state, 'reaching', 'one that comes ends it')
+  t.equal(healthWith([sent(1), missed(3), missed(9)]).state, 'reaching', 'one that arrives ends it')
 })
 
 t.test('one that may still arrive, was seen live, settled or collected does not count', async t => {

@@ -95,7 +95,7 @@ t.test('a rejection, a sign-in without a device and an outdated server are disti
   t.equal(there.book.saving.peek(), 'refused')
   there.kept.fails = new Unreachable('timeout')
   await there.book.read()
-  t.equal(there.book.reading.peek().type, 'told', 'what was read before is still shown')
+  t.equal(there.book.reading.peek().type, 'told', 'the previous settings are still shown')
 })
 
 t.test('all screens of one link share a store, and another link has its own', async t => {

@@ -116,7 +116,7 @@ t.test('it keeps waiting for a machine that went away again, and asks before it 
   await queue.change('start', key, startAgain(true))
   await is('failed')
   hear(true)
-  t.strictSame(begun, ['m1', 'm1', 'm1, makes the folder'], 'what failed is not tried by itself')
+  t.strictSame(begun, ['m1', 'm1', 'm1, makes the folder'], 'a failed start is not retried automatically')
 })
 
 t.test('when the app was closed during the request, it says that the result is unknown, and does not retry [U4]', async t => {

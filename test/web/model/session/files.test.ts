@@ -45,7 +45,7 @@ t.test('an upload unfinished when the app was closed continues where it was, wit
   after.close()
 
   const later = open('s1')
-  t.match(await isUp(later), [{ state: { file: { ref } } }], 'what is up waits for its message')
+  t.match(await isUp(later), [{ state: { file: { ref } } }], 'uploaded files wait for their message')
   t.equal(asked.length, 2, 'and does not go again')
   later.close()
 })

@@ -95,8 +95,8 @@ t.test('messages sent during a turn are shown where the turn they started begins
   const all = [...first, ...second, ...third]
   t.strictSame(texts(all), ['begin', 'Begun.', 'one', 'One done.', 'two', 'Two done.'])
   const oneByOne = all.toReversed().reduce((transcript, message) => addMessages(transcript, [message]), emptyTranscript)
-  t.strictSame(oneByOne.items, addMessages(emptyTranscript, all).items, 'in whatever order that is heard')
-  t.match(oneByOne.items[2], { localId: 'local3', seq: 7, own: { seq: 3 } }, 'and how far it came is told of it as it was sent')
+  t.strictSame(oneByOne.items, addMessages(emptyTranscript, all).items, 'in any order of arrival')
+  t.match(oneByOne.items[2], { localId: 'local3', seq: 7, own: { seq: 3 } }, 'and its delivery status follows its own number')
 
   const ahead = [...first, start(7, 'b'), of(8, { t: 'read', localId: 'local4' }, 'b'), say(9, 'Two done.', 'b'), end(10, 'b')]
   const behind = [...ahead, start(11, 'c'), say(12, 'One done.', 'c'), end(13, 'c')]

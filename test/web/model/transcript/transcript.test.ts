@@ -406,7 +406,7 @@ t.test('a missing message of a sender is marked in place until it arrives or its
   const late = addMessages(told, [by(mine(6, 'three'), 3)])
   t.strictSame(faults(late), ['late 1'])
   t.strictSame(types(late).slice(-2), ['fault', 'mine'])
-  t.strictSame(faults(gap), ['missing 2'], 'what was shown before is as it was')
+  t.strictSame(faults(gap), ['missing 2'], 'earlier items are unchanged')
 })
 
 t.test('steps, subagents and plans go on where they are when a gap before them is filled [W13]', async t => {
@@ -436,7 +436,7 @@ t.test('steps, subagents and plans go on where they are when a gap before them i
       { type: 'plan', entries: [{ content: 'second' }] }
     ]
   )
-  t.equal(new Set(items.map(({ key }) => key)).size, items.length, 'each stands once')
+  t.equal(new Set(items.map(({ key }) => key)).size, items.length, 'each appears once')
 })
 
 t.test('a message that the server sends again under a new number is dropped, and reported [W13]', async t => {
@@ -452,7 +452,7 @@ t.test('nothing counts as missing where the beginning is unknown, or where a mes
   const page = from(by(mine(10, 'x'), 57), closed, newer, by(mine(13, 'y'), 60))
   t.strictSame(faults(page), [])
   t.strictSame(faults(addMessages(page, [by(mine(8, 'older'), 55), by(mine(9, 'old'), 56)])), [], 'nor once an older page is there')
-  t.strictSame(faults(addMessages(page, [by(mine(9, 'older'), 55)])), ['missing 1'], 'but what an older page lacks')
+  t.strictSame(faults(addMessages(page, [by(mine(9, 'older'), 55)])), ['missing 1'], 'but a gap in an older page is reported')
 })
 
 t.test("problems found by the machine are shown in the app's words [W13]", async t => {

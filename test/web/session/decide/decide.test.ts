@@ -14,7 +14,7 @@ t.test('while a no is being given, no button is in the place of Allow or looks l
   await page.getByRole('button', { name: 'Deny, continue' }).waitFor()
   for (const button of await page.locator('.dock button').all()) {
     const name = await button.innerText()
-    t.notOk(overlap(allow, await button.boundingBox()), `${name} stands elsewhere`)
+    t.notOk(overlap(allow, await button.boundingBox()), `${name} is elsewhere`)
     t.notMatch(await button.getAttribute('class'), /primary|danger/, `${name} looks otherwise`)
   }
 })
@@ -33,7 +33,7 @@ t.test('a form shows its position once, and why it cannot continue yet', async t
   t.match(await header.innerText(), 'question 2 of 2')
   await next.click()
   await page.getByRole('heading', { name: 'Your answers' }).waitFor()
-  t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
+  t.notMatch(await header.innerText(), / of 2/, 'an answered question no longer counts')
 })
 
 t.test('an optional question says so, and changing one leads back to all answers', async t => {

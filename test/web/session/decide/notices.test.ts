@@ -31,7 +31,7 @@ t.test('in a real browser', async t => {
     await notice.waitFor()
     await show(page, 'hidden')
     await page.clock.runFor(30_000)
-    t.equal(await notice.count(), 1, 'nobody looked')
+    t.equal(await notice.count(), 1, 'the page was hidden')
     await show(page, 'visible')
     await page.clock.runFor(9_900)
     t.equal(await notice.count(), 1)

@@ -61,5 +61,5 @@ const cases: readonly [what: string, request: OpenRequest, isHeld: boolean][] = 
 
 t.test('a card decides only plain requests that fit it completely [acceptance 1]', async t => {
   for (const [what, request, isHeld] of cases) t.equal(holdsWhole(request, subjectOf(request, folder), diffFile), isHeld, what)
-  t.equal(holdsWhole(edit(), subjectOf(edit(), folder), undefined), false, 'nor what cannot be drawn yet')
+  t.equal(holdsWhole(edit(), subjectOf(edit(), folder), undefined), false, 'nor content that cannot be rendered yet')
 })

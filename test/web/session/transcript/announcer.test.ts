@@ -31,7 +31,7 @@ t.test('steps are announced together, at most every 5 s, with the current one', 
   pass()
   t.same(heard, ['3 steps, now npm test'])
   announcer.take(story.done().items, true, none)
-  t.same(heard.length, 1, 'what was read out is not read out again')
+  t.same(heard.length, 1, 'announced steps are not announced again')
 })
 
 t.test('earlier messages, those missed while offline, and older pages are not announced', async t => {

@@ -104,7 +104,7 @@ t.test("the details of a session's steps, in a real browser", async t => {
     const box = (await item.locator('input').boundingBox()) ?? { x: 0, width: 0 }
     const text = (await item.boundingBox()) ?? { x: 0 }
     const other = (await page.locator('.md ol > li').first().boundingBox()) ?? { x: 0 }
-    t.ok(box.x + box.width < text.x, 'the box stands before all lines')
+    t.ok(box.x + box.width < text.x, 'the box is before all lines')
     t.equal(text.x, other.x)
   })
 

@@ -41,7 +41,7 @@ t.test('a denied step is shown as such, although its wrapper gave the request an
   t.same(states([step('s', 10, 30)], [answer('q', 20)]), { states: ['denied'], calls: ['s'] })
   t.same(states([step('s', 10, 30)], [answer('q', 20, { call: 'unknown' })]), { states: ['denied'], calls: ['s'] })
   t.same(states([step('s', 10, 30)], [answer('q', 20, { outcome: 'allowed-once' })]), { states: ['done'], calls: ['s'] })
-  t.same(states([step('s', 10, 30, { state: 'ok' })], [answer('q', 20)]), { states: ['ok'], calls: ['s'] }, 'a result that was told stands')
+  t.same(states([step('s', 10, 30, { state: 'ok' })], [answer('q', 20)]), { states: ['ok'], calls: ['s'] }, 'a reported result is kept')
   t.end()
 })
 
@@ -61,7 +61,7 @@ t.test('each answer belongs to the step open at that time, to one with the same 
 t.test('a request belongs to the running step, by its id or by its content', t => {
   const request = { id: 'q', tool: 'edit', arguments: {}, createdAt: 1 }
   const items = [step('ended', 1, 2), step('runs', 3, undefined)]
-  t.equal(callOfRequest(request, items), 'runs', 'some tell nothing of what it is about')
+  t.equal(callOfRequest(request, items), 'runs', 'some requests do not say what they are about')
   t.equal(callOfRequest({ ...request, toolUseId: 'told' }, items), 'told')
   t.equal(callOfRequest({ ...request, tool: 'execute' }, items), undefined)
   t.end()
