@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Socket } from 'socket.io-client'
 import { type Person, signUp } from '../kit/person.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { openAccepted, type RawWebSocket } from '../server/raw-websocket.ts'
+import { openAccepted, type RawWebSocket, type Way } from '../server/raw-websocket.ts'
 import { Bystander, toldOf } from './bystander.ts'
 import { type Keeper, memoryFromNow, memoryOf, mib, type Outcome } from './trial.ts'
 
@@ -31,10 +31,9 @@ const heardFrom = '127.0.3.1'
 export async function unansweredCalls(t: Keeper, { data, sockets }: { data: string; sockets: number }): Promise<Outcome> {
   const server = await startServerProcess(t, { data, limits: 'default' })
   const port = Number(new URL(server.url).port)
-  const ada = await signUp(t, server)
+  const [ada, eve] = [await signUp(t, server), await signUp(t, server)]
   const session = await ada.openSession()
-  // Its network is known from now on.
-  await openAccepted(t, { port, from: attackFrom }, { token: ada.token })
+  await wantLarge(t, { port, from: attackFrom }, ada)
   const bystander = await Bystander.at(t, server)
   const calm = await bystander.waits(() => delay(calmMs))
   const complaints: string[] = []
@@ -49,7 +48,8 @@ export async function unansweredCalls(t: Keeper, { data, sockets }: { data: stri
     return `${name}: ${what}, the server grew by ${Math.round(grown / mib)} MiB; ${toldOf(calm, attacked)}`
   }
 
-  const nobody = await attack('Nobody there', () => overSockets(t, { port, sockets, token: ada.token, method: `${session}:nobody` }))
+  // Each account has 128 MiB at once; what eve has used is there again when the others have had their turn.
+  const nobody = await attack('Nobody there', () => overSockets(t, { port, sockets, token: eve.token, method: `${session}:nobody` }))
   const callee = await calleeOf(ada, session)
   const silent = await attack('Nobody answers', () => overSockets(t, { port, sockets, token: ada.token, method: `${session}:silent` }))
   const posted = await attack('Over HTTP', () => overHttp(ada, { method: `${session}:nobody`, posts: Math.min(mostPosts, 4 * sockets) }))
@@ -57,7 +57,6 @@ export async function unansweredCalls(t: Keeper, { data, sockets }: { data: stri
   const isHere = callee.connected || (await calleeOf(ada, session)).connected
   const { ok } = await (await ada.connect()).emitWithAck('rpc-call', { method: `${session}:small`, params: 'c21hbGw=' })
   if (!isHere || !ok) complaints.push('A small call after them was not answered.')
-  const eve = await signUp(t, server)
   const calls = Math.max(wide.sockets, sockets)
   let answered = 0
   const largest = await attack('Answered', async () => {
@@ -100,6 +99,15 @@ async function overSockets(
   return `${sockets * callsOfSocket} calls of ${paramsBytes / mib} MiB on ${sockets} sockets, ${refused} refused, ${closed} sockets closed`
 }
 
+/** Where somebody has signed in before, what is too large for a socket ends it, and those that come after it may send as much. */
+async function wantLarge(t: Keeper, at: Way, { token }: Person): Promise<void> {
+  const known = await openAccepted(t, at, { token })
+  const first = await openAccepted(t, at, { token })
+  await first.pourText('x'.repeat(2 * mib))
+  await first.ended()
+  known.hangUp()
+}
+
 /** For whom there is no place for large calls is closed, and finds one for others. */
 function openOrComeBack(open: () => Promise<RawWebSocket>): Promise<RawWebSocket> {
   return open().catch(open)
@@ -130,11 +138,7 @@ async function onWideSockets(
   callee.send(`42["rpc-register",${JSON.stringify({ method })}]`)
   const answering = answerAll(callee)
   const open = () => openAccepted(t, { port, from: wideFrom }, { token: eve.token })
-  // Where somebody has signed in before, what is too large for a socket ends it, and those that come after it may send as much.
-  await open()
-  const first = await open()
-  await first.pourText('x'.repeat(2 * mib))
-  await first.ended()
+  await wantLarge(t, { port, from: wideFrom }, eve)
   const text = `["rpc-call",${JSON.stringify({ method, params: 'a'.repeat(wide.paramsBytes) })}]`
   const beganAt = performance.now()
   let begun = 0
