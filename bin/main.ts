@@ -3,10 +3,10 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { NoPlaceForAddons } from '../lib/assets.ts'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
+import { outliveOutput } from './closed-output.ts'
 import { commands } from './commands.ts'
-import { outliveOutput } from './lost-output.ts'
-import { misuse, refuseBareOption, refuseUnknownCommand } from './misuse.ts'
 import { readStartedLine } from './started-line.ts'
+import { misuse, refuseBareOption, refuseUnknownCommand } from './usage-errors.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
 export async function main(typed: string[]): Promise<void> {

@@ -38,7 +38,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
   const [{ refuseDeleted }, { fetch }] = await Promise.all([
-    import('../../lib/wrapper/run/deleted.ts'),
+    import('../../lib/wrapper/run/refuse-deleted.ts'),
     import('../../lib/wrapper/uplink/network.ts')
   ])
   await refuseDeleted(home, chosen, fetch)

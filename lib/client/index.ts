@@ -22,10 +22,10 @@ export {
   type SettingsCell
 } from './feed/account-feed.ts'
 export { type Feed, type FeedState, openFeed } from './feed/feed.ts'
-export type { AppState } from './link/introduction.ts'
 export { mayRetry, Refused, Unreachable } from './link/refusals.ts'
 export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './link/rest.ts'
 export { type Answering, type ConnectionScope, type LiveSocket, openSocket, type SocketState } from './link/socket.ts'
+export type { AppState } from './link/socket-sign-in.ts'
 export {
   type AttachmentLink,
   type ByteFetch,
@@ -50,6 +50,7 @@ export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox/
 export { createPartialReader, createPartialTeller, type PartialReader, type PartialTeller } from './outbox/partials.ts'
 export { type SendMessages, sendOver } from './outbox/send-messages.ts'
 export type { PeerCipher, Pin } from './sealed/call-seals.ts'
+export { createOrder, type Order, type Place } from './sealed/message-order.ts'
 export {
   type Draft,
   envelopeOf,
@@ -70,7 +71,6 @@ export {
   writerOf
 } from './sealed/messages.ts'
 export { createNumbers } from './sealed/numbers.ts'
-export { createOrder, type Order, type Place } from './sealed/order.ts'
 export { openPreview, type PreviewPlace } from './sealed/previews.ts'
 export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './sealed/vault.ts'
 export {

@@ -1,6 +1,6 @@
 import type { AccountId } from '../../lib/protocol/wire/ids.ts'
-import type { LegacyLogin, Role } from '../../lib/store/accounts.ts'
-import type { SignedIn, SignIn } from '../../lib/store/sign-in.ts'
+import type { LegacyLogin, Role } from '../../lib/store/access/accounts.ts'
+import type { SignedIn, SignIn } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 import { isNotLeft } from '../engine/leftovers.ts'

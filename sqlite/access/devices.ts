@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../../lib/protocol/wire/ids.ts'
-import type { DeviceRow, DeviceStore } from '../../lib/store/devices.ts'
+import type { DeviceRow, DeviceStore } from '../../lib/store/access/devices.ts'
 import type { Deps } from '../engine/deps.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'

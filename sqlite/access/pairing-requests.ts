@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, PairingId } from '../../lib/protocol/wire/ids.ts'
-import type { AccountStore } from '../../lib/store/accounts.ts'
-import type { Delivery, PairingRequestDraft, PairingRequestRow, PairingRequestStore, RequestPolled } from '../../lib/store/pairings.ts'
+import type { AccountStore } from '../../lib/store/access/accounts.ts'
+import type {
+  Delivery,
+  PairingRequestDraft,
+  PairingRequestRow,
+  PairingRequestStore,
+  RequestPolled
+} from '../../lib/store/access/pairings.ts'
 import type { Deps } from '../engine/deps.ts'
+import { pendingLimit } from './pending-limit.ts'
 import { insertToken } from './tokens.ts'
-import { waitingRoom } from './waiting-room.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -33,7 +39,7 @@ export function sweepRequests(database: Database): (now: number) => void {
 
 /** Pairing requests with a check code. */
 export function pairingRequests({ database, queue }: Deps): PairingRequestStore & Pick<AccountStore, 'readAccountKey'> {
-  const room = waitingRoom(database, {
+  const room = pendingLimit(database, {
     table: 'pairing_request',
     index: 'pairing_request_by_end',
     isWaiting: "state = 'waiting' AND ends_at > ?",

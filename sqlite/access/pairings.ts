@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AccountId, DeviceId } from '../../lib/protocol/wire/ids.ts'
-import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus } from '../../lib/store/pairings.ts'
+import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus } from '../../lib/store/access/pairings.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 import { sweepRequests as requestSweep } from './pairing-requests.ts'
+import { pendingLimit } from './pending-limit.ts'
 import { insertToken } from './tokens.ts'
-import { waitingRoom } from './waiting-room.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
 
@@ -32,7 +32,7 @@ export function pairings({
   const create = database.prepare<[PairingKind, string, number, string, number]>(
     'INSERT INTO pairing (kind, public_key, supports_v2, asked_from, ends_at) VALUES (?, ?, ?, ?, ?)'
   )
-  const room = waitingRoom(database, {
+  const room = pendingLimit(database, {
     table: 'pairing',
     index: 'pairing_waiting',
     isWaiting: 'account IS NULL AND delivered = 0 AND ends_at > ?',

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { InviteId } from '../../lib/protocol/wire/ids.ts'
-import type { SignIn } from '../../lib/store/sign-in.ts'
-import type { InviteDraft, InviteRow, SignupRow, SignupStore, Standing } from '../../lib/store/signup.ts'
+import type { SignIn } from '../../lib/store/access/sign-in.ts'
+import type { InviteDraft, InviteRow, SignupRow, SignupStore, Standing } from '../../lib/store/access/signup.ts'
 import type { Deps } from '../engine/deps.ts'
-import { waitingRoom } from './waiting-room.ts'
+import { pendingLimit } from './pending-limit.ts'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
@@ -20,7 +20,7 @@ export function signup({
   const isMember = database.prepare<[string]>('SELECT 1 FROM account WHERE public_key = ?')
   const findState = database.prepare<[string, number], Asked>('SELECT state FROM signup WHERE public_key = ? AND ends_at > ?').pluck()
   const forget = database.prepare<[number]>('DELETE FROM signup WHERE ends_at <= ?')
-  const room = waitingRoom(database, {
+  const room = pendingLimit(database, {
     table: 'signup',
     index: 'signup_by_end',
     isWaiting: "ends_at > ? AND state = 'waiting'",

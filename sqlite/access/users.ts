@@ -1,5 +1,5 @@
 import type { AccountId, TokenId } from '../../lib/protocol/wire/ids.ts'
-import type { AccountStore, Role, UserRow } from '../../lib/store/accounts.ts'
+import type { AccountStore, Role, UserRow } from '../../lib/store/access/accounts.ts'
 import type { Deps } from '../engine/deps.ts'
 import { isNotLeft, leftovers } from '../engine/leftovers.ts'
 import { insertRevocation } from './devices.ts'

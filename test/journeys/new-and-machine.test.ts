@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFi
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
-import { findDaemon } from '../../lib/wrapper/daemon/place.ts'
+import { findDaemon } from '../../lib/wrapper/daemon/single-daemon.ts'
 import { nameOf } from '../../lib/wrapper/home/processes.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'

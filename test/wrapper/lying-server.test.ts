@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createOrder } from '../../lib/client/sealed/order.ts'
+import { createOrder } from '../../lib/client/sealed/message-order.ts'
 import { fromBase64 } from '../../lib/crypto/bytes.ts'
 import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
 import { type Packet, startLyingServer } from '../kit/lying-server.ts'

@@ -1,4 +1,4 @@
-import { hidden } from '../../lib/protocol/sealed/decisions/hidden.ts'
+import { hidden } from '../../lib/protocol/sealed/decisions/hidden-characters.ts'
 
 interface VisibleSpan {
   readonly text: string

@@ -27,7 +27,7 @@ import {
 } from '../sealed/call-seals.ts'
 import { newId } from '../sealed/messages.ts'
 import { nonceOf } from '../sealed/nonces.ts'
-import { createLatest } from './latest.ts'
+import { createLatestCalls } from './latest-calls.ts'
 
 /**
  * `not-connected`: this client has no link, nothing was sent. `away`: nobody answers for this session
@@ -239,7 +239,7 @@ export function serveCalls({
   target,
   handlers,
   isFresh = createMemory(),
-  isLatest = createLatest().take,
+  isLatest = createLatestCalls().take,
   pin,
   onForged = () => {}
 }: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {

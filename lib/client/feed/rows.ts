@@ -12,7 +12,7 @@ import {
   newerAgentState,
   newerDaemonState,
   newerMetadata
-} from './newer.ts'
+} from './newer-versions.ts'
 
 /** `seq` rises with each new message; `thinking` is the wrapper's last reported state while alive. */
 export interface AccountSession extends SessionRecord {

@@ -7,10 +7,10 @@ import type { Update } from '../../protocol/wire/updates.ts'
 import * as v from '../../schema.ts'
 import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
-import { createIntroduction, type Introduction, type IntroductionOptions } from './introduction.ts'
 import { Listeners } from './listeners.ts'
 import { mayRetry, Unreachable } from './refusals.ts'
 import { type SilenceWatch, watchSilence } from './silence.ts'
+import { createSocketSignIn, type SocketSignIn, type SocketSignInOptions } from './socket-sign-in.ts'
 import { SocketioLine, type WebSocketClass } from './socketio.ts'
 
 export type SocketState =
@@ -23,7 +23,7 @@ export type SocketState =
   | { type: 'closed' }
 
 export type { Answering, CallHandler } from './answers.ts'
-export type { ConnectionScope } from './introduction.ts'
+export type { ConnectionScope } from './socket-sign-in.ts'
 
 type PayloadFor<Name extends ClientEvent> = v.InferInput<(typeof events)[Name]['payload']>
 
@@ -69,7 +69,7 @@ export interface LiveSocket {
   close(): void
 }
 
-interface SocketOptions extends IntroductionOptions {
+interface SocketOptions extends SocketSignInOptions {
   server: string
   WebSocket: WebSocketClass
   clock?: Clock | undefined
@@ -101,7 +101,7 @@ class Connection implements LiveSocket {
   readonly #clock: Clock
   readonly #backoff
   readonly #answers
-  readonly #introduction: Introduction
+  readonly #signIn: SocketSignIn
   readonly #states = new Listeners<SocketState>()
   readonly #updates = new Listeners<Update>()
   readonly #ephemerals = new Listeners<Ephemeral>()
@@ -116,7 +116,7 @@ class Connection implements LiveSocket {
     this.#clock = options.clock ?? systemClock
     this.#backoff = createBackoff({ firstMs: firstRetryMs, longestMs: longestRetryMs, random: options.random ?? Math.random })
     this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
-    this.#introduction = createIntroduction(options)
+    this.#signIn = createSocketSignIn(options)
     this.#line = this.#connect()
   }
 
@@ -210,7 +210,7 @@ class Connection implements LiveSocket {
     const { origin, pathname } = new URL(this.#options.server)
     this.#startedAt = this.#clock.now()
     const line: SocketioLine = new SocketioLine(origin + pathname.replace(/\/+$/, '') + socketPath, this.#options.WebSocket, this.#clock, {
-      onOpen: () => void this.#introduce(line),
+      onOpen: () => void this.#authenticate(line),
       onConnect: id => this.#goLive(line, id),
       onPacket: () => line.isConnected && this.#silence?.heard(),
       onEvent: (event, payload, acknowledge) => this.#takeEvent(event, payload, acknowledge),
@@ -241,10 +241,10 @@ class Connection implements LiveSocket {
     }
   }
 
-  async #introduce(line: SocketioLine): Promise<void> {
+  async #authenticate(line: SocketioLine): Promise<void> {
     try {
-      const handshake = await this.#introduction.handshake()
-      if (this.#isCurrent(line)) line.introduce(handshake)
+      const handshake = await this.#signIn.handshake()
+      if (this.#isCurrent(line)) line.authenticate(handshake)
     } catch (error) {
       if (this.#isCurrent(line)) this.#failOrRefuse(error)
     }
@@ -252,7 +252,7 @@ class Connection implements LiveSocket {
 
   async #renew(line: SocketioLine, reason: string): Promise<void> {
     try {
-      const isNew = await this.#introduction.renew()
+      const isNew = await this.#signIn.renew()
       if (!this.#isCurrent(line)) return
       if (isNew) this.#start()
       else this.#refuse(reason)

@@ -18,7 +18,7 @@ export type WebSocketClass = new (
 
 /** The events of one connection. Nothing follows `onEnd`, or a close from here. */
 interface LineListeners {
-  /** The server is there and waits for authentication: see `introduce`. */
+  /** The server is there and waits for authentication: see `authenticate`. */
   onOpen(): void
   /** The server accepted; `id` names this connection. */
   onConnect(id: string): void
@@ -66,7 +66,7 @@ export class SocketioLine {
     this.#socket.addEventListener('close', closed => this.#end(this.#isOpen ? reasonOf(closed) : 'websocket error'))
   }
 
-  introduce(handshake: object): void {
+  authenticate(handshake: object): void {
     this.#say(`40${JSON.stringify(handshake)}`)
   }
 

@@ -1,6 +1,6 @@
 import type { AccountId, DeviceId, LocalId, MachineId, SessionId, TokenId } from '../../protocol/wire/ids.ts'
+import type { SignedIn } from '../../store/access/sign-in.ts'
 import type { CellRef, RemovableRef, TokenKind } from '../../store/rows.ts'
-import type { SignedIn } from '../../store/sign-in.ts'
 
 /** Sign-ins, approvals and rejections. Never a token, a key or an address; `at` is in milliseconds since 1970. */
 export type AuditEvent = { at: number } & (

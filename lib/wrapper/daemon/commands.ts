@@ -14,8 +14,8 @@ import { fetch } from '../uplink/network.ts'
 import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
 import { setAwake } from './keep-awake.ts'
-import { type DaemonNotes, findDaemon } from './place.ts'
 import { findService } from './service.ts'
+import { type DaemonNotes, findDaemon } from './single-daemon.ts'
 import { addToLog, lastLines, logFile } from './upkeep.ts'
 
 interface DaemonCommand {

@@ -4,7 +4,7 @@ import { hasLocalSockets } from '../../local-socket/address.ts'
 import { askLocal } from '../../local-socket/ask.ts'
 import { type LocalSocket, openLocalSocket } from '../../local-socket/open.ts'
 import * as v from '../../schema.ts'
-import { daemonNotes } from './place.ts'
+import { daemonNotes } from './single-daemon.ts'
 
 /** Commands that the owner of this computer can send to its daemon. */
 const replies = {

@@ -14,7 +14,7 @@ import { restoreSession } from './launch/restore.ts'
 import { createResumer } from './launch/resume.ts'
 import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
-import { takePlace } from './place.ts'
+import { claimDaemon } from './single-daemon.ts'
 
 interface DaemonOptions {
   home: Home
@@ -33,7 +33,7 @@ interface Daemon {
 
 /** Keeps this computer reachable for the phone. Sessions are their own processes and do not depend on it. */
 export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptions): Daemon {
-  const place = takePlace(home.path, {
+  const claim = claimDaemon(home.path, {
     pid: process.pid,
     server: credentials.server,
     version: version(),
@@ -66,7 +66,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     agents: () => agentsByName(env),
     onState(state) {
       const link = inWords(state)
-      quietly(() => place.note({ link }), tell)
+      quietly(() => claim.note({ link }), tell)
       tell(link)
     },
     onForged: ({ why, method }) => tell(`rejected a call to ${method} that was altered or replayed in transit: ${why}`)
@@ -75,7 +75,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)
   const control = openDaemonControl(
     home.path,
-    { status: () => place.notes, list: () => running(home.path), stop: answered => stopAfter(answered, stop) },
+    { status: () => claim.notes, list: () => running(home.path), stop: answered => stopAfter(answered, stop) },
     tell
   )
   const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
@@ -91,7 +91,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     await line.close()
     await Promise.all([orphans, leftovers, catchUp.close()])
     await (await control)?.close()
-    place.leave()
+    claim.leave()
     tell(how)
     return how
   }

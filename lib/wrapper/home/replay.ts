@@ -4,11 +4,11 @@ import { closeSync, fdatasync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../../async/clock.ts'
-import { createLatest } from '../../client/calls/latest.ts'
+import { createLatestCalls } from '../../client/calls/latest-calls.ts'
+import { createOrder } from '../../client/sealed/message-order.ts'
 import { type Numbers, newId } from '../../client/sealed/messages.ts'
 import { nonceOf } from '../../client/sealed/nonces.ts'
 import { createGone } from '../../client/sealed/numbers.ts'
-import { createOrder } from '../../client/sealed/order.ts'
 import { type SealedBy, type SealFault, sealedBy } from '../../protocol/sealed/sealed-for.ts'
 import * as v from '../../schema.ts'
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, writePrivateFile } from './private-files.ts'
@@ -246,7 +246,7 @@ export function openSeenCalls(path: string, most = mostCalls): SeenCalls {
   // A torn line belongs to a call that was not executed.
   const lines = (readPrivateFile(path) ?? '').split('\n').filter(line => line !== '')
   const seen = new Set(lines.filter(line => !choiceLine.test(line)).slice(-most))
-  const latest = createLatest(lines.flatMap(choiceOf))
+  const latest = createLatestCalls(lines.flatMap(choiceOf))
   let written = lines.length
   /** Completed before the next one, so that an entry after a torn line is on its own line. */
   let isTorn = true

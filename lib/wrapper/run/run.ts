@@ -150,7 +150,7 @@ async function refuseOpen({ home, env }: RunOptions, resume: string | undefined)
 
 async function readPast({ kind, resume, env }: RunOptions): Promise<UnsentHistory | undefined> {
   if (resume === undefined) return undefined
-  const { readPast } = await import('../histories/past.ts')
+  const { readPast } = await import('../histories/last-turns.ts')
   return readPast(kind.flavor, resume, agentEnvironment(env))
 }
 

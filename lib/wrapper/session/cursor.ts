@@ -6,7 +6,7 @@ import { readSince, readTurn } from '../agents/claude/transcript/history.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import { idOfRow } from '../uplink/outbox.ts'
-import { createNarrator } from './narrator.ts'
+import { createNarrator } from './output/narrator.ts'
 import { type Prompt, type Queue, withoutReason } from './queue.ts'
 
 type Put = (body: MessageBody, localId?: string) => Promise<void>

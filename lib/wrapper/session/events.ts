@@ -4,8 +4,8 @@ import { plainLine, shortened } from '../../protocol/sealed/plain-line.ts'
 import type { SessionMetadata, UsageWindow } from '../../protocol/sealed/session.ts'
 import type { AgentCommand, AgentEvent, PermissionAsk } from '../agents/agent.ts'
 import { codesOf } from './choices.ts'
+import { publishProgress } from './output/turn-progress.ts'
 import type { SessionParts } from './parts.ts'
-import { followWork } from './turn-work.ts'
 import type { Turns } from './turns.ts'
 
 /** Handles the agent's events, one after the other: each call resolves when the event is stored. */
@@ -20,13 +20,13 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   const isAtTerminal = () => agent.handover?.by === 'terminal'
 
   let windows: UsageWindow[] = []
-  const noteWork = followWork(change => parts.uplink?.changeMetadata(change))
+  const noteProgress = publishProgress(change => parts.uplink?.changeMetadata(change))
   // Steps that call the question tool.
   const formCalls = new Set<string>()
 
   return async event => {
     modelWaits.hear(event)
-    noteWork(event)
+    noteProgress(event)
     // A mere retry is no sign of life.
     if (event.type !== 'retrying') notices.heard()
     switch (event.type) {

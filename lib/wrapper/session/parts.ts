@@ -12,15 +12,15 @@ import { type Choices, createChoices } from './choices.ts'
 import { type Cursor, createCursor } from './cursor.ts'
 import { createGoals, type Goals } from './goals.ts'
 import { createModelWaits, type ModelWaits } from './model-waits.ts'
-import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
-import { createPictures, type Pictures } from './pictures.ts'
+import { createNarrator, type Narrator } from './output/narrator.ts'
+import { createPictures, type Pictures } from './output/pictures.ts'
+import { createWriter, type Writer } from './output/writer.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { type AutoDeny, createAutoDeny } from './requests/auto-deny.ts'
 import { createRequests, type Requests, type RequestsDeps } from './requests/requests.ts'
 import { createSealFaults, type SealFaults } from './seal-faults.ts'
-import { createWatchers, type Watchers } from './watchers.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { createViewers, type Viewers } from './viewers.ts'
 
 /** The parts of a session. */
 export interface SessionParts {
@@ -41,7 +41,7 @@ export interface SessionParts {
   readonly notices: Notices
   readonly autoDeny: AutoDeny
   readonly modelWaits: ModelWaits
-  readonly watchers: Watchers
+  readonly viewers: Viewers
   readonly sealFaults: SealFaults
   /** The terminal output changed. */
   onChange(): void
@@ -138,7 +138,7 @@ export function createParts(
     notices,
     autoDeny,
     modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
-    watchers: createWatchers(onChange),
+    viewers: createViewers(onChange),
     sealFaults: createSealFaults(body => writer.write(body), onChange),
     onChange
   }

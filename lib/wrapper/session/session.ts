@@ -119,7 +119,7 @@ class WrappedSession implements Session {
   }
 
   get status(): SessionStatus {
-    const { writer, queue, watchers, sealFaults } = this.#parts
+    const { writer, queue, viewers, sealFaults } = this.#parts
     return {
       session: this.#uplink?.session,
       link: this.#uplink?.link ?? { type: 'connecting' },
@@ -130,7 +130,7 @@ class WrappedSession implements Session {
       questions: this.#parts.requests.open,
       lastingYes: this.#parts.requests.lastingYes,
       queued: queue.length,
-      watching: watchers.count,
+      watching: viewers.count,
       trouble: writer.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
       note: this.#note
     }
@@ -297,12 +297,12 @@ class WrappedSession implements Session {
 
   /** No more requests or answers. */
   #closeParts(): void {
-    const { autoDeny, requests, attachments, approvals, watchers } = this.#parts
+    const { autoDeny, requests, attachments, approvals, viewers } = this.#parts
     autoDeny.close()
     for (const { ask } of requests.open) requests.close(ask)
     attachments.close()
     approvals.end()
-    watchers.close()
+    viewers.close()
   }
 
   #showEnd(how: SessionEnd): void {

@@ -1,5 +1,5 @@
 import { questionTool, readQuestions } from '../../protocol/sealed/decisions/ask-user-question.ts'
-import { hasHidden } from '../../protocol/sealed/decisions/hidden.ts'
+import { hasHidden } from '../../protocol/sealed/decisions/hidden-characters.ts'
 import { commandAsked } from '../../protocol/sealed/decisions/subject.ts'
 import { kindOf, pathOf, urlOf } from '../../protocol/sealed/decisions/tool-args.ts'
 import { firstLine, plainLine, titleOfPrompt } from '../../protocol/sealed/plain-line.ts'

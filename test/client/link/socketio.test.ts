@@ -49,7 +49,7 @@ t.test('a request without an answer fails when the clock says so', async t => {
   const address = await serve(t, { onPacket: (packet, client) => packet === signIn && client.say('40{"sid":"line"}') })
   const line = new SocketioLine(address, WebSocket, clock, {
     ...ignored,
-    onOpen: () => line.introduce({ token: 'x' }),
+    onOpen: () => line.authenticate({ token: 'x' }),
     onConnect: () => connected.resolve()
   })
   t.teardown(() => line.close())
@@ -78,7 +78,7 @@ async function meet(t: Test, WebSocket: WebSocketClass, act: (client: ServedClie
   })
   const line = new SocketioLine(address, WebSocket, systemClock, {
     ...ignored,
-    onOpen: () => line.introduce({ token: 'x' }),
+    onOpen: () => line.authenticate({ token: 'x' }),
     onEvent() {
       line.emit('last', 1)
       line.close()

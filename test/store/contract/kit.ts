@@ -3,8 +3,8 @@ import type { Test } from 'tap'
 import type { AccountId, MachineId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
+import type { SignIn } from '../../../lib/store/access/sign-in.ts'
 import type { Message, MessageDraft, TokenDraft, TokenKind } from '../../../lib/store/rows.ts'
-import type { SignIn } from '../../../lib/store/sign-in.ts'
 import type { Store } from '../../../lib/store/store.ts'
 
 /** Makes an empty place and returns the way to open it, which a test may do again after closing. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
-import type { PairingRequestDraft } from '../../../lib/store/pairings.ts'
+import type { PairingRequestDraft } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 

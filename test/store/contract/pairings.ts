@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
-import type { PairingAnswer, PairingPoll, PairingPolled } from '../../../lib/store/pairings.ts'
+import type { PairingAnswer, PairingPoll, PairingPolled } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 

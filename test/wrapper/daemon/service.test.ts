@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findDaemon } from '../../../lib/wrapper/daemon/place.ts'
+import { findDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { runWrapper } from '../kit/wrapper.ts'

@@ -1,4 +1,4 @@
-import { type Pushed as Payload, pushed } from '../../../lib/protocol/wire/pushed.ts'
+import { type PushPayload as Payload, pushPayload } from '../../../lib/protocol/wire/push-payload.ts'
 import * as v from '../../../lib/schema.ts'
 
 export type { Payload }
@@ -11,7 +11,7 @@ export interface Pushed {
 
 /** Undefined if our server did not send it. */
 export function readPayload({ data, notification }: Pushed): Payload | undefined {
-  return v.safeParse(pushed, notification ?? declaredIn(data)).data
+  return v.safeParse(pushPayload, notification ?? declaredIn(data)).data
 }
 
 function declaredIn(data: Pushed['data']): unknown {

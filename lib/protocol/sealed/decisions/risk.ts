@@ -1,4 +1,4 @@
-import { hasHidden } from './hidden.ts'
+import { hasHidden } from './hidden-characters.ts'
 import { type Level, type RiskName, riskLevel } from './risk-names.ts'
 import { rules } from './risk-rules.ts'
 

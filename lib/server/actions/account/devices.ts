@@ -1,7 +1,7 @@
 import { accountTopic, revocationTopic, type Signal } from '../../../bus/bus.ts'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { AccountId, DeviceId, TokenId } from '../../../protocol/wire/ids.ts'
-import type { DeviceRow } from '../../../store/devices.ts'
+import type { DeviceRow } from '../../../store/access/devices.ts'
 import type { TokenKind } from '../../../store/rows.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { type NotifyDeps, notifyAccount } from '../notify/notify.ts'

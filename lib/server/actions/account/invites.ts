@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { InviteId } from '../../../protocol/wire/ids.ts'
-import type { InviteRow } from '../../../store/signup.ts'
+import type { InviteRow } from '../../../store/access/signup.ts'
 import type { Asker, Deps } from '../../deps.ts'
 import { mustBeOwner } from './owner.ts'
 

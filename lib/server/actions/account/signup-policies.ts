@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../../async/clock.ts'
 import { failure, tooMany } from '../../../protocol/wire/failures.ts'
-import type { Door } from '../../../store/signup.ts'
+import type { Door } from '../../../store/access/signup.ts'
 import type { Deps } from '../../deps.ts'
 import { hashInvite } from './invites.ts'
 import { fingerprintOfKey, type Newcomer, refusals, type SignupPolicy } from './signup.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Failure, failure, tooMany } from '../../../protocol/wire/failures.ts'
 import { fingerprintOf } from '../../../protocol/wire/fingerprint.ts'
-import type { Door, SignupRow } from '../../../store/signup.ts'
+import type { Door, SignupRow } from '../../../store/access/signup.ts'
 import { subnetOf } from '../../address.ts'
 import type { Asker, Deps } from '../../deps.ts'
 import type { Limits } from '../../limits.ts'

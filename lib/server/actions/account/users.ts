@@ -1,7 +1,7 @@
 import { CannotStart } from '../../../exit.ts'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { AccountId } from '../../../protocol/wire/ids.ts'
-import type { UserRow } from '../../../store/accounts.ts'
+import type { UserRow } from '../../../store/access/accounts.ts'
 import type { LeftoverSweep } from '../../chores/leftover-sweep.ts'
 import type { Asker, Deps } from '../../deps.ts'
 import { publishRevoked } from './devices.ts'

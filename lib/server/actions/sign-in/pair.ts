@@ -1,7 +1,7 @@
 import type { ServerOptions } from '../../../options.ts'
 import { failure, tooMany } from '../../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../../protocol/wire/routes.ts'
-import type { PairingKind } from '../../../store/pairings.ts'
+import type { PairingKind } from '../../../store/access/pairings.ts'
 import { subnetOf } from '../../address.ts'
 import { decodeBase64 } from '../../base64.ts'
 import type { Caller, Deps } from '../../deps.ts'

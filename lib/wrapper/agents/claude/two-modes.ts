@@ -11,7 +11,7 @@ import {
   type Image,
   type StartAgent
 } from '../agent.ts'
-import { createInquiry, type Inquiry } from './inquiry.ts'
+import { createHeadlessProbe, type HeadlessProbe } from './headless-probe.ts'
 import { modesAt } from './modes.ts'
 import type { TerminalEnd } from './terminal/screen.ts'
 import { startTerminalClaude, type TerminalClaude } from './terminal/terminal.ts'
@@ -163,7 +163,7 @@ class TwoSides implements Handover {
   remote: Agent | undefined
   readonly #options: TwoModesOptions
   readonly #missed = new Set<Missing>()
-  readonly #inquiry: Inquiry
+  readonly #probe: HeadlessProbe
   #hasHistory: boolean
   #mode: string
   #listening: Promise<void> = Promise.resolve()
@@ -174,7 +174,7 @@ class TwoSides implements Handover {
   constructor(options: TwoModesOptions) {
     const { resume, mode, env, directory } = options.how
     this.#options = options
-    this.#inquiry = createInquiry({ claude: options.claude, directory, env })
+    this.#probe = createHeadlessProbe({ claude: options.claude, directory, env })
     this.conversation = resume ?? randomUUID()
     this.#hasHistory = resume !== undefined && hasTranscript(env, resume)
     this.#mode = mode ?? 'default'
@@ -249,7 +249,7 @@ class TwoSides implements Handover {
       conversation: { id: this.conversation, isOld: this.#hasHistory },
       mode: this.#mode,
       prompt,
-      inquiry: this.#inquiry,
+      probe: this.#probe,
       emit: event => this.#pass(event),
       onMissing: missing => this.#fallBack(missing)
     })

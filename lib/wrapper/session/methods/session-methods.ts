@@ -36,7 +36,7 @@ const heardWithinMs = 1000
 const laterMode = 'While the agent uses its own screen, its mode is chosen there. Your choice applies once your phone takes over.'
 
 function agentMethods(
-  { agent, requests, choices, goals, narrator, autoDeny, watchers, onChange }: SessionParts,
+  { agent, requests, choices, goals, narrator, autoDeny, viewers, onChange }: SessionParts,
   turns: Pick<Turns, 'explain' | 'order' | 'stop'>
 ): SessionHandlers {
   return {
@@ -90,7 +90,7 @@ function agentMethods(
       return { value }
     },
     watch: ({ viewer, isWatching }) => {
-      watchers.note(viewer, isWatching)
+      viewers.note(viewer, isWatching)
       if (isWatching) narrator.showAgain()
       return undefined
     }

@@ -3,7 +3,7 @@ import { pause } from '../../../../async/pause.ts'
 import type { Console } from '../../../terminal/console.ts'
 import { signInFirst } from '../../acp/refusals.ts'
 import type { AgentEvent, Answers } from '../../agent.ts'
-import { type Inquiry, longestCommand } from '../inquiry.ts'
+import { type HeadlessProbe, longestCommand } from '../headless-probe.ts'
 import { modesAt } from '../modes.ts'
 import { goalCommand, lastGoalIn } from '../transcript/goals.ts'
 import { createTitles, createTranslator, type Translator } from '../transcript/history.ts'
@@ -39,7 +39,7 @@ interface TerminalClaudeOptions {
   mode: string
   prompt?: string | undefined
   /** What its own screen does not report. */
-  inquiry: Inquiry
+  probe: HeadlessProbe
   emit(event: AgentEvent): void
   /** Reported after a turn in which something that we need was missing. */
   onMissing(missing: Missing): void
@@ -101,7 +101,7 @@ class OnTerminal implements TerminalClaude {
   #submitted = ''
 
   constructor(options: TerminalClaudeOptions) {
-    const { conversation, mode, emit, onMissing, inquiry } = options
+    const { conversation, mode, emit, onMissing, probe } = options
     this.#options = options
     this.conversation = conversation.id
     this.hasHistory = conversation.isOld
@@ -110,7 +110,7 @@ class OnTerminal implements TerminalClaude {
     this.#keyboard = createKeyboard(keys => this.#screen?.write(keys))
     this.#partial = createPartialText(emit)
     this.#nameIt = createTitles(emit)
-    this.#usage = createUsage(emit, model => inquiry.windowOf(model))
+    this.#usage = createUsage(emit, model => probe.windowOf(model))
     this.#abilities = createAbilities(onMissing)
     this.#translator = createTranslator({
       emit,
@@ -154,7 +154,7 @@ class OnTerminal implements TerminalClaude {
   }
 
   async #tellCommands(): Promise<void> {
-    const commands = await this.#options.inquiry.commands()
+    const commands = await this.#options.probe.commands()
     if (commands.length > 0) this.#options.emit({ type: 'commands', commands })
   }
 
@@ -172,7 +172,7 @@ class OnTerminal implements TerminalClaude {
   }
 
   async type(text: string): Promise<boolean> {
-    const command = text.startsWith('/') ? await this.#options.inquiry.commandIn(text) : undefined
+    const command = text.startsWith('/') ? await this.#options.probe.commandIn(text) : undefined
     // It may open a dialog, which nobody at the phone could close; with the phone it reports what it does.
     if (command === 'other' || !(await this.#isFree())) return false
     return this.#keyboard.type(text, { isCommand: command === 'prompt' })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createOrder } from '../../../lib/client/sealed/order.ts'
+import { createOrder } from '../../../lib/client/sealed/message-order.ts'
 
 const by = (number: number, gone: number[] = [], sender = 'a') => ({
   sender,

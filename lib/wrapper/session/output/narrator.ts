@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../../async/clock.ts'
-import { createPartialTeller } from '../../client/outbox/partials.ts'
-import { newEnvelope, newId, newSessionMessage, readyEvent } from '../../client/sealed/messages.ts'
-import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../protocol/sealed/messages.ts'
-import type { AgentEvent, Step } from '../agents/agent.ts'
-import { idOfRow, planStep } from '../uplink/outbox.ts'
+import { type Clock, systemClock } from '../../../async/clock.ts'
+import { createPartialTeller } from '../../../client/outbox/partials.ts'
+import { newEnvelope, newId, newSessionMessage, readyEvent } from '../../../client/sealed/messages.ts'
+import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../../protocol/sealed/messages.ts'
+import type { AgentEvent, Step } from '../../agents/agent.ts'
+import { idOfRow, planStep } from '../../uplink/outbox.ts'
 
 type NarratedEvent = Extract<
   AgentEvent,

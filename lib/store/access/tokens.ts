@@ -1,7 +1,7 @@
-import type { AccountId, DeviceId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
+import type { Quotas } from '../quotas.ts'
+import type { Bearer, TokenDraft, TokenRow } from '../rows.ts'
 import type { DeviceRow } from './devices.ts'
-import type { Quotas } from './quotas.ts'
-import type { Bearer, TokenDraft, TokenRow } from './rows.ts'
 
 /** What goes when expired tokens are removed: the tokens, devices unused for a long time, and their push tokens. */
 interface Expired {

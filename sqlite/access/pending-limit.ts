@@ -19,7 +19,7 @@ interface Newcomer {
   most: { here?: number; inAll: number }
 }
 
-export interface WaitingRoom {
+export interface PendingLimit {
   /**
    * Finds room for one more row, which the caller then adds. When the room is full, the oldest row of the
    * origin with the most is removed, counted by the widest network first. A newcomer from the fullest
@@ -35,7 +35,7 @@ export interface WaitingRoom {
  * In a flood many enter in one transaction, and reading the rows takes longer than anything else. So
  * they are read once, and followed in memory until a member comes that could change them otherwise.
  */
-export function waitingRoom(database: Database, { table, index, isWaiting, from, key }: Waiting): WaitingRoom {
+export function pendingLimit(database: Database, { table, index, isWaiting, from, key }: Waiting): PendingLimit {
   const read = database.prepare<[number], { from: string; endsAt: number }>(
     `SELECT ${from} AS "from", ends_at AS endsAt FROM ${table} INDEXED BY ${index} WHERE ${isWaiting} ORDER BY ends_at`
   )

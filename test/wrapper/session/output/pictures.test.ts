@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import t from 'tap'
-import { createPictures } from '../../../lib/wrapper/session/pictures.ts'
-import { startServer } from '../../kit/server.ts'
-import { turnsEnded } from '../kit/demo.ts'
-import { linkedComputer } from '../kit/world.ts'
-import { runWrapper } from '../kit/wrapper.ts'
+import { createPictures } from '../../../../lib/wrapper/session/output/pictures.ts'
+import { startServer } from '../../../kit/server.ts'
+import { turnsEnded } from '../../kit/demo.ts'
+import { linkedComputer } from '../../kit/world.ts'
+import { runWrapper } from '../../kit/wrapper.ts'
 
 t.test('a picture shown by an agent arrives on the phone, encrypted like attachments from the phone', async t => {
   const { phone, home } = await linkedComputer(t, await startServer(t))

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { OutboxFull } from '../../../lib/client/outbox/outbox.ts'
-import { envelopeOf, newUserText } from '../../../lib/client/sealed/messages.ts'
-import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
-import { createWriter } from '../../../lib/wrapper/session/writer.ts'
+import { OutboxFull } from '../../../../lib/client/outbox/outbox.ts'
+import { envelopeOf, newUserText } from '../../../../lib/client/sealed/messages.ts'
+import type { AgentState } from '../../../../lib/protocol/sealed/session.ts'
+import { createWriter } from '../../../../lib/wrapper/session/output/writer.ts'
 
 t.test('dropped thoughts are reported until the server has everything, and then recorded in the history once [W3]', async t => {
   const { writer, kept, room } = outbox()

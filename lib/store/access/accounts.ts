@@ -1,4 +1,4 @@
-import type { AccountId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, TokenId } from '../../protocol/wire/ids.ts'
 
 /**
  * Whether an account accepts sign-ins with challenges chosen by clients; `once` becomes `off` with the

@@ -1,5 +1,5 @@
-import type { AccountId, DeviceId } from '../protocol/wire/ids.ts'
-import type { TokenDraft } from './rows.ts'
+import type { AccountId, DeviceId } from '../../protocol/wire/ids.ts'
+import type { TokenDraft } from '../rows.ts'
 import type { Door } from './signup.ts'
 
 export interface SignIn {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { linesChanged } from '../../../lib/wrapper/session/turn-work.ts'
-import { demo, turnsEnded } from '../kit/demo.ts'
+import { linesChanged } from '../../../../lib/wrapper/session/output/turn-progress.ts'
+import { demo, turnsEnded } from '../../kit/demo.ts'
 
 t.test('added and removed lines are counted, and moved ones are neither', async t => {
   const diff = (oldText: string | null, newText: string) => ({ type: 'diff' as const, path: '/a', oldText, newText })

@@ -17,7 +17,7 @@ export const daemonNotes = v.object({
 /** What the daemon records about itself in the wrapper's home. */
 export type DaemonNotes = v.InferOutput<typeof daemonNotes>
 
-interface DaemonPlace {
+interface DaemonClaim {
   readonly notes: DaemonNotes
   note(changes: Partial<DaemonNotes>): void
   leave(): void
@@ -27,13 +27,13 @@ interface DaemonPlace {
  * Makes this process the daemon of a home. Throws CannotStart if there is another one: of two that start at
  * once, the first stays.
  */
-export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
+export function claimDaemon(home: string, notes: DaemonNotes): DaemonClaim {
   const own = `daemon@${ownName()}.json`
   const file = join(folderOf(home), own)
   let now = notes
   const write = () => writePrivateFile(file, JSON.stringify(now))
   write()
-  const first = places(home).toSorted(byStart)[0]
+  const first = claims(home).toSorted(byStart)[0]
   if (first !== undefined && first !== own) {
     rmSync(file, { force: true })
     throw new CannotStart(`The daemon is already running, as process ${ownerOf(first)}.`)
@@ -52,7 +52,7 @@ export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
 
 /** The running daemon; undefined if there is none. */
 export function findDaemon(home: string): DaemonNotes | undefined {
-  for (const name of places(home)) {
+  for (const name of claims(home)) {
     const { data } = v.safeParse(daemonNotes, JSON.parse(readPrivateFile(join(folderOf(home), name)) ?? 'null'))
     if (data) return data
   }
@@ -60,7 +60,7 @@ export function findDaemon(home: string): DaemonNotes | undefined {
 }
 
 /** The files of running daemons; those of dead ones are removed. */
-function places(home: string): string[] {
+function claims(home: string): string[] {
   const folder = folderOf(home)
   return readdirSync(folder).filter(name => {
     if (!name.startsWith('daemon@') || !name.endsWith('.json')) return false

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 
 /** Which devices show the session now, as they report it. */
-export interface Watchers {
+export interface Viewers {
   readonly count: number
   note(viewer: string, isWatching: boolean): void
   close(): void
@@ -11,7 +11,7 @@ export interface Watchers {
 const silentForMs = 75_000
 const mostViewers = 64
 
-export function createWatchers(onChange: () => void, clock: Clock = systemClock): Watchers {
+export function createViewers(onChange: () => void, clock: Clock = systemClock): Viewers {
   const forgetting = new Map<string, () => void>()
   const forget = (viewer: string) => {
     forgetting.get(viewer)?.()

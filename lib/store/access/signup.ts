@@ -1,4 +1,4 @@
-import type { InviteId } from '../protocol/wire/ids.ts'
+import type { InviteId } from '../../protocol/wire/ids.ts'
 
 /** How a new key may get an account. */
 export type Door =

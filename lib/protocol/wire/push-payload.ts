@@ -1,7 +1,7 @@
 import * as v from '../../schema.ts'
 
 /** A push to browsers, in the format of Declarative Web Push; `data` is for the worker of the app. */
-export const pushed = v.looseObject({
+export const pushPayload = v.looseObject({
   title: v.pipe(v.string(), v.minLength(1)),
   body: v.string(),
   navigate: v.fallback(v.optional(v.string()), undefined),
@@ -17,4 +17,4 @@ export const pushed = v.looseObject({
   })
 })
 
-export type Pushed = v.InferOutput<typeof pushed>
+export type PushPayload = v.InferOutput<typeof pushPayload>

@@ -1,5 +1,5 @@
-import type { AccountId, DeviceId, PairingId } from '../protocol/wire/ids.ts'
-import type { TokenDraft } from './rows.ts'
+import type { AccountId, DeviceId, PairingId } from '../../protocol/wire/ids.ts'
+import type { TokenDraft } from '../rows.ts'
 
 export type PairingKind = 'terminal' | 'device'
 export interface PairingPoll {

@@ -18,21 +18,21 @@ export interface AppState {
 }
 
 /** How a connection authenticates, each time it is made. */
-export interface Introduction {
+export interface SocketSignIn {
   /** Rejects if there is no token. */
   handshake(): Promise<Handshake>
   /** After a rejection: whether there is another token than the last one sent. */
   renew(): Promise<boolean>
 }
 
-export interface IntroductionOptions {
+export interface SocketSignInOptions {
   token: string | TokenSource
   scope: ConnectionScope
   /** Read at each connect. While connected, send changes with `send('app-state', …)`. */
   appState?: (() => AppState) | undefined
 }
 
-export function createIntroduction({ token, scope, appState }: IntroductionOptions): Introduction {
+export function createSocketSignIn({ token, scope, appState }: SocketSignInOptions): SocketSignIn {
   let said = ''
   return {
     async handshake() {

@@ -1,7 +1,7 @@
-import { withDeadline } from '../../async/deadline.ts'
-import { pause } from '../../async/pause.ts'
-import { newId } from '../../client/sealed/messages.ts'
-import type { AgentEvent } from '../agents/agent.ts'
+import { withDeadline } from '../../../async/deadline.ts'
+import { pause } from '../../../async/pause.ts'
+import { newId } from '../../../client/sealed/messages.ts'
+import type { AgentEvent } from '../../agents/agent.ts'
 import type { SentFile } from './narrator.ts'
 
 type Picture = Extract<AgentEvent, { type: 'picture' }>

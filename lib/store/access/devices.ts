@@ -1,5 +1,5 @@
-import type { AccountId, DeviceId, TokenId } from '../protocol/wire/ids.ts'
-import type { TokenKind } from './rows.ts'
+import type { AccountId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
+import type { TokenKind } from '../rows.ts'
 
 export interface DeviceRow {
   id: DeviceId

@@ -1,11 +1,17 @@
 import t from 'tap'
-import { createPartialReader } from '../../../lib/client/outbox/partials.ts'
-import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
-import { type Envelope, type MessageBody, messageBody, type PartialBody, type PartialFrame } from '../../../lib/protocol/sealed/messages.ts'
-import * as v from '../../../lib/schema.ts'
-import type { Step } from '../../../lib/wrapper/agents/agent.ts'
-import { createNarrator } from '../../../lib/wrapper/session/narrator.ts'
-import { manualClock } from '../../kit/manual-clock.ts'
+import { createPartialReader } from '../../../../lib/client/outbox/partials.ts'
+import { envelopeOf } from '../../../../lib/client/sealed/messages.ts'
+import {
+  type Envelope,
+  type MessageBody,
+  messageBody,
+  type PartialBody,
+  type PartialFrame
+} from '../../../../lib/protocol/sealed/messages.ts'
+import * as v from '../../../../lib/schema.ts'
+import type { Step } from '../../../../lib/wrapper/agents/agent.ts'
+import { createNarrator } from '../../../../lib/wrapper/session/output/narrator.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
 
 const step: Step = { call: 'c1', name: 'Write', title: 'Preparing', kind: 'edit', input: {}, locations: [], content: [] }
 const written: Step = {

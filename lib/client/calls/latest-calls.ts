@@ -1,5 +1,5 @@
 /** For each choice of each caller, the number of the last accepted call. */
-interface Latest {
+interface LatestCalls {
   readonly entries: Iterable<readonly [choice: string, number: number]>
   /** False if this one or a later one was already accepted. */
   take(choice: string, number: number): boolean
@@ -8,7 +8,7 @@ interface Latest {
 // The oldest one is forgotten first.
 const most = 1_000
 
-export function createLatest(known: Latest['entries'] = []): Latest {
+export function createLatestCalls(known: LatestCalls['entries'] = []): LatestCalls {
   const numbers = new Map(known)
   return {
     entries: numbers,

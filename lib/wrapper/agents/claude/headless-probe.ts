@@ -5,7 +5,7 @@ import { hasGroups, signalGroup } from '../../home/processes.ts'
 import type { AgentCommand } from '../agent.ts'
 
 /** What Claude Code reports when run without a screen; at its own screen it reports none of it. */
-export interface Inquiry {
+export interface HeadlessProbe {
   /** Its commands, as listed by its adapter. None from a version that does not answer. */
   commands(): Promise<readonly AgentCommand[]>
   /**
@@ -17,7 +17,7 @@ export interface Inquiry {
   windowOf(model: string): Promise<number | undefined>
 }
 
-interface InquiryOptions {
+interface ProbeOptions {
   claude: string
   directory: string
   env: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ interface InquiryOptions {
 }
 
 /** Asks once, and once more for each model other than its initial one. */
-export function createInquiry(options: InquiryOptions): Inquiry {
+export function createHeadlessProbe(options: ProbeOptions): HeadlessProbe {
   let first: Promise<Answer> | undefined
   const windows = new Map<string, Promise<number | undefined>>()
   const ask = () => (first ??= askClaude(options))
@@ -107,7 +107,7 @@ const questions = [
 ]
 
 /** Always resolves: missing information must not stop anyone from working. */
-function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: InquiryOptions, model?: string): Promise<Answer> {
+function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: ProbeOptions, model?: string): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>()
   const answer = { commands: [], skills: new Set(), model: undefined, window: undefined } as Answer
   const spoken = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', ...quietly]

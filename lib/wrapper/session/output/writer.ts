@@ -1,9 +1,9 @@
-import { pause } from '../../async/pause.ts'
-import { OutboxFull } from '../../client/outbox/outbox.ts'
-import type { MessageBody } from '../../protocol/sealed/messages.ts'
-import type { AgentState, DiskTrouble } from '../../protocol/sealed/session.ts'
-import { ownWords } from '../uplink/outbox.ts'
-import type { Uplink } from '../uplink/uplink.ts'
+import { pause } from '../../../async/pause.ts'
+import { OutboxFull } from '../../../client/outbox/outbox.ts'
+import type { MessageBody } from '../../../protocol/sealed/messages.ts'
+import type { AgentState, DiskTrouble } from '../../../protocol/sealed/session.ts'
+import { ownWords } from '../../uplink/outbox.ts'
+import type { Uplink } from '../../uplink/uplink.ts'
 
 /** Writes the session's output to disk. */
 export interface Writer {

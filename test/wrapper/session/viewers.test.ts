@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createWatchers } from '../../../lib/wrapper/session/watchers.ts'
+import { createViewers } from '../../../lib/wrapper/session/viewers.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { startServer } from '../../kit/server.ts'
 import { demo } from '../kit/demo.ts'
@@ -9,21 +9,21 @@ import { linkedComputer } from '../kit/world.ts'
 t.test('a viewer is counted once, until they leave or are silent for long', t => {
   const clock = manualClock()
   let changes = 0
-  const watchers = createWatchers(() => changes++, clock)
-  watchers.note('phone', true)
-  watchers.note('phone', true)
-  watchers.note('tablet', true)
-  t.strictSame([watchers.count, changes], [2, 2])
+  const viewers = createViewers(() => changes++, clock)
+  viewers.note('phone', true)
+  viewers.note('phone', true)
+  viewers.note('tablet', true)
+  t.strictSame([viewers.count, changes], [2, 2])
   clock.advance(60_000)
-  watchers.note('phone', true)
+  viewers.note('phone', true)
   clock.advance(60_000)
-  t.strictSame([watchers.count, changes], [1, 3], 'the tablet was silent')
-  watchers.note('phone', false)
-  watchers.note('phone', false)
-  t.strictSame([watchers.count, changes], [0, 4])
-  for (let viewer = 0; viewer < 1000; viewer++) watchers.note(String(viewer), true)
-  t.ok(watchers.count < 100, 'nobody fills the memory')
-  watchers.close()
+  t.strictSame([viewers.count, changes], [1, 3], 'the tablet was silent')
+  viewers.note('phone', false)
+  viewers.note('phone', false)
+  t.strictSame([viewers.count, changes], [0, 4])
+  for (let viewer = 0; viewer < 1000; viewer++) viewers.note(String(viewer), true)
+  t.ok(viewers.count < 100, 'nobody fills the memory')
+  viewers.close()
   const changesAtEnd = changes
   clock.advance(600_000)
   t.equal(changes, changesAtEnd, 'once it is over nobody hears of it')

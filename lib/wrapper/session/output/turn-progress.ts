@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StepContent } from '../../protocol/sealed/messages.ts'
-import type { SessionMetadata } from '../../protocol/sealed/session.ts'
-import type { AgentEvent } from '../agents/agent.ts'
+import type { StepContent } from '../../../protocol/sealed/messages.ts'
+import type { SessionMetadata } from '../../../protocol/sealed/session.ts'
+import type { AgentEvent } from '../../agents/agent.ts'
 
 /**
  * Publishes in the metadata what lists show without reading messages: the progress of the turn's plan, as it changes, and how many
  * lines of files the last turn changed, once it ends.
  */
-export function followWork(changeMetadata: (change: (metadata: SessionMetadata) => SessionMetadata) => void): (event: AgentEvent) => void {
+export function publishProgress(
+  changeMetadata: (change: (metadata: SessionMetadata) => SessionMetadata) => void
+): (event: AgentEvent) => void {
   let progress: SessionMetadata['progress']
   let told: SessionMetadata['changes']
   let turn = { added: 0, removed: 0 }
