@@ -35,9 +35,9 @@ export async function checkClock(): Promise<void> {
   const askedAt = performance.now()
   const answer = await fetch('/health', { method: 'HEAD' }).catch(() => undefined)
   const tookMs = performance.now() - askedAt
-  const told = Date.parse(answer?.headers.get('date') ?? '')
-  if (Number.isNaN(told) || tookMs > longestAskMs) return
-  const off = Date.now() - tookMs / 2 - told
+  const serverTime = Date.parse(answer?.headers.get('date') ?? '')
+  if (Number.isNaN(serverTime) || tookMs > longestAskMs) return
+  const off = Date.now() - tookMs / 2 - serverTime
   const noticed = Math.abs(off) < noticedMs ? 0 : off
   if (Math.abs(noticed - offNow.peek()) < noticedMs && noticed !== 0) return
   offNow.value = noticed

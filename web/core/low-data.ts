@@ -26,6 +26,6 @@ carrier?.addEventListener('change', () => {
   carriedNow.value = carrier.type
 })
 
-function toCarrier(told: unknown): Carrier | undefined {
-  return told instanceof EventTarget ? told : undefined
+function toCarrier(value: unknown): Carrier | undefined {
+  return value instanceof EventTarget ? value : undefined
 }

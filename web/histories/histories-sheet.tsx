@@ -32,7 +32,7 @@ export function HistoriesSheet(props: {
   onClose(): void
 }) {
   const { link, machine, host } = props
-  const { told } = useMachineAnswer(machine, 'agent-histories', { limit: mostShown })
+  const { answer } = useMachineAnswer(machine, 'agent-histories', { limit: mostShown })
   const [typed, setTyped] = useState('')
   const [found, setFound] = useState<Found>()
   const [trouble, setTrouble] = useState<Trouble>()
@@ -57,7 +57,7 @@ export function HistoriesSheet(props: {
       await props.onSession(outcome)
     })
 
-  const shown: readonly Hit[] = found?.hits ?? (told?.type === 'told' ? told.result.histories : [])
+  const shown: readonly Hit[] = found?.hits ?? (answer?.type === 'answered' ? answer.result.histories : [])
   return (
     <Sheet title={words.goOnTitle} onClose={props.onClose}>
       <form
@@ -73,11 +73,11 @@ export function HistoriesSheet(props: {
           {words.searchDo}
         </Button>
       </form>
-      {told === undefined && <p role="status">{words.searching}</p>}
-      {told?.type === 'failed' && <TroubleCard title={words.notAsked(host)} trouble={told} host={host} />}
+      {answer === undefined && <p role="status">{words.searching}</p>}
+      {answer?.type === 'failed' && <TroubleCard title={words.notAsked(host)} trouble={answer} host={host} />}
       {trouble && <TroubleCard title={words.notGoneOn} trouble={trouble} host={host} />}
       {found && shown.length === 0 && <p class="lead">{words.noneFound}</p>}
-      {!found && told?.type === 'told' && shown.length === 0 && <p class="lead">{words.noHistories(host)}</p>}
+      {!found && answer?.type === 'answered' && shown.length === 0 && <p class="lead">{words.noHistories(host)}</p>}
       {found && !found.isComplete && <p class="hint">{words.notAll}</p>}
       {shown.length > 0 && (
         <ul class="card tight">

@@ -30,7 +30,7 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const found = waiting.findIndex(({ id }) => id === request)
   const at = found < 0 ? Math.min(lastAt, waiting.length - 1) : found
   const decision = waiting[at]
-  // Anyone who opens a completed decision is told its outcome.
+  // Anyone who opens a completed decision sees its outcome.
   const over = found < 0 && request !== undefined ? overOf(request) : undefined
   useEffect(() => over && noteClosed(over), [over?.asked.id])
   const show = (index: number) => {

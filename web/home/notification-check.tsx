@@ -19,14 +19,14 @@ export function NotificationCheck({ link }: { link: Live }) {
   useEffect(() => {
     if (!isAsked) return
     void book.read().then(() => {
-      const told = book.reading.peek()
+      const reading = book.reading.peek()
       // The person moved to another time zone, chose another language or locked the app.
-      if (told.type === 'told' && isOutOfDate(told.settings)) return book.change(() => ({}))
+      if (reading.type === 'loaded' && isOutOfDate(reading.settings)) return book.change(() => ({}))
       return undefined
     })
   }, [book, isAsked])
-  const told = book.reading.value
-  const own = told.type === 'told' ? told.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push') : undefined
+  const reading = book.reading.value
+  const own = reading.type === 'loaded' ? reading.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push') : undefined
   if (!areNotificationsOn.value || !own || healthOf(own, now.value).state !== 'missing') return null
   return (
     <section class="card key-ask" aria-labelledby="unreached-h">

@@ -37,7 +37,7 @@ export function PairScreen() {
 
   switch (view.type) {
     case 'checking':
-      return <Told title={joining.pair.from} text={joining.pair.checking} isBusy />
+      return <Message title={joining.pair.from} text={joining.pair.checking} isBusy />
     case 'ready':
       return <ConfirmPairing key={href} view={view} onView={setView} />
     case 'linked':
@@ -47,24 +47,25 @@ export function PairScreen() {
     case 'answered':
       return <Answered view={view} />
     case 'refused':
-      return <Told title={joining.pair.wrongCodesTitle} text={joining.pair.wrongCodesText} canScan />
+      return <Message title={joining.pair.wrongCodesTitle} text={joining.pair.wrongCodesText} canScan />
     case 'altered':
-      return <Told title={joining.pair.alteredTitle} text={joining.pair.alteredText} />
+      return <Message title={joining.pair.alteredTitle} text={joining.pair.alteredText} />
     case 'no-link':
-      return <Told title={joining.pair.noLinkTitle} text={joining.pair.noLinkText} canScan />
+      return <Message title={joining.pair.noLinkTitle} text={joining.pair.noLinkText} canScan />
     case 'bad-link':
-      return <Told title={joining.pair.badLinkTitle} text={joining.pair.badLinkText} canScan />
+      return <Message title={joining.pair.badLinkTitle} text={joining.pair.badLinkText} canScan />
     case 'other-server':
       return <OtherServer view={view} />
     case 'unreachable':
-      return <Told title={joining.pair.unreachable} text={joining.pair.unreachableText} />
+      return <Message title={joining.pair.unreachable} text={joining.pair.unreachableText} />
   }
 }
 
 function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { type: 'answered' }> }) {
-  if (isYours === false) return <Told title={joining.pair.othersTitle} text={<WithCommand told={joining.pair.othersText} />} canScan />
+  if (isYours === false)
+    return <Message title={joining.pair.othersTitle} text={<WithCommand sentence={joining.pair.othersText} />} canScan />
   const title = isYours && name ? joining.pair.linkedBefore(name) : joining.pair.answeredTitle
-  return <Told title={title} text={joining.pair.answeredText} />
+  return <Message title={title} text={joining.pair.answeredText} />
 }
 
 function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
@@ -86,7 +87,7 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
           </p>
           {!isDevice && !machine && (
             <p class="lead">
-              <WithCommand told={start.awayText} />
+              <WithCommand sentence={start.awayText} />
             </p>
           )}
         </div>
@@ -106,20 +107,20 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
 }
 
 function Gone() {
-  return <Told title={joining.pair.goneTitle} text={<WithCommand told={joining.pair.goneText} />} canScan />
+  return <Message title={joining.pair.goneTitle} text={<WithCommand sentence={joining.pair.goneText} />} canScan />
 }
 
 function OtherServer({ view }: { view: Extract<PairingView, { type: 'other-server' }> }) {
   return (
-    <Told title={joining.pair.otherServer(view.host)} text={joining.pair.otherServerText(location.host)}>
+    <Message title={joining.pair.otherServer(view.host)} text={joining.pair.otherServerText(location.host)}>
       <ButtonLink look="primary" href={view.href} isLarge isWide icon="external-link">
         {joining.pair.openThere}
       </ButtonLink>
-    </Told>
+    </Message>
   )
 }
 
-function Told(props: { title: string; text: ComponentChildren; canScan?: boolean; isBusy?: boolean; children?: ComponentChildren }) {
+function Message(props: { title: string; text: ComponentChildren; canScan?: boolean; isBusy?: boolean; children?: ComponentChildren }) {
   return (
     <div class="screen flow">
       <FlowBar back={pathOf({ name: 'home' })} icon="x" />

@@ -113,16 +113,16 @@ function Welcome({ children }: { children: ComponentChildren }) {
 }
 
 /** A value that is not needed for the first paint; if it cannot be loaded, the screen stays as it is. */
-function useLater<Told>(ask: () => Promise<Told>): Told | undefined {
-  const [told, setTold] = useState<Told>()
+function useLater<Value>(ask: () => Promise<Value>): Value | undefined {
+  const [value, setValue] = useState<Value>()
   useEffect(() => {
     let isGone = false
     void ask()
-      .then(answer => !isGone && setTold(() => answer))
+      .then(answer => !isGone && setValue(() => answer))
       .catch(() => {})
     return () => {
       isGone = true
     }
   }, [])
-  return told
+  return value
 }

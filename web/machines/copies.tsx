@@ -19,14 +19,14 @@ type Copy = ResultOfMachineCall<'worktrees'>['worktrees'][number]
 
 /** The worktrees created for sessions, and a way to remove them. */
 export function Copies({ machine, running }: { machine: MachineView; running: number }) {
-  const { told, again } = useMachineAnswer(machine.id, 'worktrees', {}, [running])
+  const { answer, again } = useMachineAnswer(machine.id, 'worktrees', {}, [running])
   const [asked, ask] = useState<Copy>()
-  if (told?.type !== 'told' || told.result.worktrees.length === 0) return null
+  if (answer?.type !== 'answered' || answer.result.worktrees.length === 0) return null
   return (
     <section class="grp">
       <h2>{words.copies}</h2>
       <ul class="card tight">
-        {told.result.worktrees.map(copy => (
+        {answer.result.worktrees.map(copy => (
           <li key={copy.path} class="irow process">
             <Icon name="git-branch" />
             <span>
@@ -61,8 +61,8 @@ function RemoveSheet(props: { machine: MachineView; copy: Copy; onRemoved(): voi
       const link = live.peek()
       if (!link) return
       setTrouble(undefined)
-      const told = await askMachine(link, machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
-      if (told.type === 'failed') return setTrouble(told)
+      const answer = await askMachine(link, machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
+      if (answer.type === 'failed') return setTrouble(answer)
       props.onRemoved()
       closeLayer()
     })

@@ -34,8 +34,8 @@ export function DaemonMaintenance({ machine, onRestart }: { machine: MachineView
       const link = live.peek()
       if (!link) return
       setTrouble(undefined)
-      const told = await askMachine(link, machine.id, 'restart', {})
-      if (told.type === 'failed') return setTrouble(told)
+      const answer = await askMachine(link, machine.id, 'restart', {})
+      if (answer.type === 'failed') return setTrouble(answer)
       onRestart()
     })
   const close = () => setSheet(undefined)
@@ -87,19 +87,19 @@ function SheetRow(props: { icon: 'refresh-cw' | 'file-text'; title: string; text
 }
 
 function Awake({ machine }: { machine: MachineView }) {
-  const { told } = useMachineAnswer(machine.id, 'keep-awake', {})
+  const { answer } = useMachineAnswer(machine.id, 'keep-awake', {})
   const [chosen, choose] = useState<boolean>()
   const { run } = useBusy()
-  if (told?.type !== 'told') return null
-  const { canDo } = told.result
-  const isOn = chosen ?? told.result.on
+  if (answer?.type !== 'answered') return null
+  const { canDo } = answer.result
+  const isOn = chosen ?? answer.result.on
   const flip = () =>
     run(async () => {
       const link = live.peek()
       if (!link) return
       choose(!isOn)
       const answer = await askMachine(link, machine.id, 'keep-awake', { on: !isOn })
-      choose(answer.type === 'told' ? answer.result.on : isOn)
+      choose(answer.type === 'answered' ? answer.result.on : isOn)
     })
   if (!canDo) {
     return (
@@ -131,7 +131,7 @@ export function Restarting() {
         </h3>
         {isLate && (
           <p class="lead">
-            <WithCommand told={words.notRestartedText} />
+            <WithCommand sentence={words.notRestartedText} />
           </p>
         )}
       </div>
@@ -144,13 +144,13 @@ const lateAfterMs = 30_000
 type SheetProps = { machine: MachineView; host: string; onClose(): void }
 
 function LogSheet({ machine, host, onClose }: SheetProps) {
-  const { told, again } = useMachineAnswer(machine.id, 'log', {})
-  const lines = told?.type === 'told' ? told.result.lines : []
+  const { answer, again } = useMachineAnswer(machine.id, 'log', {})
+  const lines = answer?.type === 'answered' ? answer.result.lines : []
   return (
     <Sheet title={words.log} onClose={onClose}>
-      {told === undefined && <p role="status">{words.reading}</p>}
-      {told?.type === 'failed' && <TroubleCard title={words.notTold(host)} trouble={told} host={host} />}
-      {told?.type === 'told' &&
+      {answer === undefined && <p role="status">{words.reading}</p>}
+      {answer?.type === 'failed' && <TroubleCard title={words.notTold(host)} trouble={answer} host={host} />}
+      {answer?.type === 'answered' &&
         (lines.length === 0 ? (
           <p class="lead">{words.logEmpty}</p>
         ) : (
@@ -172,15 +172,19 @@ function LogSheet({ machine, host, onClose }: SheetProps) {
 }
 
 function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRestart(): void }) {
-  const { told } = useMachineAnswer(machine.id, 'update', {})
-  if (told?.type !== 'told') {
+  const { answer } = useMachineAnswer(machine.id, 'update', {})
+  if (answer?.type !== 'answered') {
     return (
       <Sheet title={words.update} onClose={onClose}>
-        {told === undefined ? <p role="status">{words.reading}</p> : <TroubleCard title={words.notTold(host)} trouble={told} host={host} />}
+        {answer === undefined ? (
+          <p role="status">{words.reading}</p>
+        ) : (
+          <TroubleCard title={words.notTold(host)} trouble={answer} host={host} />
+        )}
       </Sheet>
     )
   }
-  const { version, isReady, command, message } = told.result
+  const { version, isReady, command, message } = answer.result
   return (
     <Sheet title={words.update} onClose={onClose}>
       <p class="hint">{words.updateNow(version)}</p>
@@ -240,7 +244,7 @@ function StopSheet({ machine, host, onClose }: SheetProps) {
   return (
     <Sheet title={start.stopTitle(host)} onClose={onClose}>
       <p class="lead">
-        <WithCommand told={[before, command, after]} />
+        <WithCommand sentence={[before, command, after]} />
       </p>
       {hasFailed && <Problem title={start.stopFailed(host)} text={start.stopFailedText} />}
       <Button look="danger" isLarge isWide onClick={() => void stop()} busy={isBusy && start.stopping}>

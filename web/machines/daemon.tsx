@@ -39,7 +39,7 @@ function NoDaemon() {
           {words.daemonGone}
         </h3>
         <p class="lead">
-          <WithCommand told={words.awayText} />
+          <WithCommand sentence={words.awayText} />
         </p>
       </div>
     </section>
@@ -166,7 +166,7 @@ function Allowed({ folders, home }: { folders: readonly string[]; home: string }
         </ul>
       )}
       <p class="hint">
-        <WithCommand told={machineWords.allowedHint} />
+        <WithCommand sentence={machineWords.allowedHint} />
       </p>
     </section>
   )

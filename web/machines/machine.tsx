@@ -104,7 +104,7 @@ function WhatToDo() {
     <section class="card">
       <h2 class="card-h">{words.machine.awayTitle}</h2>
       <p class="lead">
-        <WithCommand told={words.machine.awayText} />
+        <WithCommand sentence={words.machine.awayText} />
       </p>
     </section>
   )

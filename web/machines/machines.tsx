@@ -50,14 +50,14 @@ export function MachinesScreen() {
 function MachineRow({ machine }: { machine: MachineView }) {
   const { id } = machine
   const state = stateOfMachine(machine, home.value)
-  const told = state === 'away' ? machineAwaySince(machine, now.value) : words.machines.agents(running(machine))
+  const status = state === 'away' ? machineAwaySince(machine, now.value) : words.machines.agents(running(machine))
   const system = machine.metadata && systemName(machine.metadata.platform)
   return (
     <LinkRow
       href={`/machines/${encodeURIComponent(id)}`}
       icon={state === 'away' ? 'moon' : 'monitor'}
       title={nameOfMachine(machine)}
-      text={[system, told].filter(part => part !== undefined).join(' · ')}
+      text={[system, status].filter(part => part !== undefined).join(' · ')}
     >
       <i class={`dot ${state === 'online' ? 'on' : ''}`} />
       <span class="vh">{words.machines[state]}</span>

@@ -27,13 +27,13 @@ const lookEveryMs = 15_000
 
 /** The processes on a machine, as its daemon reports them: sessions with their memory, and leftover agents. */
 export function Processes({ machine, active }: { machine: MachineView; active: readonly SessionView[] }) {
-  const { told, again } = useMachineAnswer(machine.id, 'processes', {}, [active.length])
+  const { answer, again } = useMachineAnswer(machine.id, 'processes', {}, [active.length])
   const [asked, ask] = useState<MachineProcess>()
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && again(), lookEveryMs)
     return () => clearInterval(timer)
   }, [machine.id])
-  const processes = told?.type === 'told' ? told.result.processes : []
+  const processes = answer?.type === 'answered' ? answer.result.processes : []
   const leftOver = processes.filter(({ isLeftOver }) => isLeftOver)
   const running = processes.filter(({ isLeftOver }) => !isLeftOver)
   const seen = new Set(running.map(({ session }) => session))
@@ -139,8 +139,8 @@ function EndSheet(props: { machine: MachineView; process: MachineProcess; onEnde
       const link = live.peek()
       if (!link) return
       setTrouble(undefined)
-      const told = await askMachine(link, machine.id, 'end-process', { id: process.id })
-      if (told.type === 'failed') return setTrouble(told)
+      const answer = await askMachine(link, machine.id, 'end-process', { id: process.id })
+      if (answer.type === 'failed') return setTrouble(answer)
       props.onEnded()
       closeLayer()
     })

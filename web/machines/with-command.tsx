@@ -1,7 +1,11 @@
 import { useProgram } from './link-command.tsx'
 
 /** A sentence with a command in it; commands of Afield get the prefix of the installation. */
-export function WithCommand({ told: [before, command, after] }: { told: readonly [before: string, command: string, after: string] }) {
+export function WithCommand({
+  sentence: [before, command, after]
+}: {
+  sentence: readonly [before: string, command: string, after: string]
+}) {
   const program = useProgram()
   return (
     <>

@@ -20,7 +20,7 @@ export function tellHome(event: HomeEvent): void {
   const after = reduce(before, event)
   if (after === before) return
   homeNow.value = after
-  if (event.type === 'cleared') untold.clear()
+  if (event.type === 'cleared') unsent.clear()
   // Without space the server sends it again; the lack of space is shown.
   if (event.type !== 'restored' && event.type !== 'cleared') keepSoon(undefined).catch(() => {})
 }
@@ -30,18 +30,18 @@ export function markSeen(id: string, seq: number): void {
   tellHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
   if (tellDevices) tellDevices(id, seq)
-  else untold.set(id, seq)
+  else unsent.set(id, seq)
 }
 
 let tellDevices: typeof markSeen | undefined
-const untold = new Map<string, number>()
+const unsent = new Map<string, number>()
 
 /** Receives read marks made here, while connected; at first also those made offline. */
 export function onMarked(listener: typeof markSeen | undefined): void {
   tellDevices = listener
   if (!listener) return
-  for (const [id, seq] of untold) listener(id, seq)
-  untold.clear()
+  for (const [id, seq] of unsent) listener(id, seq)
+  unsent.clear()
 }
 
 /** Pinned to the top of the list, only on this device. */

@@ -11,16 +11,16 @@ export type KnownChoices = { type: 'choices'; choices: Choices } | Trouble
 
 /** Asks the daemon of a machine. Happy's daemon does not know the method: then the options come from its metadata and earlier sessions there. */
 export async function readChoices(link: MachineLink, machine: string): Promise<KnownChoices> {
-  const told = await askMachine(link, machine, 'choices', {})
-  if (told.type === 'told') return { type: 'choices', choices: told.result }
-  const choices = told.why === 'away' ? guessChoices(machine) : undefined
-  return choices ? { type: 'choices', choices } : told
+  const answer = await askMachine(link, machine, 'choices', {})
+  if (answer.type === 'answered') return { type: 'choices', choices: answer.result }
+  const choices = answer.why === 'away' ? guessChoices(machine) : undefined
+  return choices ? { type: 'choices', choices } : answer
 }
 
 /** What the daemon knows about a folder; undefined if it would start nothing there, and from daemons without this method. */
 export async function describeFolder(link: MachineLink, machine: string, folder: string): Promise<Choices['folder']> {
-  const told = await askMachine(link, machine, 'choices', { folder })
-  return told.type === 'told' ? told.result.folder : undefined
+  const answer = await askMachine(link, machine, 'choices', { folder })
+  return answer.type === 'answered' ? answer.result.folder : undefined
 }
 
 /** The subfolders by name, and the folder's own path as the machine writes it. */
@@ -29,9 +29,9 @@ export async function listFolders(
   machine: string,
   path: string
 ): Promise<{ path: string; folders: string[] } | Trouble> {
-  const told = await askMachine(link, machine, 'listDirectory', { path })
-  if (told.type === 'failed') return told
-  const listed = told.result
+  const answer = await askMachine(link, machine, 'listDirectory', { path })
+  if (answer.type === 'failed') return answer
+  const listed = answer.result
   if (!listed.success) return { type: 'failed', why: 'failed', says: listed.error }
   const folders = listed.entries.filter(({ type, name }) => type === 'directory' && !name.startsWith('.')).map(({ name }) => name)
   return { path: listed.path ?? path, folders: folders.sort((a, b) => a.localeCompare(b)) }

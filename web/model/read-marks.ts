@@ -67,11 +67,11 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
     if (found.version < there.version) isRead = false
     return take(found.version, found.value)
   }
-  const untold = (): [string, number][] => [...own].filter(([session, seq]) => isKnown(session) && seq > (there.marks.get(session) ?? 0))
+  const unsent = (): [string, number][] => [...own].filter(([session, seq]) => isKnown(session) && seq > (there.marks.get(session) ?? 0))
   const tell = async (): Promise<void> => {
-    for (let tries = 0; tries < mostTries && untold().length > 0; tries++) {
+    for (let tries = 0; tries < mostTries && unsent().length > 0; tries++) {
       if ((tries > 0 || !isRead) && !(await read())) return
-      const marks = new Map([...there.marks, ...untold()].filter(([session]) => isKnown(session)))
+      const marks = new Map([...there.marks, ...unsent()].filter(([session]) => isKnown(session)))
       const { version } = there
       const value = v.parse(sealed, cipher.seal({ read: Object.fromEntries(marks) }))
       const body = { mutations: [{ key, value, version }] }
@@ -87,7 +87,7 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
   const flush = (): void => {
     stopTimer?.()
     stopTimer = undefined
-    if (signal.aborted || untold().length === 0 || socket.state.type !== 'live' || isTelling) return
+    if (signal.aborted || unsent().length === 0 || socket.state.type !== 'live' || isTelling) return
     isTelling = true
     // Marks that cannot be sent now are sent with the next one, or after reconnecting.
     void tell()

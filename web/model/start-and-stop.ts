@@ -57,11 +57,11 @@ export async function resumeSession(
 
 /** True if the machine did so. */
 export async function stopOnMachine(link: MachineLink, machine: string, session: string): Promise<boolean> {
-  return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'told'
+  return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'answered'
 }
 
 export async function stopDaemon(link: MachineLink, machine: string): Promise<boolean> {
-  return (await askMachine(link, machine, 'stop-daemon', {})).type === 'told'
+  return (await askMachine(link, machine, 'stop-daemon', {})).type === 'answered'
 }
 
 /**
@@ -105,9 +105,9 @@ async function started<Name extends StartCall>(
   call: Name,
   params: ParamsOfMachineCall<Name>
 ): Promise<Started> {
-  const told = await askMachine(link, machine, call, params)
-  if (told.type === 'failed') return told
-  const { result } = told
+  const answer = await askMachine(link, machine, call, params)
+  if (answer.type === 'failed') return answer
+  const { result } = answer
   if (result.type === 'success') return { type: 'started', id: result.sessionId }
   return { type: 'wants-folder', folder: result.directory }
 }

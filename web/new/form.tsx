@@ -161,7 +161,7 @@ export function StartForm(props: {
               <TroubleCard title={words.notAsked(host)} trouble={answer} host={host}>
                 {answer.why === 'away' && (
                   <span>
-                    <WithCommand told={words.awayText} />
+                    <WithCommand sentence={words.awayText} />
                   </span>
                 )}
               </TroubleCard>

@@ -39,9 +39,9 @@ export function Completions(props: { link: Live; machine: string; typed: string;
     if (typed === '') return setFolders([])
     let isGone = false
     const timer = setTimeout(async () => {
-      const told = await askMachine(link, machine, 'complete-path', { path: typed })
+      const answer = await askMachine(link, machine, 'complete-path', { path: typed })
       // A daemon that does not complete paths: people type them in full.
-      if (!isGone) setFolders(told.type === 'told' ? told.result.folders : [])
+      if (!isGone) setFolders(answer.type === 'answered' ? answer.result.folders : [])
     }, settleMs)
     return () => {
       isGone = true
@@ -85,10 +85,10 @@ export function NewFolder(props: { link: Live; machine: string; parent: string; 
   const make = () =>
     run(async () => {
       setSays(undefined)
-      const told = await askMachine(link, machine, 'make-folder', { path: below(parent, name.trim()) })
-      if (told.type === 'failed') return setSays(told.says)
+      const answer = await askMachine(link, machine, 'make-folder', { path: below(parent, name.trim()) })
+      if (answer.type === 'failed') return setSays(answer.says)
       setName(undefined)
-      props.onMade(told.result.path)
+      props.onMade(answer.result.path)
     })
   return (
     <form

@@ -116,7 +116,7 @@ function NoDaemon({ machine, keepsText }: { machine: MachineView; keepsText: boo
         {(isAway ? session : words).awayTitle(nameOfMachine(machine))}
       </h2>
       <p class="lead">
-        <WithCommand told={isAway ? words.wakeText : words.awayText} /> {keepsText && words.keepsText}
+        <WithCommand sentence={isAway ? words.wakeText : words.awayText} /> {keepsText && words.keepsText}
       </p>
     </section>
   )

@@ -45,9 +45,9 @@ function hrefOf({ id }: Channel): string {
 }
 
 /** One other channel: its delivery rate, a test, and a way to remove it. */
-export function OneChannel({ id, ...told }: NotificationContext & { id: string }) {
+export function OneChannel({ id, ...context }: NotificationContext & { id: string }) {
   const [isRemoving, setRemoving] = useState(false)
-  const channel = told.channels.find(each => each.id === id)
+  const channel = context.channels.find(each => each.id === id)
   if (!channel) {
     return (
       <Empty title={words.channelUnknown} text={words.channelUnknownText}>
@@ -60,12 +60,12 @@ export function OneChannel({ id, ...told }: NotificationContext & { id: string }
   const { state, cause } = healthOf(channel, now.value)
   return (
     <>
-      <HealthCard link={told.link} channel={channel} title={state === 'missing' ? missingWords(channel) : healthWords(channel)} />
+      <HealthCard link={context.link} channel={channel} title={state === 'missing' ? missingWords(channel) : healthWords(channel)} />
       {cause && <Banner icon="triangle-alert" needs title={words.channelCause} text={words.causes[cause]} />}
       <Button look="text" onClick={() => setRemoving(true)}>
         {words.remove}
       </Button>
-      {isRemoving && <RemoveSheet told={told} channel={channel} onClose={() => setRemoving(false)} />}
+      {isRemoving && <RemoveSheet context={context} channel={channel} onClose={() => setRemoving(false)} />}
     </>
   )
 }
@@ -94,7 +94,7 @@ export function othersOf(channels: readonly Channel[]): Channel[] {
   return channels.filter(({ isOwn, kind }) => !(isOwn && kind === 'web-push'))
 }
 
-function RemoveSheet({ told: { link, book }, channel, onClose }: { told: NotificationContext; channel: Channel; onClose(): void }) {
+function RemoveSheet({ context: { link, book }, channel, onClose }: { context: NotificationContext; channel: Channel; onClose(): void }) {
   const { isBusy, run } = useBusy()
   const [hasFailed, setFailed] = useState(false)
   const remove = () =>

@@ -53,7 +53,7 @@ async function add(link: Link, kind: 'ntfy' | 'webhook', fields: Record<string, 
   const book = notificationsOf(link)
   await book.read()
   const now = book.reading.peek()
-  const own = now.type === 'told' ? now.channels.filter(channel => channel.isOwn && channel.kind === kind) : []
+  const own = now.type === 'loaded' ? now.channels.filter(channel => channel.isOwn && channel.kind === kind) : []
   const channel = own.toSorted((a, b) => b.updatedAt - a.updatedAt)[0]
   if (!channel) return undefined
   const tried = await sendTest(link, channel.id).catch(() => undefined)

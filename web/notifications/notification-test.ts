@@ -47,7 +47,7 @@ export function testOf(link: Pick<Live, 'rest'>, { id, acknowledges }: Channel, 
   /** For the newest test, by the server's clock. */
   function shownAfter(): number | undefined {
     const now = book.reading.peek()
-    const channel = now.type === 'told' ? now.channels.find(each => each.id === id) : undefined
+    const channel = now.type === 'loaded' ? now.channels.find(each => each.id === id) : undefined
     return channel?.health.last.find(({ kind }) => kind === 'test')?.arrivedAfterMs ?? undefined
   }
 

@@ -22,17 +22,19 @@ import { ThisDevice } from './this-device.tsx'
 export function NotificationsScreen({ part }: { part: string | undefined }) {
   switch (part) {
     case 'quiet':
-      return <Page title={words.quiet} show={told => <QuietHours {...told} />} />
+      return <Page title={words.quiet} show={context => <QuietHours {...context} />} />
     case 'unanswered':
-      return <Page title={words.unanswered} show={told => <EscalationSettings {...told} />} />
+      return <Page title={words.unanswered} show={context => <EscalationSettings {...context} />} />
     case 'ntfy':
-      return <Page title={words.addNtfy} show={told => <AddNtfy {...told} />} />
+      return <Page title={words.addNtfy} show={context => <AddNtfy {...context} />} />
     case 'webhook':
-      return <Page title={words.addWebhook} show={told => <AddWebhook {...told} />} />
+      return <Page title={words.addWebhook} show={context => <AddWebhook {...context} />} />
     case undefined:
-      return <Page title={words.title} always={told => <ThisDevice told={told} />} show={told => <Whole {...told} />} />
+      return <Page title={words.title} always={context => <ThisDevice context={context} />} show={context => <Whole {...context} />} />
     default:
-      return <Page title={words.channel} named={told => channelName(told, part)} show={told => <OneChannel id={part} {...told} />} />
+      return (
+        <Page title={words.channel} named={context => channelName(context, part)} show={context => <OneChannel id={part} {...context} />} />
+      )
   }
 }
 
@@ -41,27 +43,27 @@ function channelName({ channels }: NotificationContext, id: string): string | un
   return channel && nameOfChannel(channel)
 }
 
-function Whole(told: NotificationContext) {
+function Whole(context: NotificationContext) {
   return (
     <>
-      <MissingElsewhere {...told} />
-      <NotificationKinds {...told} />
-      <InTheNotification {...told} />
+      <MissingElsewhere {...context} />
+      <NotificationKinds {...context} />
+      <InTheNotification {...context} />
       <section class="grp">
         <h2>{words.quiet}</h2>
         <div class="card tight">
-          <LinkRow href="/settings/quiet" icon="moon" {...quietSummary(told.settings)} />
-          <Snooze {...told} />
+          <LinkRow href="/settings/quiet" icon="moon" {...quietSummary(context.settings)} />
+          <Snooze {...context} />
         </div>
       </section>
       <section class="grp">
         <h2>{words.unanswered}</h2>
         <div class="card tight">
-          <LinkRow href="/settings/notifications/unanswered" icon="bell-ring" title={unansweredSummary(told)} />
+          <LinkRow href="/settings/notifications/unanswered" icon="bell-ring" title={unansweredSummary(context)} />
         </div>
       </section>
-      <InUseMinutes {...told} />
-      <Channels {...told} />
+      <InUseMinutes {...context} />
+      <Channels {...context} />
       <p class="note">
         <Icon name="eye" />
         {words.readable}
@@ -73,9 +75,9 @@ function Whole(told: NotificationContext) {
 /** `always` is shown even without settings from the server; `named` is a better title once they are loaded. */
 function Page(props: {
   title: string
-  named?(told: NotificationContext): string | undefined
-  always?(told: NotificationContext | undefined): ComponentChildren
-  show(told: NotificationContext): ComponentChildren
+  named?(context: NotificationContext): string | undefined
+  always?(context: NotificationContext | undefined): ComponentChildren
+  show(context: NotificationContext): ComponentChildren
 }) {
   const link = live.value
   const book = link && notificationsOf(link)
@@ -87,11 +89,11 @@ function Page(props: {
     if (isLive && book?.saving.peek() === 'unreached') void book.again()
   }, [isLive, book])
   const reading = book?.reading.value
-  const told = link && book && reading?.type === 'told' ? { ...reading, link, book } : undefined
+  const context = link && book && reading?.type === 'loaded' ? { ...reading, link, book } : undefined
   return (
     <div class="screen">
       <Bar
-        title={(told && props.named?.(told)) ?? props.title}
+        title={(context && props.named?.(context)) ?? props.title}
         sub={<SavingWord book={book} />}
         back={pathOf(parentOf(route.value))}
         keepBack
@@ -99,9 +101,9 @@ function Page(props: {
       <div class="scroll">
         <div class="col form">
           {book && <Unsaved book={book} />}
-          {props.always?.(told)}
-          {told && props.show(told)}
-          {!told && <Unread type={reading?.type} again={() => void book?.read()} />}
+          {props.always?.(context)}
+          {context && props.show(context)}
+          {!context && <Unread type={reading?.type} again={() => void book?.read()} />}
         </div>
       </div>
     </div>

@@ -48,7 +48,7 @@ export function Unread({ type, again }: { type: Reading['type'] | undefined; aga
           <Again onClick={again} />
         </>
       )
-    case 'untold':
+    case 'unsupported':
       return <Problem title={words.untold} text={words.untoldText} />
     default:
       return (

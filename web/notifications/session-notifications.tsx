@@ -22,7 +22,7 @@ export function SessionNotifications({ facts: { id }, onClose }: { facts: Sessio
   return (
     <Sheet title={words.sessionTitle} onClose={onClose}>
       {book && <Unsaved book={book} />}
-      {reading?.type === 'told' ? (
+      {reading?.type === 'loaded' ? (
         <div class="card tight" role="radiogroup" aria-label={words.sessionTitle}>
           {choices.map(choice => (
             <Choice

@@ -18,9 +18,9 @@ import { notifications as words } from '../words/notifications.ts'
 import { HealthCard, State } from './health.tsx'
 
 /** Whether notifications are on for this device, and what to do if they cannot be. */
-export function ThisDevice({ told }: { told: NotificationContext | undefined }) {
+export function ThisDevice({ context }: { context: NotificationContext | undefined }) {
   const device = isMobile() ? 'phone' : 'computer'
-  if (areNotificationsOn.value) return <WhenOn told={told} device={device} />
+  if (areNotificationsOn.value) return <WhenOn context={context} device={device} />
   switch (reach.value) {
     case 'granted':
     case 'undetermined':
@@ -48,18 +48,18 @@ export function ThisDevice({ told }: { told: NotificationContext | undefined }) 
   }
 }
 
-function WhenOn({ told, device }: { told: NotificationContext | undefined; device: 'phone' | 'computer' }) {
-  const own = told?.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push')
+function WhenOn({ context, device }: { context: NotificationContext | undefined; device: 'phone' | 'computer' }) {
+  const own = context?.channels.find(({ isOwn, kind }) => isOwn && kind === 'web-push')
   const problem = notificationProblem.value
   const isBusy = areNotificationsChanging.value
   // Once this device is registered, the server lists one more channel.
   useEffect(() => {
-    if (!isBusy) void told?.book.read()
-  }, [isBusy, told?.book])
+    if (!isBusy) void context?.book.read()
+  }, [isBusy, context?.book])
   return (
     <>
-      {own && told ? (
-        <Health told={told} channel={own} device={device} />
+      {own && context ? (
+        <Health context={context} channel={own} device={device} />
       ) : problem === 'push-service' ? (
         <State icon="bell-off" needs title={words.pushService} text={words.pushServiceText} children={<ToNtfy />} />
       ) : problem === 'server' ? (
@@ -74,11 +74,11 @@ function WhenOn({ told, device }: { told: NotificationContext | undefined; devic
   )
 }
 
-function Health({ told, channel, device }: { told: NotificationContext; channel: Channel; device: 'phone' | 'computer' }) {
+function Health({ context, channel, device }: { context: NotificationContext; channel: Channel; device: 'phone' | 'computer' }) {
   const { state, cause } = healthOf(channel, now.value)
   return (
     <>
-      <HealthCard link={told.link} channel={channel} title={state === 'untried' ? words.untried : words[state][device]} />
+      <HealthCard link={context.link} channel={channel} title={state === 'untried' ? words.untried : words[state][device]} />
       {cause && <Banner icon="triangle-alert" needs title={causeHere(cause)[0]} text={causeHere(cause)[1]} />}
     </>
   )

@@ -25,8 +25,8 @@ export function RulesPage({ item }: { item: string | undefined }) {
   const machines = [...home.value.machines.values()]
   if (machines.length === 0) return <p class="lead">{words.noMachines}</p>
   const isPaused = [...known.values()].some(rules => rules !== 'unknown' && rules.isPaused)
-  const told = [...known.values()].filter(rules => rules !== 'unknown')
-  const hasNone = told.length > 0 && told.every(({ rules }) => rules.length === 0)
+  const reported = [...known.values()].filter(rules => rules !== 'unknown')
+  const hasNone = reported.length > 0 && reported.every(({ rules }) => rules.length === 0)
   return (
     <>
       <p class="lead">{words.rulesLead}</p>

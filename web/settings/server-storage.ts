@@ -14,12 +14,12 @@ export async function readSessionSizes({ rest }: Pick<Live, 'rest'>): Promise<Re
   }
 }
 
-/** The storage that the account uses on its server; `untold` if the server does not report it. */
-export async function readStorage({ rest }: Pick<Live, 'rest'>): Promise<ServerStorage | 'untold'> {
+/** The storage that the account uses on its server; `unsupported` if the server does not report it. */
+export async function readStorage({ rest }: Pick<Live, 'rest'>): Promise<ServerStorage | 'unsupported'> {
   try {
     return await rest.call('readStorage', {})
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return 'untold'
+    if (error instanceof Refused && error.status === 404) return 'unsupported'
     throw error
   }
 }

@@ -9,12 +9,12 @@ export function ServerStorageSection() {
   return (
     <section class="grp">
       <h2>{settings.there}</h2>
-      <Loaded read={readStorage} show={there => (there === 'untold' ? <Untold /> : <Amounts there={there} />)} />
+      <Loaded read={readStorage} show={there => (there === 'unsupported' ? <Unsupported /> : <Amounts there={there} />)} />
     </section>
   )
 }
 
-function Untold() {
+function Unsupported() {
   return (
     <p class="lead">
       {settings.thereUntold} {settings.thereListed(home.value.sessions.size)}

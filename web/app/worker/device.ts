@@ -3,7 +3,7 @@ import { bytesOf } from '../../core/base64.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { tellTabs } from '../../core/tabs.ts'
 import { entry, isSignedIn, keptTokens, type SignIn } from '../../model/account/stored-account.ts'
-import { readWorkerSettings, untold, type WorkerSettings } from '../../model/notifications/worker-settings.ts'
+import { defaultSettings, readWorkerSettings, type WorkerSettings } from '../../model/notifications/worker-settings.ts'
 
 /** The account as the worker can use it, without any page. */
 export interface WorkerDevice {
@@ -21,7 +21,7 @@ export interface Known {
   readonly choices: WorkerSettings
 }
 
-export const nothingKnown: Known = { device: undefined, choices: untold }
+export const nothingKnown: Known = { device: undefined, choices: defaultSettings }
 
 export async function readDevice(): Promise<Known> {
   const device = await openDevice()

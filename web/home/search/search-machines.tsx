@@ -35,13 +35,13 @@ export function useMachineSearch(query: string) {
     look: (machines: readonly MachineView[]) =>
       run(async () => {
         if (!link) return
-        const told = await Promise.all(
+        const results = await Promise.all(
           machines.map(async machine => {
             const hits = await searchHistories(link, machine.id, query.trim())
             return { machine, hits: 'hits' in hits ? hits : undefined }
           })
         )
-        setFound(told)
+        setFound(results)
       })
   }
 }

@@ -28,16 +28,16 @@ export async function unlinkDevice({ rest }: Pick<Live, 'rest'>, device: Device)
 /** Decisions made on a device, as one machine recorded them. */
 export interface DecidedOn {
   readonly machine: string
-  /** `away`: it did not answer. `untold`: its daemon records none. */
-  readonly entries: readonly DecisionEntry[] | 'away' | 'untold'
+  /** `away`: it did not answer. `unsupported`: its daemon records none. */
+  readonly entries: readonly DecisionEntry[] | 'away' | 'unsupported'
 }
 
 export async function decidedOn(link: MachineLink, machines: readonly MachineView[], device: string): Promise<DecidedOn[]> {
   return Promise.all(
     machines.map(async ({ id, metadata }) => {
-      if (!metadata?.methods?.includes('decisions')) return { machine: id, entries: 'untold' as const }
-      const told = await askMachine(link, id, 'decisions', { device })
-      return { machine: id, entries: told.type === 'told' ? told.result.entries : ('away' as const) }
+      if (!metadata?.methods?.includes('decisions')) return { machine: id, entries: 'unsupported' as const }
+      const answer = await askMachine(link, id, 'decisions', { device })
+      return { machine: id, entries: answer.type === 'answered' ? answer.result.entries : ('away' as const) }
     })
   )
 }

@@ -6,7 +6,7 @@ export type MachineLink = Pick<ServerLink, 'socket' | 'cipherOfMachine'>
 
 export type Trouble = { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
-export type Told<Result> = { readonly type: 'told'; readonly result: Result } | Trouble
+export type MachineAnswer<Result> = { readonly type: 'answered'; readonly result: Result } | Trouble
 
 /** Calls the daemon of a machine; the reason for a failure is also a result. */
 export async function askMachine<Name extends MachineCall>(
@@ -14,11 +14,11 @@ export async function askMachine<Name extends MachineCall>(
   machine: string,
   call: Name,
   params: ParamsOfMachineCall<Name>
-): Promise<Told<ResultOfMachineCall<Name>>> {
+): Promise<MachineAnswer<ResultOfMachineCall<Name>>> {
   try {
     const cipher = link.cipherOfMachine(machine)
     if (!cipher) throw new CallFailed('unreadable', '')
-    return { type: 'told', result: await callMachine(link.socket, cipher, machine, call, params) }
+    return { type: 'answered', result: await callMachine(link.socket, cipher, machine, call, params) }
   } catch (error) {
     return troubleOf(error)
   }

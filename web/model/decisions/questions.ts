@@ -37,12 +37,12 @@ export function openQuestions(state: AgentState | undefined): OpenQuestion[] {
 
 /** How questions ended, as decisions with more than yes and no. */
 export function answeredQuestions(state: AgentState | undefined): Answered[] {
-  const asked = Object.entries(state?.completedRequests ?? {}).filter(([, told]) => isAnsweredQuestion(told))
-  return asked.map(([id, told]): Answered => {
-    const { tool, toolUseId, call = toolUseId, title, answers, answeredBy: by, completedAt: at } = told
+  const asked = Object.entries(state?.completedRequests ?? {}).filter(([, request]) => isAnsweredQuestion(request))
+  return asked.map(([id, request]): Answered => {
+    const { tool, toolUseId, call = toolUseId, title, answers, answeredBy: by, completedAt: at } = request
     const text = answers && Object.values(answers).join('; ')
-    const outcome = told.status === 'approved' ? 'allowed-once' : told.status === 'denied' ? 'denied' : 'ended'
-    return { id, call, tool, args: {}, title: title ?? firstOf(told), outcome, reason: undefined, by, at, said: { text } }
+    const outcome = request.status === 'approved' ? 'allowed-once' : request.status === 'denied' ? 'denied' : 'ended'
+    return { id, call, tool, args: {}, title: title ?? firstOf(request), outcome, reason: undefined, by, at, said: { text } }
   })
 }
 

@@ -17,10 +17,10 @@ export type Tried = ReplyOf<'testNotification'>['channels'][number]
 type Link = Pick<Live, 'rest'>
 type Change = (settings: NotificationSettings) => Partial<NotificationSettings>
 
-/** `untold`: the server is too old for this. */
-export type Reading = { type: 'reading' } | { type: 'unreached' } | { type: 'untold' } | ({ type: 'told' } & ToldNotifications)
+/** `unsupported`: the server is too old for this. */
+export type Reading = { type: 'reading' } | { type: 'unreached' } | { type: 'unsupported' } | ({ type: 'loaded' } & LoadedNotifications)
 
-interface ToldNotifications {
+interface LoadedNotifications {
   /** As chosen here, stored yet or not. */
   readonly settings: NotificationSettings
   readonly channels: readonly Channel[]
@@ -44,7 +44,7 @@ export interface NotificationBook {
 }
 
 /** For each page of these settings: the current values, and how to change them. */
-export interface NotificationContext extends ToldNotifications {
+export interface NotificationContext extends LoadedNotifications {
   readonly link: Live
   readonly book: NotificationBook
 }
@@ -65,11 +65,11 @@ function openBook(rest: Live['rest']): NotificationBook {
   let isSaving = false
 
   const reading = computed((): Reading => {
-    const told = stored.value
-    return told.type === 'told' ? { ...told, settings: unstored.value.reduce(changed, told.settings) } : told
+    const loaded = stored.value
+    return loaded.type === 'loaded' ? { ...loaded, settings: unstored.value.reduce(changed, loaded.settings) } : loaded
   })
 
-  async function readStored(): Promise<ToldNotifications> {
+  async function readStored(): Promise<LoadedNotifications> {
     const { settings, channels } = await rest.call('readNotifications', {})
     return { settings: settings ?? v.parse(notificationSettings, {}), channels }
   }
@@ -80,11 +80,11 @@ function openBook(rest: Live['rest']): NotificationBook {
     saving.value = 'saving'
     try {
       while (unstored.peek().length > 0) {
-        const told = await readStored()
+        const loaded = await readStored()
         const changes = unstored.peek()
-        const settings = ofThisDevice(changes.reduce(changed, told.settings))
+        const settings = ofThisDevice(changes.reduce(changed, loaded.settings))
         await rest.call('writeNotifications', { body: { settings } })
-        stored.value = { type: 'told', ...told, settings }
+        stored.value = { type: 'loaded', ...loaded, settings }
         unstored.value = unstored.peek().slice(changes.length)
       }
       saving.value = 'saved'
@@ -100,11 +100,11 @@ function openBook(rest: Live['rest']): NotificationBook {
     saving,
     async read() {
       try {
-        stored.value = { type: 'told', ...(await readStored()) }
+        stored.value = { type: 'loaded', ...(await readStored()) }
       } catch (error) {
         // The previous data is still worth showing.
-        if (stored.peek().type === 'told') return
-        stored.value = { type: error instanceof Refused && error.status === 404 ? 'untold' : 'unreached' }
+        if (stored.peek().type === 'loaded') return
+        stored.value = { type: error instanceof Refused && error.status === 404 ? 'unsupported' : 'unreached' }
       }
     },
     async change(change) {

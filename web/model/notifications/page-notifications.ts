@@ -27,13 +27,13 @@ export function startPageNotifications(link: Live, registration: ServiceWorkerRe
   }
   document.addEventListener('visibilitychange', closeHere)
   const ends = [
-    link.socket.onEphemeral(told => {
-      if (told.type !== 'notice') return
-      if (told.kind === 'settled') void closeNotice(registration, told.noticeId)
-      else alertOf(told, settingsIn(book))
+    link.socket.onEphemeral(event => {
+      if (event.type !== 'notice') return
+      if (event.kind === 'settled') void closeNotice(registration, event.noticeId)
+      else alertOf(event, settingsIn(book))
     }),
     effect(() => {
-      if (book.reading.value.type === 'told') setWatchedMinutes(settingsIn(book).watchedMinutes)
+      if (book.reading.value.type === 'loaded') setWatchedMinutes(settingsIn(book).watchedMinutes)
     }),
     effect(() => tellWorker({ isLocked: lockChoice.value !== 'off', language })),
     effect(closeHere),
@@ -51,7 +51,7 @@ export function startPageNotifications(link: Live, registration: ServiceWorkerRe
 
 // Unknown settings have their defaults.
 function settingsIn({ reading }: Pick<NotificationBook, 'reading'>): NotificationSettings {
-  return reading.value.type === 'told' ? reading.value.settings : usualSettings
+  return reading.value.type === 'loaded' ? reading.value.settings : usualSettings
 }
 
 const usualSettings = v.parse(notificationSettings, {})

@@ -13,7 +13,7 @@ export interface WorkerSettings {
 const entry = 'ringing'
 
 /** Until they are stored the device counts as locked. */
-export const untold: WorkerSettings = { isLocked: true, mayAllow: false, language: 'en' }
+export const defaultSettings: WorkerSettings = { isLocked: true, mayAllow: false, language: 'en' }
 
 export async function readWorkerSettings(db: Pick<DeviceDb, 'read'>): Promise<WorkerSettings> {
   return choicesIn(await db.read(entry))
@@ -25,5 +25,5 @@ export async function changeWorkerSettings(db: Pick<DeviceDb, 'change'>, change:
 
 // Only this file writes the entry, and it is sealed.
 function choicesIn(kept: unknown): WorkerSettings {
-  return typeof kept === 'object' && kept !== null ? { ...untold, ...kept } : untold
+  return typeof kept === 'object' && kept !== null ? { ...defaultSettings, ...kept } : defaultSettings
 }

@@ -7,9 +7,9 @@ import { transcriptEvents } from './message.ts'
 import { planOfArgs } from './steps.ts'
 
 /** The line of a message in a row; undefined if it means nothing to a person on its own. */
-export function lineOf(body: MessageBody): Told | undefined {
-  const told = transcriptEvents({ seq: 0, localId: null, at: 0, body }).map(lineOfEvent)
-  return told.findLast(line => line !== undefined)
+export function lineOf(body: MessageBody): Line | undefined {
+  const lines = transcriptEvents({ seq: 0, localId: null, at: 0, body }).map(lineOfEvent)
+  return lines.findLast(line => line !== undefined)
 }
 
 /** The steps that a message ends; those that were denied or interrupted have not run. */
@@ -19,9 +19,9 @@ export function endedIn(body: MessageBody): { call: string; hasRun: boolean }[] 
   )
 }
 
-type Told = Pick<LastLine, 'text' | 'end' | 'command'>
+type Line = Pick<LastLine, 'text' | 'end' | 'command'>
 
-function lineOfEvent(event: TranscriptEvent): Told | undefined {
+function lineOfEvent(event: TranscriptEvent): Line | undefined {
   // Text of a subagent belongs to its own trail.
   if (event.subagent !== undefined) return undefined
   switch (event.type) {
@@ -52,7 +52,7 @@ function lineOfEvent(event: TranscriptEvent): Told | undefined {
   }
 }
 
-function lineOfPlan(entries: readonly PlanEntry[]): Told {
+function lineOfPlan(entries: readonly PlanEntry[]): Line {
   return { text: words.session.planned(entries.filter(({ status }) => status === 'completed').length, entries.length) }
 }
 

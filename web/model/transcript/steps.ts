@@ -14,8 +14,8 @@ export function queryOf(args: Args): string | undefined {
 
 /** The changes that a call requests, from its arguments, for wrappers that send no diff. */
 export function contentOfArgs(name: string, args: Args): StepContent[] {
-  const told = changesAmong(Array.isArray(args['items']) ? args['items'] : Object.values(args))
-  if (told.length > 0) return told
+  const reported = changesAmong(Array.isArray(args['items']) ? args['items'] : Object.values(args))
+  if (reported.length > 0) return reported
   const path = pathOf(args) ?? ''
   if (Array.isArray(args['edits'])) return args['edits'].flatMap(edit => replacement(path, { ...edit }))
   if (typeof args['changes'] === 'object' && args['changes'] !== null) return ofChanges({ ...args['changes'] })

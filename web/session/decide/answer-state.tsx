@@ -77,17 +77,17 @@ export function NoticeCard(props: {
 }) {
   const { notice, facts } = props
   const what = whatOf(notice, facts)
-  const told = noticeWords(notice, facts, props.me)
+  const wording = noticeWords(notice, facts, props.me)
   return (
-    <article class={`ans ${told.isBad ? 'bad' : ''}`}>
+    <article class={`ans ${wording.isBad ? 'bad' : ''}`}>
       <header>
-        <b>{told.title}</b>
+        <b>{wording.title}</b>
         <time>{clockTime(notice.at, Date.now())}</time>
       </header>
       <code>{visible(what)}</code>
-      {told.text !== undefined && <p>{told.text}</p>}
+      {wording.text !== undefined && <p>{wording.text}</p>}
       <div class="acts">
-        {told.isBad && props.onAskAgain && (
+        {wording.isBad && props.onAskAgain && (
           <button class="btn quiet" type="button" onClick={props.onAskAgain}>
             <Icon name="play" />
             {outcomes.resumeAndAsk}
@@ -109,16 +109,16 @@ export function whatOf({ asked }: Pick<Notice, 'asked'>, facts: SessionFacts): s
 }
 
 export function failureWords({ why, says }: Extract<Life, { type: 'failed' }>, facts: SessionFacts): string {
-  const told = outcomes.notAppliedWhy
+  const texts = outcomes.notAppliedWhy
   switch (why) {
     case 'not-connected':
-      return told['not-connected']
+      return texts['not-connected']
     case 'failed':
-      return says.startsWith('This request changed') ? decide.changed : told.failed(facts.host, says)
+      return says.startsWith('This request changed') ? decide.changed : texts.failed(facts.host, says)
     case 'away':
     case 'no-answer':
     case 'unreadable':
     case 'astray':
-      return told[why](facts.host)
+      return texts[why](facts.host)
   }
 }

@@ -53,14 +53,14 @@ export function subjectOf(request: OpenRequest, folder: string | undefined, edit
   const reason = reasonOf(args)
   const directory = directoryOf(args)
   const fields = leftover(args, { command, url, diffs, reason, directory, text, kind })
-  const told = stepWordsOf(
+  const wording = stepWordsOf(
     { kind, name: request.tool, title: request.title ?? '', description: '', args, locations: request.locations ?? [], content },
     'wants',
     folder
   )
   return {
     kind,
-    icon: told.icon,
+    icon: wording.icon,
     ...namesOf({ kind, command, url, diffs, paths, tool: request.title ?? request.tool }),
     command,
     url,
@@ -83,11 +83,11 @@ export function subjectOf(request: OpenRequest, folder: string | undefined, edit
 }
 
 /** The machine and this device both judge the risk, and the higher level counts. */
-function graver(own: Risk, told: OpenRequest['risk']): Risk {
-  if (told === undefined) return own
-  const known = told.reasons.flatMap(name => riskName.options.find(each => each === name) ?? [])
-  const [first, then] = higher(own.level, told.level) === own.level ? [own.reasons, known] : [known, own.reasons]
-  return { ...own, level: higher(own.level, told.level), reasons: [...new Set([...first, ...then])] }
+function graver(own: Risk, reported: OpenRequest['risk']): Risk {
+  if (reported === undefined) return own
+  const known = reported.reasons.flatMap(name => riskName.options.find(each => each === name) ?? [])
+  const [first, then] = higher(own.level, reported.level) === own.level ? [own.reasons, known] : [known, own.reasons]
+  return { ...own, level: higher(own.level, reported.level), reasons: [...new Set([...first, ...then])] }
 }
 
 function namesOf(of: {

@@ -12,9 +12,9 @@ export function StartLog({ link, machine, start, host }: { link: MachineLink; ma
     let isGone = false
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async () => {
-      const told = await askMachine(link, machine, 'start-log', { start })
+      const answer = await askMachine(link, machine, 'start-log', { start })
       if (isGone) return
-      if (told.type === 'told') setLines(told.result.lines)
+      if (answer.type === 'answered') setLines(answer.result.lines)
       timer = setTimeout(() => void ask(), againMs)
     }
     void ask()

@@ -24,7 +24,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
   const metadata = home.value.sessions.get(facts.id)?.metadata
   const process = useProcess(facts, metadata?.machineId)
   const { tokens, cost } = spent(model.transcript.value)
-  const told = process === 'asking' ? lists.facts.asking : process === 'unknown' ? lists.facts.notTold : undefined
+  const placeholder = process === 'asking' ? lists.facts.asking : process === 'unknown' ? lists.facts.notTold : undefined
   const known = typeof process === 'object' ? process : undefined
   const heard = lastOutput(model.transcript.value)
   const rows: { name: string; value: string | undefined; canCopy?: boolean }[] = [
@@ -36,7 +36,10 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
     { name: words.facts.agent, value: facts.agent },
     { name: words.facts.version, value: facts.version },
     { name: words.facts.process, value: (known?.pid ?? facts.process)?.toString() },
-    { name: lists.facts.memory, value: known ? bytes(known.memoryBytes) + lists.comma + lists.facts.processes(known.processes) : told },
+    {
+      name: lists.facts.memory,
+      value: known ? bytes(known.memoryBytes) + lists.comma + lists.facts.processes(known.processes) : placeholder
+    },
     { name: lists.facts.uptime, value: known && duration(Math.max(0, now.value - known.startedAt)) },
     { name: lists.facts.tokens, value: tokens },
     { name: lists.facts.cost, value: cost },

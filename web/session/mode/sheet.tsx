@@ -127,15 +127,15 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
       <fieldset class="opts">
         <legend>{words.modeLegend}</legend>
         {facts.modes.map(mode => {
-          const told = modeName(mode)
+          const wording = modeName(mode)
           return (
-            <label key={mode.code} class={`opt ${told.isAuto ? 'warn' : ''}`}>
+            <label key={mode.code} class={`opt ${wording.isAuto ? 'warn' : ''}`}>
               <input type="radio" name={name} checked={(isSure ?? now) === mode.code} onChange={() => choose(mode)} />
               <span dir="auto">
-                <b>{told.name}</b>
-                {told.about !== '' && <small>{told.about}</small>}
+                <b>{wording.name}</b>
+                {wording.about !== '' && <small>{wording.about}</small>}
               </span>
-              {told.isAuto && <Icon name="triangle-alert" />}
+              {wording.isAuto && <Icon name="triangle-alert" />}
             </label>
           )
         })}

@@ -60,7 +60,7 @@ function useAgents(machine: string | undefined): Choices['agents'] {
   useEffect(() => {
     if (link === undefined || machine === undefined) return
     let isGone = false
-    void readChoices(link, machine).then(told => !isGone && told.type === 'choices' && setAgents(told.choices.agents))
+    void readChoices(link, machine).then(choices => !isGone && choices.type === 'choices' && setAgents(choices.choices.agents))
     return () => {
       isGone = true
     }

@@ -22,7 +22,7 @@ export function WhileAway({ model, absence }: { model: SessionModel; absence: Ab
     [transcript.items, since, until, hasOlder, ...Object.values(asked)]
   )
   if (isClosed || happened.first === undefined || model.feed.value !== 'live') return null
-  const told = [
+  const parts = [
     happened.files > 0 && words.awayFiles(happened.files),
     happened.commands > 0 && words.awayCommands(happened.commands),
     happened.tests !== undefined && words.awayTests[happened.tests],
@@ -31,7 +31,7 @@ export function WhileAway({ model, absence }: { model: SessionModel; absence: Ab
     happened.questions > 0 && words.awayQuestions(happened.questions),
     happened.messages > 0 && words.awayMessages(happened.messages)
   ].filter(part => part !== false)
-  if (told.length === 0) return null
+  if (parts.length === 0) return null
   const { first } = happened
   return (
     <aside class="while-away" aria-label={words.whileAway}>
@@ -40,7 +40,7 @@ export function WhileAway({ model, absence }: { model: SessionModel; absence: Ab
         <span>
           {words.awayFor(lasting(absence.forMs))}
           {!happened.isWhole && words.awayAtLeast}
-          {told.join(words.comma)}
+          {parts.join(words.comma)}
         </span>
       </p>
       <button

@@ -7,9 +7,9 @@ export interface FileHits {
 /** Undefined if the text is not a list of `file:line:text`: then it is shown unchanged. */
 export function hitsOf(output: string): readonly FileHits[] | undefined {
   const byFile = new Map<string, { line: number; text: string }[]>()
-  for (const told of output.split('\n')) {
-    if (told.trim() === '' || told === '--') continue
-    const [, file, line, text = ''] = hit.exec(told) ?? []
+  for (const row of output.split('\n')) {
+    if (row.trim() === '' || row === '--') continue
+    const [, file, line, text = ''] = hit.exec(row) ?? []
     if (file === undefined) return undefined
     const hits = byFile.get(file) ?? []
     hits.push({ line: Number(line), text: text.trimEnd() })

@@ -2,10 +2,10 @@ import type { Step } from '../../model/transcript/items.ts'
 
 /** The first and the last line that a step read from a file; undefined if neither its result nor its arguments say so. */
 export function linesRead({ name, args, content }: Pick<Step, 'name' | 'args' | 'content'>): readonly [number, number] | undefined {
-  const told = content.flatMap(each => (each.type === 'text' ? each.text.split('\n').flatMap(numberOf) : []))
-  const [first] = told
-  const last = told.at(-1)
-  if (first !== undefined && last !== undefined && last - first === told.length - 1) return [first, last]
+  const numbers = content.flatMap(each => (each.type === 'text' ? each.text.split('\n').flatMap(numberOf) : []))
+  const [first] = numbers
+  const last = numbers.at(-1)
+  if (first !== undefined && last !== undefined && last - first === numbers.length - 1) return [first, last]
   // Agents count from 0 or from 1: only for Claude's own tool it is certain which.
   const { offset = 1, limit } = args
   if (name !== 'Read' || args['file_path'] === undefined || !isCount(offset) || !isCount(limit)) return undefined

@@ -32,32 +32,32 @@ export interface StepContext {
 export function StepRow({ step, context }: { step: Step; context: StepContext }) {
   const isWaiting = step.state === 'running' && context.waiting.has(step.call)
   const isRunning = step.state === 'running' && !isWaiting
-  const told = stepWordsOf(step, isWaiting ? 'wants' : isRunning ? 'running' : 'done', context.folder)
+  const wording = stepWordsOf(step, isWaiting ? 'wants' : isRunning ? 'running' : 'done', context.folder)
   const answered = context.answered.get(step.call)
-  const verb = step.state === 'stopped' ? words.stoppedStep : step.state === 'denied' ? words.deniedStep : told.verb
+  const verb = step.state === 'stopped' ? words.stoppedStep : step.state === 'denied' ? words.deniedStep : wording.verb
   return (
     <Foldable
       look={isWaiting ? 'wait' : isRunning ? 'run' : step.state === 'failed' ? 'err' : step.state === 'denied' ? 'no' : 'ok'}
       kind={step.kind === 'edit' || step.kind === 'execute' ? step.kind : ''}
-      icon={told.icon}
+      icon={wording.icon}
       title={
         <>
           {verb}{' '}
           {step.state === 'denied' ? (
             <del>
-              <code>{told.object}</code>
+              <code>{wording.object}</code>
             </del>
           ) : (
-            <code>{told.object}</code>
+            <code>{wording.object}</code>
           )}
         </>
       }
-      hover={told.whole}
+      hover={wording.whole}
       meta={<Meta step={step} isWaiting={isWaiting} since={Math.max(step.at, answered?.at ?? 0)} />}
       isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
       isRunning={isRunning}
       foot={answered?.by !== undefined && isYes(answered) && <AnsweredLine answered={answered} me={context.me} />}
-      body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} context={context} /> : undefined}
+      body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={wording.whole} context={context} /> : undefined}
     />
   )
 }

@@ -51,7 +51,7 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
       const args = typeof answered.args === 'object' && answered.args !== null ? { ...answered.args } : {}
       const kind = kindOf(answered.tool)
       const title = answered.title ?? ''
-      const told = stepWordsOf(
+      const wording = stepWordsOf(
         { kind, name: answered.tool, title, description: '', args, locations: [], content: contentOfArgs(answered.tool, args) },
         'wants',
         context.folder
@@ -60,13 +60,13 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
       return (
         <Foldable
           look={isAllowed ? 'ok' : 'no'}
-          icon={told.icon}
+          icon={wording.icon}
           title={
             <>
-              {isAllowed ? decide.wasAllowed : words.deniedStep} <code>{told.object}</code>
+              {isAllowed ? decide.wasAllowed : words.deniedStep} <code>{wording.object}</code>
             </>
           }
-          hover={told.whole}
+          hover={wording.whole}
           isOpen
           body={() => (
             <>

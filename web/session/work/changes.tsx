@@ -18,12 +18,12 @@ import { markOf, type Work } from './work.ts'
 
 /** The changes since the last commit: the files, and below them line by line. With `path` just that file. */
 export function WorkChanges({ work, facts, path }: WorkProps & { path: string | undefined }) {
-  const told = work.status.value
+  const reading = work.status.value
   const [isCommitting, setCommitting] = useState(false)
   useEffect(() => {
     if (work.isHere.value) void work.refresh()
   }, [work, work.isHere.value])
-  const status = told?.value
+  const status = reading?.value
   const changes = status?.isRepository === true && status.files.length > 0 ? status : undefined
   const file = changes?.files.find(each => each.path === path)
   const canCommit = work.ability.value === 'whole' && changes !== undefined

@@ -25,8 +25,8 @@ export function WorkFrame(props: {
   children: ComponentChildren
 }) {
   const { facts, tab, up } = props
-  const told = props.work.status.value?.value
-  const count = told?.isRepository === true ? told.files.length : undefined
+  const known = props.work.status.value?.value
+  const count = known?.isRepository === true ? known.files.length : undefined
   const to = (view: readonly string[]) => pathOf({ name: 'session', id: facts.id, view })
   return (
     <section class="screen work" aria-label={words[tab]}>

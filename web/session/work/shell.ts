@@ -25,12 +25,12 @@ export async function shellStatus(shell: Pick<Shell, 'run'>): Promise<GitStatus>
     run(`${git} diff --numstat -z --find-renames --no-ext-diff --no-textconv HEAD -- .`)
   ])
   if (!status.success) throw new CallFailed('failed', status.error ?? status.stderr ?? '')
-  const { files, ...told } = readStatus(status.stdout ?? '')
+  const { files, ...rest } = readStatus(status.stdout ?? '')
   const counts = readCounts(counted.stdout ?? '')
   const below = files.filter(({ path }) => path.startsWith(prefix))
   return {
     isRepository: true,
-    ...told,
+    ...rest,
     files: below.map(({ head: _head, index: _index, from, ...file }) => {
       const { from: _from, ...count } = counts.get(file.path) ?? {}
       return { ...file, ...count, path: file.path.slice(prefix.length), ...(from !== undefined && { from: from.slice(prefix.length) }) }

@@ -7,15 +7,15 @@ import type { Work, WorkTrouble } from './work.ts'
 
 /** A notice that the content is not current. */
 export function Freshness({ work, facts }: { work: Work; facts: SessionFacts }) {
-  const told = work.status.value
+  const known = work.status.value
   const trouble = work.trouble.value
-  if (told === undefined) return null
+  if (known === undefined) return null
   if (work.isHere.value && trouble === undefined) return null
   return (
     <div class="asof" role="status">
       <Icon name={work.isHere.value ? 'circle-alert' : 'moon'} />
       <div>
-        <b>{words.asOf(clockTime(told.at, Date.now()))}</b>
+        <b>{words.asOf(clockTime(known.at, Date.now()))}</b>
         <span>
           {work.isHere.value
             ? words.asOfTrouble(facts.host)

@@ -29,7 +29,7 @@ function server(t: Test) {
 
 function settingsIn({ book }: ReturnType<typeof server>): NotificationSettings {
   const now = book.reading.peek()
-  if (now.type !== 'told') throw new Error(now.type)
+  if (now.type !== 'loaded') throw new Error(now.type)
   return now.settings
 }
 
@@ -84,7 +84,7 @@ t.test('a rejection, a sign-in without a device and an outdated server are disti
   const there = server(t)
   there.kept.fails = new Refused(404, 'Not found')
   await there.book.read()
-  t.equal(there.book.reading.peek().type, 'untold')
+  t.equal(there.book.reading.peek().type, 'unsupported')
   there.kept.fails = undefined
   await there.book.read()
   there.kept.fails = new Refused(404, 'Device not found')
@@ -95,7 +95,7 @@ t.test('a rejection, a sign-in without a device and an outdated server are disti
   t.equal(there.book.saving.peek(), 'refused')
   there.kept.fails = new Unreachable('timeout')
   await there.book.read()
-  t.equal(there.book.reading.peek().type, 'told', 'the previous settings are still shown')
+  t.equal(there.book.reading.peek().type, 'loaded', 'the previous settings are still shown')
 })
 
 t.test('all screens of one link share a store, and another link has its own', async t => {

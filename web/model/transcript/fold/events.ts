@@ -59,8 +59,8 @@ interface StepStarted extends Pick<Step, 'call' | 'kind' | 'name' | 'title' | 'd
 export function transcriptEventsOf(event: CurrentEvent): TranscriptEvent[] {
   const { time, turn, subagent, ev } = event
   const common: Common = { time, turn, subagent }
-  const told = transcriptEventOf(event)
-  const found: TranscriptEvent[] = told === undefined ? [] : [{ ...told, ...common }]
+  const converted = transcriptEventOf(event)
+  const found: TranscriptEvent[] = converted === undefined ? [] : [{ ...converted, ...common }]
   if (event.usage !== undefined) found.push({ type: 'usage', usage: event.usage })
   return ev.t === 'service' && ev.text.trim() === '' ? found.filter(each => each.type === 'usage') : found
 }

@@ -26,7 +26,7 @@ export function FileDiffView(props: {
 }) {
   const { path, mark, isHere } = props
   const [load, setLoad] = useState(false)
-  const [told, setTold] = useState<{ diff: GitDiff } | { trouble: WorkTrouble }>()
+  const [result, setResult] = useState<{ diff: GitDiff } | { trouble: WorkTrouble }>()
   const [attempt, setAttempt] = useState(0)
   const place = useRef<HTMLDivElement>(null)
   const isNear = useNear(place)
@@ -35,29 +35,29 @@ export function FileDiffView(props: {
     let isGone = false
     props
       .read(load)
-      .then(diff => !isGone && setTold({ diff }))
+      .then(diff => !isGone && setResult({ diff }))
       // If there is content, it stays.
-      .catch(error => !isGone && setTold(before => (before && 'diff' in before ? before : { trouble: workTroubleOf(error) })))
+      .catch(error => !isGone && setResult(before => (before && 'diff' in before ? before : { trouble: workTroubleOf(error) })))
     return () => {
       isGone = true
     }
   }, [isNear, path, mark, isHere, load, attempt])
   return (
     <div class="fdiff-b" ref={place}>
-      {told === undefined ? (
+      {result === undefined ? (
         <p class="diff-wait" role="status">
           {words.loading(props.host)}
         </p>
-      ) : 'trouble' in told ? (
-        <TroubleNote title={words.notRead} trouble={told.trouble} host={props.host} onRetry={() => setAttempt(attempt + 1)} />
+      ) : 'trouble' in result ? (
+        <TroubleNote title={words.notRead} trouble={result.trouble} host={props.host} onRetry={() => setAttempt(attempt + 1)} />
       ) : (
-        <Told diff={told.diff} path={path} comments={props.comments} onLoad={() => setLoad(true)} />
+        <LoadedDiff diff={result.diff} path={path} comments={props.comments} onLoad={() => setLoad(true)} />
       )}
     </div>
   )
 }
 
-function Told({ diff, path, comments, onLoad }: { diff: GitDiff; path: string; comments: WorkComments | undefined; onLoad(): void }) {
+function LoadedDiff({ diff, path, comments, onLoad }: { diff: GitDiff; path: string; comments: WorkComments | undefined; onLoad(): void }) {
   switch (diff.type) {
     case 'text':
       return <TextDiff oldText={diff.oldText} newText={diff.newText} path={path} comments={comments} />
