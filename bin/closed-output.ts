@@ -4,7 +4,7 @@ import { exitCodes } from '../lib/exit.ts'
  * Keeps the program running if its output cannot be written. If the reader has left, as `head` does, that is fine; for any other
  * reason the person is told, once, and the exit code is no longer that of success.
  */
-export function outliveOutput(): void {
+export function surviveClosedOutput(): void {
   let isTold = false
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (isTold || hasLeft(code)) return

@@ -3,7 +3,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { NoPlaceForAddons } from '../lib/assets.ts'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
-import { outliveOutput } from './closed-output.ts'
+import { surviveClosedOutput } from './closed-output.ts'
 import { commands } from './commands.ts'
 import { readStartedLine } from './started-line.ts'
 import { misuse, refuseBareOption, refuseUnknownCommand } from './usage-errors.ts'
@@ -15,7 +15,7 @@ export async function main(typed: string[]): Promise<void> {
   // Node.js calls its first thread MainThread, and `ps` and `top` would show us under that name.
   if (process.platform === 'linux') nameProcess()
   // Programs started by Afield itself write only to their parent, and end with it.
-  if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
+  if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) surviveClosedOutput()
   // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {

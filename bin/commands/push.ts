@@ -2,7 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/account/notifications.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
-import { foldedAside, styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { foldedIndented, styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { drawTable, shownTime } from '../table.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
@@ -55,7 +55,7 @@ async function status(channels: PushChannels, terminal: Terminal, env: Readonly<
     health.last[0] ? outcomeWords(health.last[0]) : ''
   ])
   terminal.write(drawTable(['#', 'kind', 'added by', 'sent', 'arrived', 'last', ''], rows, styleFor(terminal, env), terminal.columns))
-  terminal.write(`${foldedAside('Sent and arrived: in the last 7 days.', terminal.columns)}\n`)
+  terminal.write(`${foldedIndented('Sent and arrived: in the last 7 days.', terminal.columns)}\n`)
 }
 
 async function test(channels: PushChannels, what: string | undefined, terminal: Terminal): Promise<number> {
@@ -64,7 +64,7 @@ async function test(channels: PushChannels, what: string | undefined, terminal: 
   const results = await channels.test(what === undefined ? undefined : chosen(all, what))
   for (const [index, { id, kind }] of all.entries()) {
     const result = results.find(result => result.id === id)
-    if (result) terminal.write(`${foldedAside(`${index + 1}  ${kinds[kind]}: ${outcomeWords(result)}`, terminal.columns)}\n`)
+    if (result) terminal.write(`${foldedIndented(`${index + 1}  ${kinds[kind]}: ${outcomeWords(result)}`, terminal.columns)}\n`)
   }
   return results.every(({ outcome }) => outcome === 'accepted' || outcome === 'arrived') ? 0 : 1
 }

@@ -2,7 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { removeSignIn, signInHome } from '../../lib/wrapper/agents/codex/sign-in.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
-import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
+import { resumedMode } from '../../lib/wrapper/agents/modes.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { untilFree } from '../../lib/wrapper/home/ownership.ts'
 import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/home/session-folder.ts'
@@ -46,7 +46,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   if (!earlier) throw new CannotStart('Another process has just resumed this session.')
   const kind = kindOf(program, claudeOptions(args, options))
   const goOn = {
-    mode: options.mode ?? modeToGoOnIn(metadata.currentOperatingModeCode ?? undefined),
+    mode: options.mode ?? resumedMode(metadata.currentOperatingModeCode ?? undefined),
     model: options.model ?? metadata.currentModelCode ?? undefined,
     effort: options.effort ?? metadata.currentThoughtLevelCode ?? undefined
   }

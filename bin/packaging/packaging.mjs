@@ -78,9 +78,9 @@ export async function binary() {
 }
 
 async function assetsOfProgram(work, pieces) {
-  const { relaxGlibc } = await import('../../lib/server/edge/listen/glibc.ts')
+  const { lowerGlibcVersion } = await import('../../lib/server/edge/listen/glibc.ts')
   const uws = trustedUws()
-  writeFileSync(join(work, 'uws.node'), relaxGlibc(uws) ?? uws)
+  writeFileSync(join(work, 'uws.node'), lowerGlibcVersion(uws) ?? uws)
   const assets = {
     'package.json': at('package.json'),
     'native/uws.node': join(work, 'uws.node'),

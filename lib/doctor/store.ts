@@ -2,7 +2,7 @@ import { programNameAt, version } from '../assets.ts'
 import { CannotStart } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { askRunningServer } from '../server/control/ask.ts'
-import { lookIntoStore } from '../store/open.ts'
+import { inspectStore } from '../store/open.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -51,7 +51,7 @@ function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: nu
 export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data' | 'store'>): Promise<Finding> {
   const of = 'database'
   try {
-    const seen = await lookIntoStore(store, data)
+    const seen = await inspectStore(store, data)
     if (seen === undefined) return warn(of, 'there is none yet', 'It is created when the server starts')
     if (seen.flaw !== undefined) return fail(of, seen.flaw, 'Stop the server, keep a copy of its directory, and restore a backup')
     if (seen.schema > seen.newestSchema) {

@@ -18,7 +18,7 @@ export class Closers {
   }
 
   /** For a release that must be waited for, however long it takes. */
-  addPatient(close: () => Promise<void>): void {
+  addWithoutDeadline(close: () => Promise<void>): void {
     this.#steps.push({ close, limitMs: undefined })
   }
 

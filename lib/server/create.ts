@@ -179,7 +179,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   try {
     const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
     // An object that was passed in is closed by its owner.
-    if (keptIn !== givenStore) closers.addPatient(() => keptIn.close())
+    if (keptIn !== givenStore) closers.addWithoutDeadline(() => keptIn.close())
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())

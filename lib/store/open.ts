@@ -52,8 +52,8 @@ export async function readEndedTokens(dataDirectory: string): Promise<string[]> 
 }
 
 /** Schema and structure of a database without writing to it; undefined when there is none. */
-export async function lookIntoStore(url: string, dataDirectory: string) {
+export async function inspectStore(url: string, dataDirectory: string) {
   if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store can be inspected.')
-  const { lookInto } = await import('../../sqlite/file/inspect.ts')
-  return lookInto(resolve(dataDirectory, url.slice('sqlite:'.length)))
+  const { inspect } = await import('../../sqlite/file/inspect.ts')
+  return inspect(resolve(dataDirectory, url.slice('sqlite:'.length)))
 }

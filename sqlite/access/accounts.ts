@@ -6,7 +6,7 @@ import type { Deps } from '../engine/deps.ts'
 import { isNotLeft } from '../engine/leftovers.ts'
 import { spendNonce } from './nonces.ts'
 import { endOlderTokens } from './renewals.ts'
-import { doors } from './signup.ts'
+import { signupCheck } from './signup.ts'
 import { insertToken } from './tokens.ts'
 
 /** This many used challenges cost an account 64 KB; after them it signs in with server nonces. */
@@ -43,7 +43,7 @@ export function accounts({
   const storeToken = insertToken(database)
   const spendFresh = spendNonce(database)
   const endOlder = endOlderTokens(database)
-  const goesThrough = doors(database)
+  const mayCreate = signupCheck(database)
 
   const hasAny = () => findAny.get() !== undefined
 
@@ -55,7 +55,7 @@ export function accounts({
     const refusal = known && !ask.fresh ? legacyRefusal(known, ask.now) : undefined
     if (refusal) return { result: refusal }
     const isFirst = !known && !hasAny()
-    if (!known && !goesThrough(ask, isFirst)) return { result: 'unknown-key' }
+    if (!known && !mayCreate(ask, isFirst)) return { result: 'unknown-key' }
 
     if (!known) create.run(ask.newAccount, ask.publicKey, isFirst ? 'owner' : 'member', ask.now)
     const account = known?.id ?? ask.newAccount

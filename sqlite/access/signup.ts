@@ -82,7 +82,7 @@ export function signup({
 }
 
 /** Admits a new key, as part of the caller's transaction: what lets one key in is used up by it. */
-export function doors(database: Database): (ask: Pick<SignIn, 'publicKey' | 'create' | 'now'>, isFirst: boolean) => boolean {
+export function signupCheck(database: Database): (ask: Pick<SignIn, 'publicKey' | 'create' | 'now'>, isFirst: boolean) => boolean {
   const takeApproval = database.prepare<[string, number]>("DELETE FROM signup WHERE public_key = ? AND state = 'approved' AND ends_at > ?")
   const takeInvite = database.prepare<[number, string, number]>(
     'UPDATE invite SET used_at = ? WHERE hash = ? AND used_at IS NULL AND ends_at > ?'

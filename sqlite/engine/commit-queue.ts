@@ -236,7 +236,7 @@ export class CommitQueue {
   #failTurn(members: Member[], error: unknown): Answer[] | 'busy' {
     switch (verdictOn(error)) {
       case 'busy':
-        return this.#hasPatience() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
+        return this.#mayWaitLonger() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
       case 'full':
         this.#reserve?.release()
         return rejectAll(members, new StoreFull('The disk has no space for this write.', { cause: error }))
@@ -257,7 +257,7 @@ export class CommitQueue {
 
   // Only another program, such as a copy being made, can lock the database. Waiting for it inside SQLite
   // would block the event loop, so the turn waits here.
-  #hasPatience(): boolean {
+  #mayWaitLonger(): boolean {
     this.#busySince ??= performance.now()
     return performance.now() - this.#busySince < busyPatienceMs
   }

@@ -10,7 +10,7 @@ import { refuseNetworkDisk } from './network-disk.ts'
 import { cannotOpen } from './open-error.ts'
 import { createPrivately } from './private-file.ts'
 import { settle } from './replace.ts'
-import { isUnborn } from './unfinished-creation.ts'
+import { isUnfinishedCreation } from './unfinished-creation.ts'
 
 /** "Afld" in the header of every database of ours; one without it is foreign. */
 const applicationId = 0x41666c64
@@ -94,7 +94,7 @@ function refuseForeign(file: string, newest: number): void {
   if (!stats.isFile()) throw new CannotStart(`${file} is not a file; choose another for the database.`)
   // The first start may have been interrupted in its first write; a database of ours has such a journal at
   // no other time.
-  if (stats.size === 0 || isUnborn(file)) return
+  if (stats.size === 0 || isUnfinishedCreation(file)) return
   const database = new Database(file, withAddon({ readonly: true, timeout: 50 }))
   try {
     const version = numberOf(database, 'user_version')

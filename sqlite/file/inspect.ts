@@ -4,7 +4,7 @@ import { readMigrations } from '../../lib/store/migrate.ts'
 import { withAddon } from './addon.ts'
 
 /** What can be seen of a database without writing to it; undefined when there is none. */
-export function lookInto(file: string): { schema: number; newestSchema: number; flaw: string | undefined } | undefined {
+export function inspect(file: string): { schema: number; newestSchema: number; flaw: string | undefined } | undefined {
   if (!existsSync(file)) return undefined
   const database = new Database(file, withAddon({ readonly: true, timeout: 50 }))
   try {

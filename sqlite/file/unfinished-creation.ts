@@ -7,7 +7,7 @@ const journalMagic = Buffer.from('d9d505f920a163d7', 'hex')
  * that there were no pages before. Rolling back that creation leaves an empty file, so no data can be
  * lost.
  */
-export function isUnborn(file: string): boolean {
+export function isUnfinishedCreation(file: string): boolean {
   const header = Buffer.alloc(20)
   let journal: number
   try {

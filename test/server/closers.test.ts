@@ -34,7 +34,7 @@ t.test('one that never answers is skipped after a while, unless it must be waite
   const closers = new Closers(clock)
   const { promise, resolve } = Promise.withResolvers<void>()
   const closed: string[] = []
-  closers.addPatient(async () => {
+  closers.addWithoutDeadline(async () => {
     await promise
     closed.push('patient')
   })

@@ -148,7 +148,7 @@ class JournaledOutbox implements Outbox {
     const key = draftKey(draft)
     const earlier = this.#putting.get(key)
     if (earlier) return earlier
-    if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
+    if (!this.#waiting.hasRoom(draft)) this.#dropExpendable(draft)
     if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much data is waiting for the server')
     this.#waiting.reserve(draft)
     const settle = Promise.withResolvers<void>()
@@ -195,8 +195,8 @@ class JournaledOutbox implements Outbox {
    * Drops expendable drafts, the oldest first, until there is space for a draft or nothing more to
    * drop [W3].
    */
-  #dropPassing(draft: Draft): void {
-    const dropped = this.#waiting.passingFor(draft)
+  #dropExpendable(draft: Draft): void {
+    const dropped = this.#waiting.expendableFor(draft)
     if (dropped.length === 0) return
     void this.#forget(dropped)
     this.#options.onDropped?.(dropped)

@@ -17,7 +17,7 @@ export interface WaitingDrafts {
   remove(draft: Named): boolean
   hasRoom(draft: Draft): boolean
   /** Expendable ones that would make space for this one, the oldest first; none that is in flight. */
-  passingFor(draft: Draft): Draft[]
+  expendableFor(draft: Draft): Draft[]
   /** The oldest drafts of one session, as many as fit one request. */
   nextBatch(most: number): Draft[]
   /** Those are in the current request, until the next call. */
@@ -59,7 +59,7 @@ export function createWaitingDrafts(left: readonly Draft[], limitBytes: number):
       return byKey.delete(key)
     },
     hasRoom: draft => bytes + sizeOf(draft) <= limitBytes,
-    passingFor(draft) {
+    expendableFor(draft) {
       const passing: Draft[] = []
       let room = limitBytes - bytes
       for (const [key, waiting] of byKey) {

@@ -20,7 +20,7 @@ import { ownListener, sharedListener } from './listen/listener.ts'
 import { createOwnAddress } from './listen/own-address.ts'
 import { PreSignInSlots } from './listen/pre-sign-in-slots.ts'
 import { createProxyHint } from './listen/proxy-hint.ts'
-import { putTwice, type Routes } from './listen/routes.ts'
+import { acceptDoubleSlash, type Routes } from './listen/routes.ts'
 import { Strangers } from './listen/strangers.ts'
 import { createAckIds } from './socket/ack-ids.ts'
 import { Backlog } from './socket/backlog.ts'
@@ -88,7 +88,7 @@ export async function openEdge(
   }
   const polling = new PollingClients(engine)
   const serveOn = (bare: Routes) => {
-    const app = putTwice(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
+    const app = acceptDoubleSlash(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
     serveRoutes(app, http)
     serveStatus(app, http)
     webSocketBehaviors({ ...engine, polling }).forEach((behavior, index) => void app.ws(socketPatterns[index] ?? '', behavior))

@@ -1,6 +1,6 @@
 import type { AccountId, DeviceId } from '../../protocol/wire/ids.ts'
 import type { TokenDraft } from '../rows.ts'
-import type { Door } from './signup.ts'
+import type { SignupCondition } from './signup.ts'
 
 export interface SignIn {
   /** Upper-case hex of the Ed25519 public key. */
@@ -13,7 +13,7 @@ export interface SignIn {
    */
   fresh?: boolean
   /** How a new key gets an account. */
-  create: Door
+  create: SignupCondition
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
   /** A function because the token names its account. */

@@ -1,7 +1,7 @@
 import type { InviteId } from '../../protocol/wire/ids.ts'
 
 /** How a new key may get an account. */
-export type Door =
+export type SignupCondition =
   | 'never'
   | 'always'
   /** When there is no account yet. */

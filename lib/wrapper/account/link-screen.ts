@@ -1,7 +1,7 @@
 import { isLoopback } from '../../options.ts'
 import { typed } from '../home/own-process.ts'
 import { drawQr } from '../terminal/qr.ts'
-import { foldedAside, type Style, widthOf } from '../terminal/style.ts'
+import { foldedIndented, type Style, widthOf } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 interface LinkScreen {
@@ -27,9 +27,12 @@ export function linkScreen({ server, link, happyLink, forHappy, style, terminal 
   }
   return [
     '',
-    foldedAside(`Link this computer to your account on ${server}`, terminal.columns).replace(title, style.bold(title)),
+    foldedIndented(`Link this computer to your account on ${server}`, terminal.columns).replace(title, style.bold(title)),
     '',
-    foldedAside(`Open this address ${isHere ? 'in a browser on this computer' : 'on a device'} where you are signed in:`, terminal.columns),
+    foldedIndented(
+      `Open this address ${isHere ? 'in a browser on this computer' : 'on a device'} where you are signed in:`,
+      terminal.columns
+    ),
     `  ${link}`,
     '',
     ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
@@ -44,7 +47,7 @@ const title = 'Link this computer'
 function codeLines(link: string, forHappy: boolean, terminal: LinkScreen['terminal']): string[] {
   const code = drawQr(link, terminal)
   if (terminal.isTTY && !fits(code, terminal))
-    return [foldedAside('The window is too small for a code to scan: make it larger and run this again.', terminal.columns)]
+    return [foldedIndented('The window is too small for a code to scan: make it larger and run this again.', terminal.columns)]
   return [`  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`, ...code.map(line => `  ${line}`)]
 }
 
@@ -59,7 +62,7 @@ function codeWidth([line = '']: readonly string[]): number {
 
 function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {
   return [
-    foldedAside(`A phone cannot reach ${hostname}. To link with it, use the address at which the phone opens Afield:`, columns),
+    foldedIndented(`A phone cannot reach ${hostname}. To link with it, use the address at which the phone opens Afield:`, columns),
     `  ${typed('login --server https://home.example')}`,
     ''
   ]

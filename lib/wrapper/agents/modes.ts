@@ -86,7 +86,7 @@ function askingMode(modes: Modes): string | undefined {
  * For a session that continues in another process: an agent that only planned continues planning.
  * Permission to act without asking ended with the first process.
  */
-export function modeToGoOnIn(before: string | undefined): string | undefined {
+export function resumedMode(before: string | undefined): string | undefined {
   return ['plan', 'read-only'].find(mode => mode === before)
 }
 

@@ -16,7 +16,7 @@ import { startDaemon } from './daemon.ts'
 import { setAwake } from './keep-awake.ts'
 import { findService } from './service.ts'
 import { type DaemonNotes, findDaemon } from './single-daemon.ts'
-import { addToLog, lastLines, logFile } from './upkeep.ts'
+import { appendToLog, lastLines, logFile } from './upkeep.ts'
 
 interface DaemonCommand {
   home: Home
@@ -151,7 +151,7 @@ export async function runDaemon(options: DaemonCommand): Promise<number> {
   const addLine = (line: string) => {
     const dated = `${new Date().toISOString()} ${plain(line)}`
     console.log(dated)
-    addToLog(home.path, dated)
+    appendToLog(home.path, dated)
   }
   const daemon = startDaemon({ home, credentials, env, fetch, tell: addLine })
   addLine(`started, process ${process.pid}, ${credentials.server}`)

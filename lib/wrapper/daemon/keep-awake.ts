@@ -47,8 +47,8 @@ export function openKeepAwake({ home, env, isWorking }: KeepAwakeOptions): KeepA
     if (pid !== undefined) endGroup(pid)
   }
   const look = () => {
-    const isWanted = command !== undefined && wantsAwake(home) && isWorking()
-    if (!isWanted) return stop()
+    const isClaimRequested = command !== undefined && wantsAwake(home) && isWorking()
+    if (!isClaimRequested) return stop()
     // On a system without the service every attempt would fail.
     if (!child && performance.now() - endedAt > againAfterMs) start()
   }

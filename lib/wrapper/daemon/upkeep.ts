@@ -36,7 +36,7 @@ export function logFile(home: string): string {
 }
 
 /** A log that is too long is kept once, under another name. */
-export function addToLog(home: string, line: string): void {
+export function appendToLog(home: string, line: string): void {
   try {
     const file = logFile(home)
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(file, `${file}.1`)

@@ -159,15 +159,15 @@ async function endOrphan(home: string, { name, pid }: Lease): Promise<void> {
 const prefix = 'wanted@'
 
 /** Whether another process wants to continue the session in the folder. */
-export function isWanted(folder: string): boolean {
+export function isClaimRequested(folder: string): boolean {
   return wishes(folder).some(name => name !== ownWish() && ownerOf(name) !== undefined)
 }
 
 /** Aborts when another process wants the folder. */
-export function whenWanted(folder: string, options?: WatchOptions): { signal: AbortSignal; close(): void } {
+export function onClaimRequested(folder: string, options?: WatchOptions): { signal: AbortSignal; close(): void } {
   const wanted = new AbortController()
   const look = () => {
-    if (isWanted(folder)) wanted.abort(new Error('the session is gone on with'))
+    if (isClaimRequested(folder)) wanted.abort(new Error('the session is gone on with'))
   }
   const watching = watchFolders(look, options)
   watching.add(folder)
@@ -191,7 +191,7 @@ export function untilFree<Found extends { path: string; deliverer: number | unde
   return withDeadline(withinMs, signal => untilFound(whenFree, signal, options))
 }
 
-export function wantNoMore(folder: string): void {
+export function clearClaimRequest(folder: string): void {
   for (const name of wishes(folder)) if (name === ownWish() || ownerOf(name) === undefined) rmSync(join(folder, name), { force: true })
 }
 

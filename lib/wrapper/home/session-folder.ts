@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Journal } from '../../client/outbox/journal.ts'
 import type { Draft } from '../../client/sealed/messages.ts'
 import { openJournalFile } from './journal-file.ts'
-import { isWanted, wantNoMore } from './ownership.ts'
+import { clearClaimRequest, isClaimRequested } from './ownership.ts'
 import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './processes.ts'
 import {
@@ -132,7 +132,7 @@ export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | un
  * there was anything in it is removed.
  */
 export function takeOver(path: string): SessionFolder | undefined {
-  if (isWanted(path)) return undefined
+  if (isClaimRequested(path)) return undefined
   if (!readNotes(path)) {
     if (!existsSync(join(path, journalFile))) rmSync(path, { recursive: true, force: true })
     return undefined
@@ -148,7 +148,7 @@ function take(path: string, taken: string): SessionNotes | undefined {
   } catch {
     return undefined
   }
-  wantNoMore(taken)
+  clearClaimRequest(taken)
   return readNotes(taken)
 }
 

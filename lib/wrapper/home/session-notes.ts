@@ -185,6 +185,6 @@ export function settledUpTo(known: Noted): number {
 }
 
 /** Names the person's last reason that its agent did not get, and that resumes it. */
-export function reasonThatWakes(known: Noted): string | undefined {
+export function wakingReason(known: Noted): string | undefined {
   return isEndedByPerson(known) ? undefined : known.notes.reasons?.at(-1)?.localId
 }

@@ -16,7 +16,7 @@ export interface Notices {
   /** The session ended unexpectedly. */
   failed(): void
   /** The server is connected: pending notices are sent now. */
-  lineIsUp(): void
+  connected(): void
   /** Resolves when the server has every notice that can be sent now. */
   settled(): Promise<void>
   /** Sends no more notices of its own accord. */
@@ -88,7 +88,7 @@ export function createNotices({ queue, open, clock = usual }: NoticesDeps): Noti
       speaks()
     },
     failed: () => queue.add({ kind: 'failed', ask: null }),
-    lineIsUp: () => void queue.flush(),
+    connected: () => void queue.flush(),
     settled: () => queue.flush(),
     close: () => cancelWatch()
   }

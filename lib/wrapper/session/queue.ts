@@ -38,7 +38,7 @@ type Reason = NonNullable<SessionNotes['reasons']>[number]
  *
  * | from    | to      | when                                                                              |
  * | ------- | ------- | --------------------------------------------------------------------------------- |
- * |         | waiting | `say`, `order`, `sayReason`; `hear`: a device sent it                             |
+ * |         | waiting | `say`, `instruct`, `sayReason`; `hear`: a device sent it                             |
  * | waiting | waiting | `hear`: a device moved it, or replaced its text                                   |
  * | waiting | dropped | `hear`: a device withdrew it                                                      |
  * | waiting | taken   | `prompts`, `takeUrgent`: it is being handed to the agent                          |
@@ -64,7 +64,7 @@ export interface Queue {
   /** Typed at this terminal, outside the agent's own screen. Shown everywhere. */
   say(text: string): Promise<void>
   /** From Afield rather than a person, and not shown. */
-  order(text: string): void
+  instruct(text: string): void
   /** Already given to the agent: shown everywhere. */
   show(text: string, localId: string): Promise<void>
   /** A device sent, edited, moved or withdrew a message. */
@@ -177,7 +177,7 @@ class SessionQueue implements Queue {
     this.#deps.onChange()
   }
 
-  order(text: string): void {
+  instruct(text: string): void {
     this.#add({ text, meta: undefined, seq: undefined, localId: newId(), attachments: [] })
   }
 
@@ -264,9 +264,9 @@ class SessionQueue implements Queue {
   }
 
   putBack(prompt: Prompt): boolean {
-    const isWanted = this.#insertFirst(prompt)
+    const isClaimRequested = this.#insertFirst(prompt)
     this.#release()
-    return isWanted
+    return isClaimRequested
   }
 
   holdBack(prompt: Prompt): boolean {
@@ -410,10 +410,10 @@ class SessionQueue implements Queue {
 
   /** False if it was withdrawn meanwhile. */
   #insertFirst(prompt: Prompt): boolean {
-    const isWanted = this.#done(prompt)
+    const isClaimRequested = this.#done(prompt)
     // A reason refers to what the agent was doing.
-    if (isWanted) this.#waiting.splice(this.#waiting.filter(({ isReason }) => isReason && !prompt.isReason).length, 0, prompt)
-    return isWanted
+    if (isClaimRequested) this.#waiting.splice(this.#waiting.filter(({ isReason }) => isReason && !prompt.isReason).length, 0, prompt)
+    return isClaimRequested
   }
 
   #find(localId: string | undefined): number {

@@ -4,7 +4,7 @@ import { pause } from '../../async/pause.ts'
 import type { Fetch } from '../../client/link/rest.ts'
 import type { Home } from '../home/credentials.ts'
 import { createNoticeQueue, type NoticeQueue } from '../home/notice-queue.ts'
-import { endOrphans, untilFree, whenWanted } from '../home/ownership.ts'
+import { endOrphans, onClaimRequested, untilFree } from '../home/ownership.ts'
 import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from '../home/session-folder.ts'
 import { ownWords } from '../uplink/outbox.ts'
 import { previewOf } from '../uplink/preview.ts'
@@ -53,7 +53,7 @@ function noteTrouble(error: unknown, { onTrouble }: RecoveryOptions): false {
 }
 
 async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise<boolean> {
-  return bringAway(folder, options, async (uplink, notices) => {
+  return deliverAndClose(folder, options, async (uplink, notices) => {
     await sendUnsent(readUnsent(folder.notes), folder, (body, localId) => uplink.put(body, localId))
     const now = Date.now()
     uplink.changeState(state => cancelAll(state, now))
@@ -67,20 +67,20 @@ async function deliver(folder: SessionFolder, options: RecoveryOptions): Promise
 }
 
 /** Sends a message to an ended session, which stays ended. Stored on disk if it cannot be delivered now. */
-export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: RecoveryOptions): Promise<void> {
+export async function writeToEndedSession({ path }: Pick<KnownSession, 'path'>, text: string, options: RecoveryOptions): Promise<void> {
   const folder = takeOver(path)
   if (!folder) return
-  await bringAway(folder, options, uplink => uplink.put(ownWords(text)))
+  await deliverAndClose(folder, options, uplink => uplink.put(ownWords(text)))
 }
 
 /** Undelivered output is left to the next process, and given up immediately to a process that resumes the session. */
-async function bringAway(
+async function deliverAndClose(
   folder: SessionFolder,
   options: RecoveryOptions,
   tell: (uplink: Uplink, notices: NoticeQueue) => Promise<void>
 ): Promise<boolean> {
   const { home, fetch, withinMs, signal } = options
-  const wanted = whenWanted(folder.path)
+  const wanted = onClaimRequested(folder.path)
   try {
     const credentials = home.credentials(folder.notes.server)
     if (!credentials) return false

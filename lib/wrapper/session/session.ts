@@ -157,7 +157,7 @@ class WrappedSession implements Session {
       onForgedMessage: about => this.#skipForged(about),
       onForged: ({ why }) => this.#parts.sealFaults.tell(`call-${why}`),
       onMetadata: metadata => this.#followMetadata(metadata),
-      onRefused: why => this.#tellUnseen(why),
+      onRefused: why => this.#reportUnseen(why),
       onNumberedAnew: () => {
         this.#heardUpTo = 0
         this.#turns.forgetNumbers()
@@ -225,7 +225,7 @@ class WrappedSession implements Session {
     this.#parts.queue.drop(about)
   }
 
-  #tellUnseen(why: string): void {
+  #reportUnseen(why: string): void {
     const asked = this.#parts.requests.open.map(({ title }) => `“${cutText(title, longestNamed)}”`)
     const sentence =
       asked.length === 0
@@ -257,7 +257,7 @@ class WrappedSession implements Session {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
     if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server no longer has this session.')
     if (this.#uplink?.waiting === 0) this.#parts.writer.drained()
-    if (this.#uplink?.link.type === 'live') this.#parts.notices.lineIsUp()
+    if (this.#uplink?.link.type === 'live') this.#parts.notices.connected()
     this.#options.onChange()
   }
 

@@ -14,7 +14,7 @@ export interface Turns {
   readonly isRunning: boolean
   step: string | undefined
   /** Sends the agent a text that is not from a person and is not shown. False if the agent is working or a prompt is queued. */
-  order(text: string): boolean
+  instruct(text: string): boolean
   /** Stops the running turn, or one about to begin: the agent does not get its prompt, or is stopped once it has it. */
   stop(): Promise<void>
   /** The reason for a denial, or for stopping the turn; see `Interruptions`. */
@@ -70,10 +70,10 @@ class SessionTurns implements Turns {
     return this.#turn !== undefined
   }
 
-  order(text: string): boolean {
+  instruct(text: string): boolean {
     const { queue } = this.#parts
     if (this.#turn || queue.length > 0) return false
-    queue.order(text)
+    queue.instruct(text)
     return true
   }
 

@@ -78,7 +78,7 @@ export function folded(text: string, columns: number): string {
 }
 
 /** The same for an indented sentence. */
-export function foldedAside(text: string, columns: number): string {
+export function foldedIndented(text: string, columns: number): string {
   return folded(text, columns - aside.length).replace(/^/gm, aside)
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { createSessionFolder, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { reasonThatWakes } from '../../../lib/wrapper/home/session-notes.ts'
+import { wakingReason } from '../../../lib/wrapper/home/session-notes.ts'
 import { startServer } from '../../kit/server.ts'
 import { said } from '../kit/claude.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
@@ -87,7 +87,7 @@ t.test('a reason from before a person ended the session does not resume it [W8]'
   const reasons = [{ localId: 'r', text: 'I said no' }]
   const metadata = { path: '/p', host: 'h' }
   const folder = createSessionFolder(home, { tag: 'one', server: 's', key: null, metadata, cursor: 3, turn: null, reasons })
-  const wakes = () => listSessions(home).map(reasonThatWakes)
+  const wakes = () => listSessions(home).map(wakingReason)
   t.strictSame(wakes(), ['r'])
   folder.note({ endedBy: 'itself' })
   t.strictSame(wakes(), ['r'])

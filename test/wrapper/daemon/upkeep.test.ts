@@ -6,7 +6,7 @@ import t from 'tap'
 import { pause } from '../../../lib/async/pause.ts'
 import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
 import { findDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
-import { addToLog } from '../../../lib/wrapper/daemon/upkeep.ts'
+import { appendToLog } from '../../../lib/wrapper/daemon/upkeep.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { turnsEnded } from '../kit/demo.ts'
@@ -44,7 +44,7 @@ t.test('a daemon run by a service in the foreground shows its log too', async t 
 
 t.test('an unwritable log stops nothing', async t => {
   const home = t.testdir({ logs: { 'daemon.log': {} } })
-  t.doesNotThrow(() => addToLog(home, 'a line'))
+  t.doesNotThrow(() => appendToLog(home, 'a line'))
 })
 
 t.test('the computer is kept awake while a session works, if its owner wants that', async t => {

@@ -4,7 +4,7 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
-import { claimConversation, untilFree, whenWanted } from '../../../lib/wrapper/home/ownership.ts'
+import { claimConversation, onClaimRequested, untilFree } from '../../../lib/wrapper/home/ownership.ts'
 import { createSessionFolder, listSessions, reopen, takeOver } from '../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
@@ -68,7 +68,7 @@ function delivering(home: string) {
 t.test('a request for a folder is noticed at once, without a timer', async t => {
   const folder = delivering(t.testdir())
   const clock = manualClock()
-  const wanted = whenWanted(folder.path, { clock })
+  const wanted = onClaimRequested(folder.path, { clock })
   t.teardown(wanted.close)
   const heard = new Promise(resolve => wanted.signal.addEventListener('abort', resolve))
   writeFileSync(join(folder.path, wish), '')
@@ -83,7 +83,7 @@ t.test('without change notifications it is checked periodically', async t => {
   const clock = manualClock()
   const moved = `${folder.path}-away`
   renameSync(folder.path, moved)
-  const wanted = whenWanted(folder.path, { clock })
+  const wanted = onClaimRequested(folder.path, { clock })
   t.teardown(wanted.close)
   renameSync(moved, folder.path)
   writeFileSync(join(folder.path, wish), '')

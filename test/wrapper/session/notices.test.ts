@@ -38,7 +38,7 @@ function startWorld(before: KeptNotice[] = []) {
   }
   const back = async () => {
     trouble = undefined
-    notices.lineIsUp()
+    notices.connected()
     await queue.flush()
   }
   const fail = (error: Error) => {

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Fetch } from '../../../lib/client/link/rest.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { findLeftovers, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { recoverSessions, recoverUntilDone, sayInEnded } from '../../../lib/wrapper/session/recovery.ts'
+import { recoverSessions, recoverUntilDone, writeToEndedSession } from '../../../lib/wrapper/session/recovery.ts'
 import { fetch } from '../../../lib/wrapper/uplink/network.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
@@ -117,7 +117,7 @@ t.test('messages written to an ended session offline are delivered later, and th
   const [known] = listSessions(home)
   if (!known) throw new Error('there is no session')
   const own = openHome({ AFIELD_HOME: home })
-  await sayInEnded(known, 'It did not start.', { home: own, fetch: down, withinMs: soon })
+  await writeToEndedSession(known, 'It did not start.', { home: own, fetch: down, withinMs: soon })
   t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
   t.strictSame(await recoverSessions({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
   const session = await phone.session()

@@ -37,7 +37,7 @@ export function publishRevoked({ bus }: Pick<Deps, 'bus'>, tokens: readonly Toke
 }
 
 /** Tells the account about a sign-in: its apps at once, its phones too, even while an app is in use. */
-export function tellOfDevice(deps: TellDeps, account: AccountId, device: { id: DeviceId; kind: TokenKind; name: string }): void {
+export function announceDevice(deps: TellDeps, account: AccountId, device: { id: DeviceId; kind: TokenKind; name: string }): void {
   tell(deps, account, { type: 'device-came', device: device.id, kind: device.kind, name: device.name, at: deps.now() })
 }
 
@@ -45,7 +45,7 @@ export function tellOfDevice(deps: TellDeps, account: AccountId, device: { id: D
  * Tells the account that someone other than the asker requested the answer to a pairing, or that it was
  * requested twice if that looks the same.
  */
-export function tellOfSecondFetch(deps: TellDeps, account: AccountId): void {
+export function announceSecondFetch(deps: TellDeps, account: AccountId): void {
   tell(deps, account, { type: 'pairing-fetched-twice', at: deps.now() })
 }
 

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../../async/clock.ts'
 import { failure, tooMany } from '../../../protocol/wire/failures.ts'
-import type { Door } from '../../../store/access/signup.ts'
+import type { SignupCondition } from '../../../store/access/signup.ts'
 import type { Deps } from '../../deps.ts'
 import { hashInvite } from './invites.ts'
 import { fingerprintOfKey, type Newcomer, refusals, type SignupPolicy } from './signup.ts'
@@ -38,10 +38,13 @@ export type SignupDecision = 'admit' | 'refuse' | 'ask-owner'
 export type DecideSignup = (applicant: Applicant) => SignupDecision | Promise<SignupDecision>
 
 export function ownSignup(deps: PolicyDeps, decide: DecideSignup): SignupPolicy {
-  const doors = { admit: 'always', refuse: 'never', 'ask-owner': 'if-approved' } as const satisfies Record<SignupDecision, Door>
+  const conditions = { admit: 'always', refuse: 'never', 'ask-owner': 'if-approved' } as const satisfies Record<
+    SignupDecision,
+    SignupCondition
+  >
   return policy(deps, async ({ network: _, ...applicant }) => {
     const decision = await decide({ ...applicant, fingerprint: fingerprintOfKey(applicant.publicKey) })
-    return doors[decision]
+    return conditions[decision]
   })
 }
 
@@ -57,7 +60,7 @@ export function ownerFirst(
   let lockedUntil = 0
   const lockedForS = () => Math.ceil((lockedUntil - clock.now()) / 1000)
 
-  function doorFor(given: string | undefined): Door {
+  function conditionFor(given: string | undefined): SignupCondition {
     if (given === undefined || lockedForS() > 0) return 'never'
     if (isSameCode(given, setupCode)) return 'if-first'
     wrong += 1
@@ -66,17 +69,17 @@ export function ownerFirst(
   }
 
   return {
-    doorFor: async newcomer => ((await store.hasAccounts()) ? then.doorFor(newcomer) : doorFor(newcomer.setupCode)),
-    async refusal(newcomer, door) {
-      if (await store.hasAccounts()) return then.refusal(newcomer, door)
+    conditionFor: async newcomer => ((await store.hasAccounts()) ? then.conditionFor(newcomer) : conditionFor(newcomer.setupCode)),
+    async refusal(newcomer, condition) {
+      if (await store.hasAccounts()) return then.refusal(newcomer, condition)
       return lockedForS() > 0 ? tooMany(lockedForS(), 'setup-locked') : failure('setup-code-required')
     },
     accountCreated: onOwner
   }
 }
 
-function policy(deps: PolicyDeps, doorFor: (newcomer: Newcomer) => Door | Promise<Door>): SignupPolicy {
-  return { doorFor: async newcomer => doorFor(newcomer), refusal: refusals(deps), accountCreated() {} }
+function policy(deps: PolicyDeps, conditionFor: (newcomer: Newcomer) => SignupCondition | Promise<SignupCondition>): SignupPolicy {
+  return { conditionFor: async newcomer => conditionFor(newcomer), refusal: refusals(deps), accountCreated() {} }
 }
 
 // People copy codes by hand: case, spaces and dashes do not count.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Failure, failure, tooMany } from '../../../protocol/wire/failures.ts'
 import { fingerprintOf } from '../../../protocol/wire/fingerprint.ts'
-import type { Door, SignupRow } from '../../../store/access/signup.ts'
+import type { SignupCondition, SignupRow } from '../../../store/access/signup.ts'
 import { subnetOf } from '../../address.ts'
 import type { Asker, Deps } from '../../deps.ts'
 import type { Limits } from '../../limits.ts'
@@ -26,9 +26,9 @@ export interface Newcomer {
 
 /** Who may create an account with a new key. */
 export interface SignupPolicy {
-  doorFor(newcomer: Newcomer): Promise<Door>
+  conditionFor(newcomer: Newcomer): Promise<SignupCondition>
   /** Why a new key was rejected. */
-  refusal(newcomer: Newcomer, door: Door): Promise<Failure>
+  refusal(newcomer: Newcomer, condition: SignupCondition): Promise<Failure>
   accountCreated(): void
 }
 
@@ -36,23 +36,23 @@ export interface SignupPolicy {
  * The sign-up decision for a sign-in, which every kind of sign-in passes to the store: a key with an
  * account needs none. Throws `too-many-requests` when too many new keys come from one address.
  */
-export async function findDoor(
+export async function findSignupCondition(
   { store, time, limits, signup }: Pick<Deps, 'store' | 'time'> & { limits: Limits; signup: SignupPolicy },
   newcomer: Newcomer
-): Promise<Door> {
+): Promise<SignupCondition> {
   const standing = await store.readStanding(newcomer.publicKey, time())
   if (standing === 'member') return 'never'
   // A waiting person may ask again, and the first person may mistype the setup code: both have their own
   // limits.
   if (standing === 'unknown' && (await store.hasAccounts())) limits.take('newKey', subnetOf(newcomer.address))
-  return signup.doorFor(newcomer)
+  return signup.conditionFor(newcomer)
 }
 
 /** What most policies do with a rejected key; one that waits for the owner is added to the waiting list. */
 export function refusals({ store, time }: Pick<Deps, 'store' | 'time'>): SignupPolicy['refusal'] {
-  return async ({ publicKey, client, address }, door) => {
-    if (typeof door === 'object') return failure('invite-required')
-    if (door !== 'if-approved') return failure('signup-closed')
+  return async ({ publicKey, client, address }, condition) => {
+    if (typeof condition === 'object') return failure('invite-required')
+    if (condition !== 'if-approved') return failure('signup-closed')
     const askedAt = time()
     const asked = await store.askSignup({
       publicKey,

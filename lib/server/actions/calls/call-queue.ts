@@ -9,7 +9,7 @@ export const mostCallsInFlight = 32
 const mostCallsWaiting = 256
 const waitWithinMs = 30_000
 
-interface Line {
+interface CallerCalls {
   inFlight: number
   /** The first is next. */
   waiting: Set<(turn: 'go' | 'timed-out') => void>
@@ -18,7 +18,7 @@ interface Line {
 /** Limits the concurrent calls of one caller; others of it wait their turn. */
 export class CallQueue {
   readonly #limits: Deadlines
-  readonly #lines = new Map<string, Line>()
+  readonly #callers = new Map<string, CallerCalls>()
 
   constructor(clock: Clock) {
     this.#limits = new Deadlines(clock, waitWithinMs)
@@ -29,39 +29,39 @@ export class CallQueue {
    * may wait.
    */
   enter(caller: string): 'go' | 'too-many' | Promise<'go' | 'timed-out'> {
-    const line = this.#lines.get(caller) ?? { inFlight: 0, waiting: new Set() }
-    this.#lines.set(caller, line)
-    if (line.inFlight < mostCallsInFlight) {
-      line.inFlight += 1
+    const own = this.#callers.get(caller) ?? { inFlight: 0, waiting: new Set() }
+    this.#callers.set(caller, own)
+    if (own.inFlight < mostCallsInFlight) {
+      own.inFlight += 1
       return 'go'
     }
-    if (line.waiting.size >= mostCallsWaiting) return 'too-many'
+    if (own.waiting.size >= mostCallsWaiting) return 'too-many'
     const { promise, resolve } = Promise.withResolvers<'go' | 'timed-out'>()
     const onTurn = (turn: 'go' | 'timed-out') => {
       this.#limits.end(onLimit)
-      line.waiting.delete(onTurn)
+      own.waiting.delete(onTurn)
       resolve(turn)
     }
     const onLimit = () => onTurn('timed-out')
-    line.waiting.add(onTurn)
+    own.waiting.add(onTurn)
     this.#limits.begin(onLimit)
     return promise
   }
 
   leave(caller: string): void {
-    const line = this.#lines.get(caller)
-    if (!line) return
-    const [next] = line.waiting
+    const own = this.#callers.get(caller)
+    if (!own) return
+    const [next] = own.waiting
     if (next) {
       next('go')
       return
     }
-    line.inFlight -= 1
-    if (line.inFlight === 0) this.#lines.delete(caller)
+    own.inFlight -= 1
+    if (own.inFlight === 0) this.#callers.delete(caller)
   }
 
   close(): void {
     this.#limits.close()
-    for (const { waiting } of this.#lines.values()) for (const onTurn of [...waiting]) onTurn('timed-out')
+    for (const { waiting } of this.#callers.values()) for (const onTurn of [...waiting]) onTurn('timed-out')
   }
 }

@@ -7,7 +7,7 @@ import type { Caller, Deps } from '../../deps.ts'
  * Forwards growing text to the apps. It is not stored, so the scope of the connection is the proof that the
  * session is the sender's; text from other connections is dropped.
  */
-export function passPartial(
+export function forwardPartial(
   { bus }: Pick<Deps, 'bus'>,
   { account, skip }: Caller,
   scope: 'app' | RowRef,

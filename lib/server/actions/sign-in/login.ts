@@ -4,8 +4,8 @@ import type { AccountId, DeviceId } from '../../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../../protocol/wire/routes.ts'
 import type { Deps } from '../../deps.ts'
 import type { Limits } from '../../limits.ts'
-import { type TellDeps, tellOfDevice } from '../account/devices.ts'
-import { findDoor, type Newcomer, type SignupPolicy } from '../account/signup.ts'
+import { announceDevice, type TellDeps } from '../account/devices.ts'
+import { findSignupCondition, type Newcomer, type SignupPolicy } from '../account/signup.ts'
 import { mintToken, type NewToken } from '../account/tokens.ts'
 import { readChallengeClaim } from './signatures.ts'
 
@@ -40,7 +40,7 @@ export async function enter(
   const publicKey = keyBytes.toString('hex').toUpperCase()
   limits.check('loginOfKey', publicKey)
   const newcomer = { publicKey, setupCode, invite, ...from }
-  const create = await findDoor(deps, newcomer)
+  const create = await findSignupCondition(deps, newcomer)
 
   const label = deviceName ?? from.client
   let token: NewToken | undefined
@@ -67,6 +67,6 @@ export async function enter(
   if (outcome.created) signup.accountCreated()
   if (!token) throw new Error('The store signed in without creating a token.')
   const { account, device } = outcome
-  if (!outcome.created && device?.isNew) tellOfDevice(deps, account, { id: device.id, kind: 'account', name: label })
+  if (!outcome.created && device?.isNew) announceDevice(deps, account, { id: device.id, kind: 'account', name: label })
   return { account, device: device?.id, token }
 }

@@ -6,7 +6,7 @@ import { subnetOf } from '../../address.ts'
 import { decodeBase64 } from '../../base64.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import type { Limits } from '../../limits.ts'
-import { type TellDeps, tellOfDevice, tellOfSecondFetch } from '../account/devices.ts'
+import { announceDevice, announceSecondFetch, type TellDeps } from '../account/devices.ts'
 import { mintToken, type NewToken } from '../account/tokens.ts'
 
 const openForMs = 5 * 60_000
@@ -44,11 +44,11 @@ export async function pollPairing(
   })
   if (polled.state === 'full') throw tooMany(openForMs / 1000)
   if (polled.state === 'over') {
-    if (polled.again) tellOfSecondFetch(deps, polled.again)
+    if (polled.again) announceSecondFetch(deps, polled.again)
     throw failure('pairing-over')
   }
   if (polled.state === 'waiting' || !token) return { state: 'requested' }
-  if (polled.device) tellOfDevice(deps, polled.account, { id: polled.device, kind, name: label })
+  if (polled.device) announceDevice(deps, polled.account, { id: polled.device, kind, name: label })
   return { state: 'authorized', token: token.text, response: polled.response }
 }
 

@@ -6,7 +6,7 @@ import type { PairingRequestRow } from '../../../store/access/pairings.ts'
 import { decodeBase64 } from '../../base64.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import type { Limits } from '../../limits.ts'
-import { type TellDeps, tellOfDevice, tellOfSecondFetch } from '../account/devices.ts'
+import { announceDevice, announceSecondFetch, type TellDeps } from '../account/devices.ts'
 import { mintToken } from '../account/tokens.ts'
 import type { Identity } from './fresh-login.ts'
 import { readApproval, sealToken } from './signatures.ts'
@@ -92,11 +92,11 @@ export async function pollPairingRequest(
     case 'over':
       throw failure('pairing-over')
     case 'strange':
-      if (polled.alarm) tellOfSecondFetch(deps, polled.alarm)
+      if (polled.alarm) announceSecondFetch(deps, polled.alarm)
       throw failure('pairing-not-found')
     case 'delivered': {
       const { account, device, response, sealedToken, tokenEndsAt } = polled
-      if (asked) tellOfDevice(deps, account, { id: device, kind: asked.kind, name: asked.name })
+      if (asked) announceDevice(deps, account, { id: device, kind: asked.kind, name: asked.name })
       return { state: 'approved', response, sealedToken, account, device, expiresInMs: Math.max(0, Math.round(tokenEndsAt - now)) }
     }
   }

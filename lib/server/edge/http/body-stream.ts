@@ -81,7 +81,7 @@ export class BodyStream implements BytesIn {
     if (this.#end) return
     this.length += chunk.byteLength
     if (this.length > this.#limit) this.#finish(failure('body-too-large'))
-    else if (!isLast && this.#isDripped()) this.#finish(failure('body-too-slow'))
+    else if (!isLast && this.#isTooSlow()) this.#finish(failure('body-too-slow'))
     else if (!this.#take(chunk.byteLength)) this.#finish(failure('busy'))
     else {
       // The bytes are only valid during the call.
@@ -104,7 +104,7 @@ export class BodyStream implements BytesIn {
   }
 
   // The library itself drops silent clients; each resume restarts its timeout.
-  #isDripped(): boolean {
+  #isTooSlow(): boolean {
     const ms = this.#clock.now() - this.#beganAt
     return ms > patienceMs && this.length < (ms / 1000) * leastBytesPerS
   }

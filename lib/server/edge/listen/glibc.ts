@@ -7,7 +7,7 @@
  * if nothing needs to change, or if the addon needs anything else that is newer: then the system's own
  * error applies.
  */
-export function relaxGlibc(addon: Uint8Array, newestMinor = 35): Buffer | undefined {
+export function lowerGlibcVersion(addon: Uint8Array, newestMinor = 35): Buffer | undefined {
   const elf = Buffer.from(addon)
   const tables = dynamicTables(elf)
   if (!tables) return undefined

@@ -15,7 +15,7 @@ interface Change {
  * The same routes, each also with one more leading slash: existing clients append a path that begins with a
  * slash to an address that ends in one.
  */
-export function putTwice(app: Routes): Routes {
+export function acceptDoubleSlash(app: Routes): Routes {
   const put = (method: Exclude<keyof Routes, 'ws'>) => (pattern: string, handler: Handler) => {
     for (const each of bothForms(pattern)) app[method](each, handler)
     return twice as TemplatedApp

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { embeddedAddon, loadAddon } from '../../../assets.ts'
 import { CannotStart } from '../../../exit.ts'
-import { relaxGlibc } from './glibc.ts'
+import { lowerGlibcVersion } from './glibc.ts'
 
 export type Uws = typeof uWebSockets
 
@@ -29,7 +29,7 @@ function fromPackage(): Uws {
 function relaxed(require: NodeJS.Require): Uws | undefined {
   if (!(glibcMinor() >= 35)) return undefined
   const addon = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
-  const bytes = relaxGlibc(readFileSync(join(dirname(require.resolve('uWebSockets.js')), addon)))
+  const bytes = lowerGlibcVersion(readFileSync(join(dirname(require.resolve('uWebSockets.js')), addon)))
   return bytes && (loadAddon(bytes, 'uws.node') as Uws)
 }
 

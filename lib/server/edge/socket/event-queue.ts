@@ -1,13 +1,13 @@
 import type { AccountId } from '../../../protocol/wire/ids.ts'
 
 /** As many as one commit takes: a lone account loses nothing, and others wait for one turn of it. */
-const mostUnderWay = 128
+const mostInFlight = 128
 /** More than its rate allows during a slow turn. */
 const mostWaiting = 32_768
 /** What answers made at the same time may hold; those of one account half of it. What may be larger than that half counts as much. */
 const mostAnswerBytes = 64 * 1024 * 1024
 
-interface Line {
+interface AccountEvents {
   inFlight: number
   answerBytes: number
   waiting: Waiting[]
@@ -26,7 +26,7 @@ interface Waiting {
 export class EventQueue {
   readonly #most: number
   #answerBytes = 0
-  readonly #lines = new Map<AccountId, Line>()
+  readonly #accounts = new Map<AccountId, AccountEvents>()
   /** Whose next answer waits for those of others, the first of them the next. */
   readonly #blocked = new Set<AccountId>()
 
@@ -39,58 +39,58 @@ export class EventQueue {
    * when the answer is counted. Resolves then; undefined when so many wait already that this one is not taken.
    */
   take(account: AccountId, answerBytes: number, begin: () => Promise<unknown>): Promise<void> | undefined {
-    const line = this.#lines.get(account) ?? { inFlight: 0, answerBytes: 0, waiting: [] }
-    if (line.waiting.length >= mostWaiting) return undefined
-    this.#lines.set(account, line)
+    const own = this.#accounts.get(account) ?? { inFlight: 0, answerBytes: 0, waiting: [] }
+    if (own.waiting.length >= mostWaiting) return undefined
+    this.#accounts.set(account, own)
     return new Promise(over => {
-      line.waiting.push({ answerBytes: Math.min(answerBytes, this.#most / 2), begin, over })
-      if (line.waiting.length === 1) this.#goOn(account, line)
+      own.waiting.push({ answerBytes: Math.min(answerBytes, this.#most / 2), begin, over })
+      if (own.waiting.length === 1) this.#beginNext(account, own)
     })
   }
 
   /** Begins those that there is room for, in order. */
-  #goOn(account: AccountId, line: Line, isItsTurn = this.#blocked.size === 0): void {
-    let { inFlight, answerBytes } = line
+  #beginNext(account: AccountId, own: AccountEvents, isItsTurn = this.#blocked.size === 0): void {
+    let { inFlight, answerBytes } = own
     let count = 0
-    for (const next of line.waiting) {
-      const own = answerBytes + next.answerBytes
-      if (inFlight >= mostUnderWay || own > this.#most / 2) break
-      if (next.answerBytes > 0 && !(isItsTurn && this.#answerBytes - line.answerBytes + own <= this.#most)) {
+    for (const next of own.waiting) {
+      const ownBytes = answerBytes + next.answerBytes
+      if (inFlight >= mostInFlight || ownBytes > this.#most / 2) break
+      if (next.answerBytes > 0 && !(isItsTurn && this.#answerBytes - own.answerBytes + ownBytes <= this.#most)) {
         this.#blocked.add(account)
         break
       }
       inFlight += 1
-      answerBytes = own
+      answerBytes = ownBytes
       count += 1
     }
-    for (const each of line.waiting.splice(0, count)) this.#begin(account, line, each)
+    for (const each of own.waiting.splice(0, count)) this.#begin(account, own, each)
   }
 
-  #begin(account: AccountId, line: Line, { answerBytes, begin, over }: Waiting): void {
-    line.inFlight += 1
-    line.answerBytes += answerBytes
+  #begin(account: AccountId, own: AccountEvents, { answerBytes, begin, over }: Waiting): void {
+    own.inFlight += 1
+    own.answerBytes += answerBytes
     this.#answerBytes += answerBytes
     begin().then(() => {
-      line.inFlight -= 1
-      line.answerBytes -= answerBytes
+      own.inFlight -= 1
+      own.answerBytes -= answerBytes
       this.#answerBytes -= answerBytes
       over()
       if (answerBytes > 0) this.#unblock()
-      if (line.inFlight > 0) return
+      if (own.inFlight > 0) return
       // Only when the whole batch is over: one at a time would each get a commit of its own. And in a
       // separate turn: those over at once would otherwise occupy the loop until none is left.
-      if (line.waiting.length > 0) setImmediate(() => this.#goOn(account, line))
-      else this.#lines.delete(account)
+      if (own.waiting.length > 0) setImmediate(() => this.#beginNext(account, own))
+      else this.#accounts.delete(account)
     })
   }
 
   /** Each that waits for others has its turn before any of them has another. */
   #unblock(): void {
     for (const account of [...this.#blocked]) {
-      const line = this.#lines.get(account)
-      if (line && this.#answerBytes + (line.waiting[0]?.answerBytes ?? 0) > this.#most) return
+      const own = this.#accounts.get(account)
+      if (own && this.#answerBytes + (own.waiting[0]?.answerBytes ?? 0) > this.#most) return
       this.#blocked.delete(account)
-      if (line) this.#goOn(account, line, true)
+      if (own) this.#beginNext(account, own, true)
     }
   }
 }

@@ -10,7 +10,7 @@ import { methodRefusal } from '../../actions/calls/register-method.ts'
 import { writeCell } from '../../actions/cells.ts'
 import { writeDaemonState } from '../../actions/machines.ts'
 import { appendMessages } from '../../actions/sessions/messages.ts'
-import { passPartial } from '../../actions/sessions/partial.ts'
+import { forwardPartial } from '../../actions/sessions/partial.ts'
 import { mustAllow } from '../../actions/sign-in/authenticate.ts'
 import { reportUsage } from '../../actions/usage.ts'
 import type { Presence } from '../../chores/presence.ts'
@@ -137,7 +137,7 @@ export function createEventHandlers(
       from.takesPartials = partials ?? from.takesPartials
     },
     async partial(from, { sid, partial }) {
-      passPartial(deps, from.sender, from.scope, { session: sid, partial })
+      forwardPartial(deps, from.sender, from.scope, { session: sid, partial })
     },
     async 'usage-report'(from, report) {
       const { id: reportId, createdAt, updatedAt } = await reportUsage(deps, from.sender, report)

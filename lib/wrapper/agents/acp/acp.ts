@@ -15,7 +15,7 @@ import {
 } from '../agent.ts'
 import { chooseMode, findMode, noSuchMode } from '../modes.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
-import { createTurnTracker, listenForMissed, listenToHistory, placeOf, readPlace, type TurnTracker } from './history.ts'
+import { createTurnTracker, followReplay, followReplayFrom, placeOf, readPlace, type TurnTracker } from './history.ts'
 import { blocksOf, type Initialized, openedSession, promptEnded, steered, type Update } from './messages.ts'
 import { createOptionChanges, createOptions } from './options.ts'
 import { endOfTurn, explain } from './refusals.ts'
@@ -88,7 +88,7 @@ class AcpAgent implements Agent {
   })
   /** Undefined for an agent that does not replay its output, or whose output is recovered in another way. */
   #tracker: TurnTracker | undefined
-  #past: ReturnType<typeof listenToHistory | typeof listenForMissed> | undefined
+  #past: ReturnType<typeof followReplay | typeof followReplayFrom> | undefined
   #hello: Initialized | undefined
   #isReady = false
   /** The agent can resume its conversation. */
@@ -201,8 +201,8 @@ class AcpAgent implements Agent {
     this.#hello = hello
     this.#noteAbilities(hello)
     const place = how.sentUpTo && readPlace(how.sentUpTo)
-    if (this.#tracker && place && place.conversation === how.resume) this.#past = listenForMissed(place)
-    else if (how.isUnsent && how.resume !== undefined) this.#past = listenToHistory(how.resume)
+    if (this.#tracker && place && place.conversation === how.resume) this.#past = followReplayFrom(place)
+    else if (how.isUnsent && how.resume !== undefined) this.#past = followReplay(how.resume)
     const isOpen = this.#past !== undefined && place?.isEnded !== true
     const { opened, isRepeated } = await openConversation(
       agent,

@@ -177,7 +177,7 @@ const mostKept = 200
 const repeatedSteps = new Set<AgentEvent['type']>(['step-started', 'step-ended', 'subagent-started', 'subagent-stopped', 'plan'])
 
 /** Follows the replay of a conversation that was begun without us, so that its last turns can be sent once. */
-export function listenToHistory(conversation: string) {
+export function followReplay(conversation: string) {
   const events: AgentEvent[] = []
   const turns = createTurns(event => {
     // The same names in each replay: what an earlier attempt has sent is not sent again.
@@ -245,7 +245,7 @@ const repeatedEvents = new Set<AgentEvent['type']>([
  * Follows the replay of a conversation in whose last turn the wrapper or the agent ended: what was not sent
  * is found after the point up to which it was.
  */
-export function listenForMissed(place: Place) {
+export function followReplayFrom(place: Place) {
   const parts: Part[] = []
   let messageId: string | null | undefined
   let isAsking = false

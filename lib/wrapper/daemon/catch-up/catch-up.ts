@@ -13,7 +13,7 @@ import * as v from '../../../schema.ts'
 import type { Credentials, Home } from '../../home/credentials.ts'
 import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../../home/session-folder.ts'
-import { recoverSessions, sayInEnded } from '../../session/recovery.ts'
+import { recoverSessions, writeToEndedSession } from '../../session/recovery.ts'
 import type { Resumer } from '../launch/resume.ts'
 import { openEndedSessions } from './ended-sessions.ts'
 import { createWaker, type Sleeper, type WakeNotes } from './wake.ts'
@@ -83,7 +83,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     },
     async tellFailed(id, why) {
       const known = find(home.path, id)
-      await sayInEnded(known, `Afield could not resume this session: ${why}\nSend another message to retry.`, {
+      await writeToEndedSession(known, `Afield could not resume this session: ${why}\nSend another message to retry.`, {
         home,
         fetch,
         withinMs: leftoverWithinMs,

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { endedIn, readNotes } from '../../home/session-folder.ts'
-import { reasonThatWakes, settledUpTo } from '../../home/session-notes.ts'
+import { settledUpTo, wakingReason } from '../../home/session-notes.ts'
 
 /** What must be known of an ended session to see whether something waits for its agent. */
 interface EndedSession {
@@ -59,7 +59,7 @@ function readEnded(path: string): EndedSession | undefined {
   const notes = readNotes(path)
   if (notes?.id === undefined || !notes.program) return undefined
   const known = { path, notes }
-  return { id: notes.id, server: notes.server, settledUpTo: settledUpTo(known), reason: reasonThatWakes(known) }
+  return { id: notes.id, server: notes.server, settledUpTo: settledUpTo(known), reason: wakingReason(known) }
 }
 
 /** Notes are replaced as a whole, never modified in place. */

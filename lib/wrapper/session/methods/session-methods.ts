@@ -12,7 +12,7 @@ import { searchMethods } from './search.ts'
 import { shellMethods } from './shell.ts'
 
 interface SessionMethodsOptions {
-  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
+  turns: Pick<Turns, 'explain' | 'instruct' | 'stop'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>
   /** Another device asks to end the session. */
@@ -37,7 +37,7 @@ const laterMode = 'While the agent uses its own screen, its mode is chosen there
 
 function agentMethods(
   { agent, requests, choices, goals, narrator, autoDeny, viewers, onChange }: SessionParts,
-  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
+  turns: Pick<Turns, 'explain' | 'instruct' | 'stop'>
 ): SessionHandlers {
   return {
     permission: async (answer, by) => {
@@ -82,7 +82,7 @@ function agentMethods(
       return { effort }
     },
     'goal-action': async wish => {
-      await goals.change(wish, text => turns.order(text))
+      await goals.change(wish, text => turns.instruct(text))
       return { ok: true }
     },
     setSetting: async ({ setting, value }) => {

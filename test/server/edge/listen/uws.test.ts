@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { relaxGlibc } from '../../../../lib/server/edge/listen/glibc.ts'
+import { lowerGlibcVersion } from '../../../../lib/server/edge/listen/glibc.ts'
 import { loadUws, refusalOn } from '../../../../lib/server/edge/listen/uws.ts'
 
 const addon = join(dirname(createRequire(import.meta.url).resolve('uWebSockets.js')), 'uws_linux_x64_137.node')
@@ -13,9 +13,9 @@ t.test('uWebSockets loads here', async t => {
 })
 
 t.test('an addon that requires glibc 2.38 requires no more than 2.35 after patching', async t => {
-  const relaxed = relaxGlibc(readFileSync(addon))
+  const relaxed = lowerGlibcVersion(readFileSync(addon))
   t.ok(relaxed)
-  t.equal(relaxed && relaxGlibc(relaxed), undefined, 'nothing is left to change')
+  t.equal(relaxed && lowerGlibcVersion(relaxed), undefined, 'nothing is left to change')
 })
 
 t.test(
@@ -24,7 +24,7 @@ t.test(
   async t => {
     const own = createRequire(import.meta.url).resolve('uWebSockets.js')
     const plain = readFileSync(join(dirname(own), `uws_linux_${process.arch}_${process.versions.modules}.node`))
-    const relaxed = relaxGlibc(plain) ?? plain
+    const relaxed = lowerGlibcVersion(plain) ?? plain
     // A name that no library has, as on a system that is older than the function.
     relaxed.write('arc4nowhere'.slice(0, 'arc4random'.length), relaxed.indexOf('\0arc4random\0') + 1, 'latin1')
     const file = join(t.testdir(), 'uws.node')
@@ -41,12 +41,12 @@ t.test(
 )
 
 t.test('an addon that needs more than the aliases is not changed', async t => {
-  t.equal(relaxGlibc(readFileSync(addon), 10), undefined)
+  t.equal(lowerGlibcVersion(readFileSync(addon), 10), undefined)
 })
 
 t.test('a file that is not ELF is not changed', async t => {
-  t.equal(relaxGlibc(Buffer.alloc(0)), undefined)
-  t.equal(relaxGlibc(Buffer.from('MZ'.repeat(100))), undefined)
+  t.equal(lowerGlibcVersion(Buffer.alloc(0)), undefined)
+  t.equal(lowerGlibcVersion(Buffer.from('MZ'.repeat(100))), undefined)
 })
 
 const systems: [name: string, platform: string, arch: string, glibc: number, says: RegExp][] = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   createTurnTracker,
-  listenForMissed,
+  followReplayFrom,
   type Place,
   placeOf,
   readPlace,
@@ -31,7 +31,7 @@ function placeAfter(prompt: string, events: readonly AgentEvent[], { before = 0,
 
 /** What is told of the rest when the agent repeats this. */
 function rest(place: Place, repeated: readonly Update[]): string[] {
-  const past = listenForMissed(place)
+  const past = followReplayFrom(place)
   for (const update of repeated) past.take(update)
   return past.end().events.map(event => {
     if (event.type === 'text') return `${event.thinking ? 'thinks' : 'says'} ${event.text.trim()}`
@@ -69,7 +69,7 @@ t.test('text that may have been sent but was not recorded has the name it was se
   const rows = (events: readonly AgentEvent[]) => events.map(event => ('row' in event ? event.row : undefined))
   const names = rows(live.map(event => tracker.name(event)))
   t.equal(new Set(names).size, live.length, 'each its own, also what is said twice')
-  const past = listenForMissed(place as Place)
+  const past = followReplayFrom(place as Place)
   const plan: Update = { sessionUpdate: 'plan', entries: [] }
   for (const update of [asked('go'), says('one'), does('a'), says('one'), plan, plan]) past.take(update)
   t.strictSame(rows(past.end().events), names)
@@ -120,7 +120,7 @@ t.test('a picture that may have been sent keeps the name it was sent under', t =
   tracker.begin('go')
   const place = tracker.place('one')
   const shown = tracker.name({ type: 'picture', name: 'picture.gif', mimeType: 'image/gif', bytes })
-  const past = listenForMissed(place as Place)
+  const past = followReplayFrom(place as Place)
   past.take(asked('go'))
   const content = { type: 'image' as const, data: bytes.toString('base64'), mimeType: 'image/gif' }
   past.take({ sessionUpdate: 'agent_message_chunk', content })

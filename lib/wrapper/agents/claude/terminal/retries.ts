@@ -111,7 +111,7 @@ class Screen implements ScreenLines {
     const [rest = ''] = begun.exec(text) ?? []
     this.#rest = rest.length < most ? rest : ''
     for (const [piece, given = '', kind] of text.slice(0, text.length - rest.length).matchAll(pieces)) {
-      if (kind !== undefined) this.#obey(kind, given.split(';').map(Number))
+      if (kind !== undefined) this.#applyControl(kind, given.split(';').map(Number))
       else if (piece === '\n') this.#feed()
       else if (piece === '\r') this.#column = 0
       else if (piece === '\b') this.#goTo(this.#row, this.#column - 1)
@@ -119,7 +119,7 @@ class Screen implements ScreenLines {
     }
   }
 
-  #obey(kind: string, [first = 0, second = 0]: readonly number[]): void {
+  #applyControl(kind: string, [first = 0, second = 0]: readonly number[]): void {
     if (kind === 'K') this.#eraseLine(first)
     else if (kind === 'J') this.#eraseScreen(first)
     else this.#goTo(...this.#target(kind, first || 1, second || 1))
