@@ -93,7 +93,7 @@ const riskWords: Readonly<Record<string, string>> = {
   infrastructure: 'changes running systems',
   hidden: 'contains hidden characters',
   shortened: 'is shown only in part on the phone',
-  unparsable: 'cannot be parsed with certainty',
+  unparsable: 'cannot be analyzed reliably',
   network: 'reaches the network',
   installs: 'installs packages',
   outside: 'leaves the folder of this session',

@@ -72,7 +72,7 @@ export function createChoices(options: {
 
 const later = (kind: Kind) =>
   `While the agent uses its own screen, its ${words[kind]} is chosen there. Your choice applies once your phone takes over.`
-const words = { model: 'model', effort: 'thinking level' }
+const words = { model: 'model', effort: 'effort level' }
 
 /** The options in the format of the apps. */
 export function codesOf(options: Options | undefined): SessionMetadata['models'] {

@@ -391,7 +391,7 @@ function createPendingOptions(emit: (event: AgentEvent) => void): PendingOptions
     },
     async fulfil({ model, effort }, agent) {
       if (model !== undefined && (await agent.setModel?.(model)) !== true) emit(notThere(`model ${model}`))
-      if (effort !== undefined && (await agent.setEffort?.(effort)) !== true) emit(notThere(`thinking level ${effort}`))
+      if (effort !== undefined && (await agent.setEffort?.(effort)) !== true) emit(notThere(`effort level ${effort}`))
     }
   }
 }
