@@ -1,5 +1,5 @@
--- Rows point at each other by `key`, a small number that never leaves the store; `id` is what the world knows.
--- What moves with every message stays in narrow rows; sealed text that changes seldom has a table beside them.
+-- Rows reference each other by `key`, a small number that never leaves the store; `id` is the public one.
+-- Columns that change with every message are in narrow rows; sealed text, which changes rarely, has its own tables.
 
 CREATE TABLE migration (
   number INTEGER PRIMARY KEY,
@@ -7,14 +7,14 @@ CREATE TABLE migration (
   applied_at INTEGER NOT NULL
 ) STRICT;
 
--- One row, written at every start: what a connection promises is read back after a write.
+-- One row, written at every start: the settings of a connection are read back after a write.
 CREATE TABLE last_start (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   at INTEGER NOT NULL
 ) STRICT;
 INSERT INTO last_start (only, at) VALUES (1, 0);
 
--- A key is never given out again: what is left of a removed account must not become another's.
+-- A key is never reused: the remains of a removed account must not become another's.
 CREATE TABLE account (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
@@ -29,7 +29,7 @@ CREATE TABLE account_cells (
   settings_version INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- Kept for ever: a challenge forgotten is a login that can be replayed.
+-- Kept forever: a login with a forgotten challenge could be replayed.
 CREATE TABLE used_challenge (
   hash BLOB PRIMARY KEY CHECK (length(hash) = 32)
 ) STRICT, WITHOUT ROWID;
@@ -46,7 +46,7 @@ CREATE TABLE token (
 ) STRICT;
 CREATE INDEX token_by_account ON token (account);
 
--- `response` is wiped when the request ends; `answer_hash` still recognises a repeated answer.
+-- `response` is wiped when the request ends; `answer_hash` still recognizes a repeated answer.
 CREATE TABLE pairing (
   kind TEXT NOT NULL,
   public_key TEXT NOT NULL,
@@ -85,7 +85,7 @@ CREATE TABLE session_cells (
   agent_state_version INTEGER NOT NULL
 ) STRICT;
 
--- A table with rowids grows at its end whichever session writes, so neighbouring inserts share pages.
+-- A table with rowids grows at its end whichever session writes, so consecutive inserts share pages.
 CREATE TABLE message (
   account INTEGER NOT NULL,
   session INTEGER NOT NULL,

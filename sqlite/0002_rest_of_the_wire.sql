@@ -1,4 +1,4 @@
--- `value` is null once the key is removed; the row stays, so that its version never goes back.
+-- `value` is null once the key is removed; the row stays, so that its version never decreases.
 CREATE TABLE kv (
   account INTEGER NOT NULL REFERENCES account (key),
   name TEXT NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE kv (
   PRIMARY KEY (account, name)
 ) STRICT;
 
--- The body comes last: a list reads everything before it and none of it.
+-- The body is the last column: a list reads everything before it, and none of it.
 CREATE TABLE artifact (
   key INTEGER PRIMARY KEY,
   account INTEGER NOT NULL REFERENCES account (key),
@@ -37,7 +37,7 @@ CREATE TABLE access_key (
   PRIMARY KEY (account, session, machine)
 ) STRICT;
 
--- `session` is 0 in a report of no session: null would make every such report another one.
+-- `session` is 0 in a report without a session: with null every such report would count as a new one.
 CREATE TABLE usage_report (
   account INTEGER NOT NULL REFERENCES account (key),
   session INTEGER NOT NULL,

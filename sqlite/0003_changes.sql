@@ -1,6 +1,6 @@
--- What changed since a clock: each row remembers the clock of its last change, what was removed leaves a tombstone.
+-- What changed since a clock: each row stores the clock of its last change, and a removal leaves a tombstone.
 
--- Another one after a restore: numbers and clocks that clients saw before it mean something else now.
+-- Changes with a restore: numbers and clocks that clients saw before it now mean something else.
 CREATE TABLE epoch (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   id TEXT NOT NULL
@@ -17,9 +17,9 @@ CREATE TABLE removed (
   PRIMARY KEY (account, clock)
 ) STRICT, WITHOUT ROWID;
 
--- No index: every message moves it, and the narrow rows of an account are read in a moment.
+-- No index: every message changes it, and the narrow rows of an account are read quickly.
 ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
--- How far its messages came: to the machine, and to the agent.
+-- How far its messages got: to the machine, and to the agent.
 ALTER TABLE session ADD COLUMN delivered_seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN read_seq INTEGER NOT NULL DEFAULT 0;
 

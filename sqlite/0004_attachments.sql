@@ -1,5 +1,5 @@
--- Sealed files of sessions, in pieces. `session` is 0 once the session is removed: what it left goes later, one file at a time.
--- `ends_at` is null once the file is whole; until then nobody but the uploader sees it.
+-- Sealed files of sessions, in pieces. `session` is 0 once the session is removed: its files are deleted later, one at a time.
+-- `ends_at` is null once the file is complete; until then only the uploader sees it.
 CREATE TABLE attachment (
   key INTEGER PRIMARY KEY,
   account INTEGER NOT NULL REFERENCES account (key),
@@ -15,7 +15,7 @@ CREATE TABLE attachment (
 ) STRICT;
 CREATE INDEX attachment_ending ON attachment (ends_at) WHERE ends_at IS NOT NULL;
 
--- `at` is where in the file a piece begins; each begins where the one before it ends.
+-- `at` is the offset at which a piece begins; each begins where the previous one ends.
 CREATE TABLE attachment_piece (
   account INTEGER NOT NULL,
   attachment INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- CRC-32 of what clients sealed, begun with the place the row belongs to. Most bits that flip on a disk leave the
--- structure of the database whole, so nothing else would notice. Null in rows stored before this step.
+-- CRC-32 of sealed data, starting with the row's position. Most bit flips on a disk leave the structure of the database
+-- intact, so nothing else would notice them. Null in rows stored before this step.
 ALTER TABLE message ADD COLUMN crc INTEGER;
 ALTER TABLE attachment_piece ADD COLUMN crc INTEGER;
 ALTER TABLE session_cells ADD COLUMN crc INTEGER;

@@ -1,4 +1,4 @@
--- What phones are told, and what became of it on each channel (a push token), for 30 days.
+-- Notices for phones, and their results on each channel (a push token), kept for 30 days.
 
 CREATE TABLE notice (
   key INTEGER PRIMARY KEY,
@@ -17,8 +17,8 @@ CREATE TABLE notice (
 CREATE INDEX notice_open ON notice (account, session) WHERE settled_at IS NULL;
 CREATE INDEX notice_by_time ON notice (created_at);
 
--- `due_at` is null once the outcome is the last word. While an attempt is under way it is when the next may begin, should
--- that one never end. `channel` is the id of a push token, which may be gone since.
+-- `due_at` is null once the outcome is final. During an attempt it is the time at which the next may begin, in case this
+-- one never ends. `channel` is the id of a push token, which may have been removed since.
 CREATE TABLE delivery (
   key INTEGER PRIMARY KEY,
   notice INTEGER NOT NULL REFERENCES notice (key) ON DELETE CASCADE,
@@ -44,5 +44,5 @@ CREATE INDEX delivery_by_account ON delivery (account, key);
 
 CREATE UNIQUE INDEX push_token_by_id ON push_token (account, id);
 
--- When its device may be notified: JSON of the protocol's notificationSettings.
+-- When the device may be notified: JSON of the protocol's notificationSettings.
 ALTER TABLE device ADD COLUMN notifications TEXT;

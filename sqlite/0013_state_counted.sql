@@ -1,5 +1,5 @@
--- What an account keeps besides messages, attachments and artifacts, moved by whatever statement writes it. Rows that may be small
--- and many count as 100 bytes more.
+-- The size of everything an account stores besides messages, attachments and artifacts, updated by triggers. Rows that may be
+-- small and numerous count 100 bytes more.
 ALTER TABLE account ADD COLUMN state_bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE account SET state_bytes =
   (SELECT ifnull(sum(ifnull(octet_length(data_key), 0) + ifnull(octet_length(metadata), 0) + ifnull(octet_length(agent_state), 0)), 0) FROM session_cells WHERE session_cells.account = account.key)
