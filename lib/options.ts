@@ -107,7 +107,7 @@ const options = {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
     about:
-      'Web origin whose pages may call this server, besides its own app; other origins are then refused, also for WebSockets. With * all may, and connections from another site get few places before sign-in.'
+      'Web origin whose pages may call this server, besides its own app; other origins are then rejected, also for WebSockets. With * every origin may, but connections from another site get few places before sign-in.'
   }),
   keepSessionsDays: option(v.optional(v.pipe(v.int(), v.gtValue(0))), {
     env: 'AFIELD_KEEP_SESSIONS_DAYS',
@@ -117,7 +117,7 @@ const options = {
   backupEvery: option(v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(500))), {
     env: 'AFIELD_BACKUP_EVERY',
     flag: 'backup-every',
-    about: 'Take a backup every so many hours and verify each by restoring it beside the data; by default no backups are scheduled.'
+    about: 'Hours between scheduled backups; each is verified by restoring it beside the data. By default none are scheduled.'
   }),
   backupKeep: option(v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(10_000)), 7), {
     env: 'AFIELD_BACKUP_KEEP',
@@ -165,7 +165,7 @@ const options = {
     env: 'AFIELD_PUSH_ALLOW',
     flag: 'push-allow',
     about:
-      'Networks besides the internet that notifications may go to, such as an ntfy server at home: loopback, addresses and blocks such as 192.168.1.0/24, separated by commas.'
+      'Networks besides the internet to which notifications may be sent, such as that of an ntfy server at home: loopback, addresses and blocks such as 192.168.1.0/24, separated by commas.'
   }),
   pushTitles: option(v.optional(v.boolean(), false), {
     env: 'AFIELD_PUSH_TITLES',
@@ -257,7 +257,7 @@ function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
 function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
   if (isLoopback(host) || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
   throw new CannotStart(
-    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a proxy in front provides it, or --insecure-http to allow plain HTTP.`
+    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a reverse proxy provides it, or --insecure-http to allow plain HTTP.`
   )
 }
 
