@@ -110,7 +110,7 @@ t.test('invalid options are rejected in one sentence', async t => {
     [{ prot: 1 }, /^There is no option prot\.$/],
     [{ host: '0.0.0.0' }, /needs HTTPS/],
     [{ tlsCert: 'x' }, /must be given together/],
-    [{ store: 'mysql://ada:secret@host' }, /no store of the kind "mysql"/],
+    [{ store: 'mysql://ada:secret@host' }, /no "mysql" store/],
     [{ bus: 'redis://ada:secret@host' }, /--bus redis:… is not known/]
   ]
   for (const [options, reason] of table) {

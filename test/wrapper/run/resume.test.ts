@@ -107,7 +107,7 @@ t.test('sessions are listed by what a person knows them by, and found by words',
   await wrapper.says(/live/)
   const running = runWrapper(t, { home, args: ['sessions', 'demo', session.id] })
   t.equal(await running.ended, 0)
-  t.match(running.output, /Demo agent in .*runs now/)
+  t.match(running.output, /Demo agent in .*running now/)
   await wrapper.kill('SIGTERM')
   const ended = runWrapper(t, { home, args: ['sessions'] })
   await ended.ended

@@ -280,11 +280,11 @@ t.test('nothing outside the folder is read or staged, and nothing of git itself 
     './a'
   ]
   for (const path of outside) {
-    await t.rejects(phone.diff(path), /not below|allowed|Git itself|not a file path/, path)
-    await t.rejects(phone.diff('src/a.ts', { from: path }), /not below|allowed|Git itself|not a file path/, path)
-    await t.rejects(phone.stage(path), /not below|allowed|Git itself|not a file path/, path)
-    await t.rejects(phone.unstage(path), /not below|allowed|Git itself|not a file path/, path)
-    await t.rejects(phone.commit('x', [path]), /not below|allowed|Git itself|not a file path/, path)
+    await t.rejects(phone.diff(path), /outside the folder|allowed|Git’s own files|not a file path/, path)
+    await t.rejects(phone.diff('src/a.ts', { from: path }), /outside the folder|allowed|Git’s own files|not a file path/, path)
+    await t.rejects(phone.stage(path), /outside the folder|allowed|Git’s own files|not a file path/, path)
+    await t.rejects(phone.unstage(path), /outside the folder|allowed|Git’s own files|not a file path/, path)
+    await t.rejects(phone.commit('x', [path]), /outside the folder|allowed|Git’s own files|not a file path/, path)
   }
   t.strictSame(
     await phone.diff('way-out'),
