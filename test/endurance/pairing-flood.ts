@@ -74,6 +74,7 @@ async function post(socket: Socket, path: string, body: unknown): Promise<Return
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
   )
-  const [chunk] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])
+  const hungUp = () => ['']
+  const [chunk] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(hungUp)]).catch(hungUp)
   return chunk === '' ? { status: 0, headers: {}, body: undefined } : readAnswer(String(chunk))
 }
