@@ -68,16 +68,29 @@ const forBoxes = 'for-boxes'
 const shell = 'web/app/app.tsx'
 const link = 'web/model/account/live.ts'
 const session = 'web/session/session.tsx'
-const overSession =
-  /^web\/session\/((?!session\.)[\w-]+|(log|menu|presence|decide)\/[\w-]+|machine\/resume-log|work\/(work|side-changes)|mode\/sheet)\.tsx?$/
+/** Loaded on top of a session. */
+const overSession = [
+  'web/session/machine/resume-log.tsx',
+  'web/session/mode/sheet.tsx',
+  'web/session/work/side-changes.tsx',
+  'web/session/work/work.tsx'
+]
+const foldersOverSession = /^web\/session\/(?!session\.)((log|menu|presence|decide)\/)?[\w-]+\.tsx?$/
 /** Loaded before there is a link, or to open one. */
-const beforeLink =
-  /^web\/((app|core|ui|session\/(composer|row|text|transcript))\/.*|home\/pull-to-refresh|join\/(link|account-request)|model\/account\/(live|key|sign-in-problem))\.tsx?$/
+const beforeLink = [
+  'web/home/pull-to-refresh.ts',
+  'web/join/account-request.ts',
+  'web/join/link.tsx',
+  'web/model/account/key.ts',
+  'web/model/account/live.ts',
+  'web/model/account/sign-in-problem.ts'
+]
+const foldersBeforeLink = /^web\/(app|core|ui|session\/(composer|row|text|transcript))\//
 
 /** What is always loaded before this entry point. */
 function foundations(source) {
-  if (overSession.test(source)) return [shell, link, session]
-  return beforeLink.test(source) ? [shell] : [shell, link]
+  if (overSession.includes(source) || foldersOverSession.test(source)) return [shell, link, session]
+  return beforeLink.includes(source) || foldersBeforeLink.test(source) ? [shell] : [shell, link]
 }
 
 const doors = ['lib/client/index.ts', 'lib/crypto/index.ts']

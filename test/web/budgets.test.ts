@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -84,6 +84,17 @@ t.test('notification routes are loaded only by their users', async t => {
   const first = session.flatMap(path => Object.keys(outputs[path]?.inputs ?? {}))
   t.notOk(first.includes('lib/protocol/wire/routes/push.ts'))
   t.ok(first.includes('lib/protocol/wire/routes/changes.ts'))
+})
+
+t.test('the bundler names only files that exist', async t => {
+  const named = ['web/bundle.mjs', 'web/bundling.mjs'].flatMap(
+    file => readFileSync(file, 'utf8').match(/\b(?:web|lib)\/[\w/-]+\.tsx?\b/g) ?? []
+  )
+  t.same(
+    named.filter(path => !existsSync(path)),
+    []
+  )
+  t.ok(named.length > 20)
 })
 
 function sourcesThatAsk(names: readonly string[]): string[] {
