@@ -54,10 +54,10 @@ async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOp
   // If the server exits meanwhile, that is reported below.
   answer.on('error', () => {})
   for await (const said of createInterface({ input: answer })) {
-    const told = v.parse(line, JSON.parse(said))
-    if ('progress' in told) tell?.(told.progress)
-    else if ('refused' in told) throw new CannotStart(told.refused.says, told.refused.exitCode)
-    else return told.reply
+    const message = v.parse(line, JSON.parse(said))
+    if ('progress' in message) tell?.(message.progress)
+    else if ('refused' in message) throw new CannotStart(message.refused.says, message.refused.exitCode)
+    else return message.reply
   }
   throw new CannotStart('The server exited before it answered.', exitCodes.storage)
 }

@@ -16,12 +16,12 @@ interface StatusTold extends Pick<Repository, 'branch' | 'head' | 'upstream' | '
 
 /** Parses `git status --porcelain=v2 -z --branch`. A truncated last entry is left out. */
 export function readStatus(output: string): StatusTold {
-  const told = { branch: null as string | null, head: null as string | null, upstream: null as string | null, ahead: 0, behind: 0 }
+  const status = { branch: null as string | null, head: null as string | null, upstream: null as string | null, ahead: 0, behind: 0 }
   const files: StatusFile[] = []
   const records = output.split('\0').slice(0, -1)
   for (let at = 0; at < records.length; at++) {
     const record = records[at] ?? ''
-    if (record.startsWith('# ')) readHeader(told, record.slice(2))
+    if (record.startsWith('# ')) readHeader(status, record.slice(2))
     else if (record.startsWith('? '))
       files.push({ path: record.slice(2).replace(/\/$/, ''), letter: '?', isStaged: false, isUnstaged: true })
     else if (record.startsWith('1 ')) {
@@ -36,21 +36,21 @@ export function readStatus(output: string): StatusTold {
       if (path !== '') files.push({ path, letter: 'U', isStaged: false, isUnstaged: true })
     }
   }
-  return { ...told, files }
+  return { ...status, files }
 }
 
 function readHeader(
-  told: { branch: string | null; head: string | null; upstream: string | null; ahead: number; behind: number },
+  status: { branch: string | null; head: string | null; upstream: string | null; ahead: number; behind: number },
   line: string
 ): void {
   const [name, value = ''] = splitAt(line, line.indexOf(' '))
-  if (name === 'branch.oid') told.head = value === '(initial)' ? null : value
-  if (name === 'branch.head') told.branch = value === '(detached)' ? null : value
-  if (name === 'branch.upstream') told.upstream = value
+  if (name === 'branch.oid') status.head = value === '(initial)' ? null : value
+  if (name === 'branch.head') status.branch = value === '(detached)' ? null : value
+  if (name === 'branch.upstream') status.upstream = value
   const counts = name === 'branch.ab' ? /^\+(\d+) -(\d+)$/.exec(value) : null
   if (counts) {
-    told.ahead = Number(counts[1])
-    told.behind = Number(counts[2])
+    status.ahead = Number(counts[1])
+    status.behind = Number(counts[2])
   }
 }
 

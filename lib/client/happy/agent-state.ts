@@ -15,8 +15,10 @@ import type { AgentState, CompletedRequest, PermissionRequest } from '../../prot
 export function currentAgentState(state: AgentState): AgentState {
   const { communications, completedCommunications, ...current } = state
   if (!communications && !completedCommunications) return state
-  const asked = Object.entries(communications ?? {}).flatMap(([id, told]) => (canBeShown(told) ? [[id, requestOf(told)] as const] : []))
-  const over = Object.entries(completedCommunications ?? {}).map(([id, told]) => [id, completedOf(told)] as const)
+  const asked = Object.entries(communications ?? {}).flatMap(([id, communication]) =>
+    canBeShown(communication) ? [[id, requestOf(communication)] as const] : []
+  )
+  const over = Object.entries(completedCommunications ?? {}).map(([id, communication]) => [id, completedOf(communication)] as const)
   return {
     ...current,
     requests: { ...current.requests, ...Object.fromEntries(asked) },
@@ -57,9 +59,9 @@ function requestOf({ kind, createdAt, title, toolUseId, shown, form, url }: Comm
   return { tool: questionTool, arguments: {}, createdAt, title, toolUseId, shown, form, url, olderKind: kind }
 }
 
-function completedOf(told: CompletedCommunication): CompletedRequest {
-  const { createdAt, completedAt, toolUseId, answeredBy, form } = told
-  const isAnswered = told.status === 'answered'
+function completedOf(communication: CompletedCommunication): CompletedRequest {
+  const { createdAt, completedAt, toolUseId, answeredBy, form } = communication
+  const isAnswered = communication.status === 'answered'
   return {
     tool: questionTool,
     arguments: {},
@@ -67,9 +69,9 @@ function completedOf(told: CompletedCommunication): CompletedRequest {
     completedAt,
     toolUseId,
     answeredBy,
-    title: told.title ?? form?.questions[0]?.question,
+    title: communication.title ?? form?.questions[0]?.question,
     status: isAnswered ? 'approved' : answeredBy === undefined ? 'canceled' : 'denied',
-    ...(isAnswered && { answers: { '': textOf(told) } })
+    ...(isAnswered && { answers: { '': textOf(communication) } })
   }
 }
 

@@ -53,13 +53,13 @@ function eventsOfOlder(content: OlderContent): CurrentEvent[] {
 function ofEvent(data: Fields): CurrentEvent[] {
   switch (data['type']) {
     case 'ready':
-      return [told({ t: 'turn-end', status: 'completed' })]
+      return [eventOf({ t: 'turn-end', status: 'completed' })]
     case 'message':
-      return [told({ t: 'service', text: textOf(data['message']) })]
+      return [eventOf({ t: 'service', text: textOf(data['message']) })]
     case 'switch':
-      return [told({ t: 'control', to: data['mode'] === 'local' ? 'terminal' : 'app' })]
+      return [eventOf({ t: 'control', to: data['mode'] === 'local' ? 'terminal' : 'app' })]
     case 'limit-reached':
-      return [told({ t: 'limit', endsAt: limitEnd(data['endsAt']) })]
+      return [eventOf({ t: 'limit', endsAt: limitEnd(data['endsAt']) })]
     default:
       return []
   }
@@ -89,9 +89,9 @@ function ofTranscriptLine(data: Fields): CurrentEvent[] {
 function ofAssistantBlock(block: Fields): CurrentEvent[] {
   switch (block['type']) {
     case 'text':
-      return [told({ t: 'text', text: textOf(block['text']) })]
+      return [eventOf({ t: 'text', text: textOf(block['text']) })]
     case 'thinking':
-      return [told({ t: 'text', text: textOf(block['thinking']), thinking: true })]
+      return [eventOf({ t: 'text', text: textOf(block['thinking']), thinking: true })]
     case 'tool_use':
       return [stepStarted(textOf(block['id']), textOf(block['name']), fieldsOf(block['input']))]
     default:
@@ -115,11 +115,11 @@ function ofAgentLine(data: Fields): CurrentEvent[] {
   const call = textOf(data['callId'])
   switch (data['type']) {
     case 'message':
-      return [told({ t: 'text', text: textOf(data['message']) })]
+      return [eventOf({ t: 'text', text: textOf(data['message']) })]
     case 'reasoning':
-      return [told({ t: 'text', text: textOf(data['message']), thinking: true })]
+      return [eventOf({ t: 'text', text: textOf(data['message']), thinking: true })]
     case 'thinking':
-      return [told({ t: 'text', text: textOf(data['text']), thinking: true })]
+      return [eventOf({ t: 'text', text: textOf(data['text']), thinking: true })]
     case 'tool-call':
       return [stepStarted(call, textOf(data['name']), fieldsOf(data['input']))]
     case 'tool-result':
@@ -130,11 +130,11 @@ function ofAgentLine(data: Fields): CurrentEvent[] {
     case 'file-edit':
       return ofFileEdit(data)
     case 'task_started':
-      return [told({ t: 'turn-start' }, textOf(data['id']))]
+      return [eventOf({ t: 'turn-start' }, textOf(data['id']))]
     case 'task_complete':
-      return [told({ t: 'turn-end', status: 'completed' }, textOf(data['id']))]
+      return [eventOf({ t: 'turn-end', status: 'completed' }, textOf(data['id']))]
     case 'turn_aborted':
-      return [told({ t: 'turn-end', status: 'cancelled' }, textOf(data['id']))]
+      return [eventOf({ t: 'turn-end', status: 'cancelled' }, textOf(data['id']))]
     default:
       return []
   }
@@ -148,23 +148,23 @@ function ofFileEdit(data: Fields): CurrentEvent[] {
     typeof data['newContent'] === 'string' ? [{ type: 'diff', path, oldText, newText: data['newContent'] }] : []
   const title = textOf(data['description'])
   return [
-    told({ t: 'tool-call-start', call, kind: 'edit', name: 'edit', title, description: '', args: {}, locations: [path], content }),
-    told({ t: 'tool-call-end', call })
+    eventOf({ t: 'tool-call-start', call, kind: 'edit', name: 'edit', title, description: '', args: {}, locations: [path], content }),
+    eventOf({ t: 'tool-call-end', call })
   ]
 }
 
 function stepStarted(call: string, name: string, args: Fields): CurrentEvent {
   const description = typeof args['description'] === 'string' ? args['description'] : ''
-  return told({ t: 'tool-call-start', call, name, title: '', description, args: { ...args }, locations: [] })
+  return eventOf({ t: 'tool-call-start', call, name, title: '', description, args: { ...args }, locations: [] })
 }
 
-function told(ev: CurrentEvent['ev'], turn?: string): CurrentEvent {
+function eventOf(ev: CurrentEvent['ev'], turn?: string): CurrentEvent {
   return { role: 'agent', ev, turn }
 }
 
 function stepEnded(call: string, text: string, isError: boolean): CurrentEvent {
   const content: StepContent[] = text === '' ? [] : [{ type: 'text', text }]
-  return told({ t: 'tool-call-end', call, status: isError ? 'failed' : 'completed', content })
+  return eventOf({ t: 'tool-call-end', call, status: isError ? 'failed' : 'completed', content })
 }
 
 function blocksOf(content: unknown): Fields[] {

@@ -33,18 +33,18 @@ export interface SocketSignInOptions {
 }
 
 export function createSocketSignIn({ token, scope, appState }: SocketSignInOptions): SocketSignIn {
-  let said = ''
+  let sentToken = ''
   return {
     async handshake() {
-      said = typeof token === 'string' ? token : await token.token()
-      return { token: said, signals: true, echo: false, ...(appState && told(appState())), ...scoped(scope) }
+      sentToken = typeof token === 'string' ? token : await token.token()
+      return { token: sentToken, signals: true, echo: false, ...(appState && appStateFields(appState())), ...scoped(scope) }
     },
     // The device's clock may be far off: a token that it considers valid may have expired.
-    renew: async () => typeof token !== 'string' && (await token.renew(said)) !== said
+    renew: async () => typeof token !== 'string' && (await token.renew(sentToken)) !== sentToken
   }
 }
 
-function told({ state, partials, watchedForMs }: AppState) {
+function appStateFields({ state, partials, watchedForMs }: AppState) {
   return { appState: state, partials, watchedForMs }
 }
 

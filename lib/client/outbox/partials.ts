@@ -14,15 +14,15 @@ const wholeEveryMs = 10_000
 
 /** `send` returns false if the frame was not sent. */
 export function createPartialTeller(send: (frame: PartialFrame) => boolean, clock: Clock = systemClock): PartialTeller {
-  let told: { partial: PartialBody; wholeAt: number } | undefined
+  let lastSent: { partial: PartialBody; wholeAt: number } | undefined
   let count = 0
 
   const frameOf = (partial: PartialBody): PartialFrame => {
     const { block, text } = partial
     const n = count + 1
-    const isMore = told?.partial.block === block && text.startsWith(told.partial.text)
-    if (!told || !isMore || clock.now() - told.wholeAt >= wholeEveryMs) return { ...partial, n }
-    return { block, n, added: text.slice(told.partial.text.length) }
+    const isMore = lastSent?.partial.block === block && text.startsWith(lastSent.partial.text)
+    if (!lastSent || !isMore || clock.now() - lastSent.wholeAt >= wholeEveryMs) return { ...partial, n }
+    return { block, n, added: text.slice(lastSent.partial.text.length) }
   }
   return {
     tell(partial) {
@@ -30,12 +30,12 @@ export function createPartialTeller(send: (frame: PartialFrame) => boolean, cloc
       const hasLeft = send(frame)
       if (hasLeft) {
         count = frame.n ?? count
-        told = { partial, wholeAt: 'text' in frame || !told ? clock.now() : told.wholeAt }
-      } else told = undefined
+        lastSent = { partial, wholeAt: 'text' in frame || !lastSent ? clock.now() : lastSent.wholeAt }
+      } else lastSent = undefined
       return hasLeft
     },
     startOver() {
-      told = undefined
+      lastSent = undefined
     }
   }
 }

@@ -17,18 +17,18 @@ export function createNumbers(session: string): Numbers {
 
 /** Withdrawn numbers not yet announced. */
 export function createGone(): { add(by: SealedBy): void; take(): Pick<SealedBy, 'gone'> } {
-  let unsaid: NonNullable<SealedBy['gone']> = []
+  let unreported: NonNullable<SealedBy['gone']> = []
   return {
     add({ sender, number, gone = [] }) {
       // The numbers it would have announced were not announced either.
-      unsaid = [...unsaid, ...gone, { sender, number }].slice(-mostUnsaid)
+      unreported = [...unreported, ...gone, { sender, number }].slice(-mostUnreported)
     },
     take() {
-      const said = unsaid
-      unsaid = []
-      return said.length === 0 ? {} : { gone: said }
+      const reported = unreported
+      unreported = []
+      return reported.length === 0 ? {} : { gone: reported }
     }
   }
 }
 
-const mostUnsaid = 500
+const mostUnreported = 500

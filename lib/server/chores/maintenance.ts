@@ -24,7 +24,7 @@ export class Maintenance {
   readonly #deps: CaretakerDeps
   readonly #rounds: Repeating
   #restUntil = 0
-  #told = { damaged: 0, isFull: false, isStuck: false }
+  #logged = { damaged: 0, isFull: false, isStuck: false }
 
   constructor(deps: CaretakerDeps) {
     this.#deps = deps
@@ -58,10 +58,10 @@ export class Maintenance {
     }
     const { damaged, isFull, logMovedAt } = store.soundness()
     const isStuck = now() - logMovedAt > mostReadingMs
-    if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
-    if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: writes are rejected until some space is freed')
-    if (!isFull && this.#told.isFull) log.info({}, 'The disk has space again')
-    if (isStuck && !this.#told.isStuck) log.error({}, 'Another program keeps reading the database, so its log grows; end that program')
-    this.#told = { damaged, isFull, isStuck }
+    if (damaged > this.#logged.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
+    if (isFull && !this.#logged.isFull) log.error({}, 'The disk is full: writes are rejected until some space is freed')
+    if (!isFull && this.#logged.isFull) log.info({}, 'The disk has space again')
+    if (isStuck && !this.#logged.isStuck) log.error({}, 'Another program keeps reading the database, so its log grows; end that program')
+    this.#logged = { damaged, isFull, isStuck }
   }
 }

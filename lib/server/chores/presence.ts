@@ -37,7 +37,7 @@ interface Life {
    * Its latest announced or stored time, since devices ignore older ones: a sender's clock may lag, ours
    * may be set back.
    */
-  toldAt: number
+  announcedAt: number
 }
 
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
@@ -89,7 +89,7 @@ export class Presence {
     const life = await this.#lifeOf(caller.account, row)
     if (!life || this.#isStraggler(life, beat.time)) return
     const now = this.#deps.clock.now()
-    const at = toldOf(life, plausible(beat.time, this.#deps.now()))
+    const at = announcedTimeOf(life, plausible(beat.time, this.#deps.now()))
     life.ended = undefined
     life.heardAt = now
     life.isWorking = beat.thinking
@@ -115,7 +115,7 @@ export class Presence {
     if (!life) return
     life.heardAt = this.#deps.clock.now()
     life.writtenAt = life.heardAt
-    const at = toldOf(life, this.#deps.now())
+    const at = announcedTimeOf(life, this.#deps.now())
     // Lists say so too from then on; with a full disk, connected clients are still told.
     await this.#deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
     this.#signal(account, row, { active: true, at, thinking: false })
@@ -196,9 +196,9 @@ export class Presence {
       writtenAt: never,
       isWorking: false,
       ended: undefined,
-      toldAt: never
+      announcedAt: never
     }
-    life.toldAt = Math.max(life.toldAt, found.activeAt)
+    life.announcedAt = Math.max(life.announcedAt, found.activeAt)
     life.checkedAt = now
     return this.#remember(key, life)
   }
@@ -215,11 +215,11 @@ export class Presence {
   /** A row with a keepalive after `since` is back, even if that came during the write. */
   async #markInactive(account: AccountId, row: RowRef, life: Life, { at, since }: { at: number; since: number }): Promise<void> {
     if (life.heardAt > since) return
-    const toldAt = toldOf(life, at)
+    const announcedAt = announcedTimeOf(life, at)
     life.writtenAt = never
     this.#marks.delete(keyOf(account, row))
-    await this.#deps.store.markActive([{ account, row, active: false, at: toldAt }])
-    if (life.heardAt <= since) this.#signal(account, row, { active: false, at: toldAt, thinking: false })
+    await this.#deps.store.markActive([{ account, row, active: false, at: announcedAt }])
+    if (life.heardAt <= since) this.#signal(account, row, { active: false, at: announcedAt, thinking: false })
   }
 
   #mark(mark: Mark): void {
@@ -276,9 +276,9 @@ export class Presence {
 
 const never = Number.NEGATIVE_INFINITY
 
-function toldOf(life: Life, at: number): number {
-  life.toldAt = Math.max(life.toldAt, at)
-  return life.toldAt
+function announcedTimeOf(life: Life, at: number): number {
+  life.announcedAt = Math.max(life.announcedAt, at)
+  return life.announcedAt
 }
 
 // A time that is far off is not usable: now is assumed.

@@ -138,15 +138,15 @@ export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ru
   }
 }
 
-const mostTold = 100
+const mostListed = 100
 /** In characters: enough to recognize it in a list. */
-const longestTold = 300
+const longestListed = 300
 
 function madeOn(home: string, device: string): DecisionEntry[] {
   const made = openDecisionLog(home)
     .read()
     .filter(entry => entry.device === device)
-  return made.slice(0, mostTold).map(entry => ({ ...entry, what: entry.what.slice(0, longestTold), paths: [] }))
+  return made.slice(0, mostListed).map(entry => ({ ...entry, what: entry.what.slice(0, longestListed), paths: [] }))
 }
 
 const mostTried = 50

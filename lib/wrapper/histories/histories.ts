@@ -116,8 +116,8 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
       const began = performance.now()
       const hits: (AgentHistory & Saying & { sentence: string })[] = []
       let bytes = 0
-      const told = await searchOpencode(wanted, show)
-      hits.push(...told.hits.slice(0, limit))
+      const found = await searchOpencode(wanted, show)
+      hits.push(...found.hits.slice(0, limit))
       for (const history of filed().toSorted(latestFirst)) {
         if (hits.length >= limit || bytes > mostSearchedBytes || performance.now() - began > searchWithinMs)
           return { hits, isComplete: false }
@@ -128,7 +128,7 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
         const saying = firstWith(content.subarray(0, mostFileBytes).toString(), wanted, history.agent)
         if (saying) hits.push({ ...show(history, beginning), ...saying, sentence: around(saying.text, wanted) })
       }
-      return { hits: hits.toSorted((one, other) => other.at - one.at), isComplete: told.isComplete }
+      return { hits: hits.toSorted((one, other) => other.at - one.at), isComplete: found.isComplete }
     }
   }
 }

@@ -127,9 +127,9 @@ function saidIn(
   }
 }
 
-function newest(known: readonly UsageWindow[] = [], told: readonly UsageWindow[]): UsageWindow[] {
-  const others = known.filter(each => !told.some(({ minutes, of }) => each.minutes === minutes && each.of === of))
-  return [...others, ...told].toSorted((one, other) => one.minutes - other.minutes)
+function newest(known: readonly UsageWindow[] = [], reported: readonly UsageWindow[]): UsageWindow[] {
+  const others = known.filter(each => !reported.some(({ minutes, of }) => each.minutes === minutes && each.of === of))
+  return [...others, ...reported].toSorted((one, other) => one.minutes - other.minutes)
 }
 
 // Each change of the metadata goes to every phone in full: what exceeds the limit is omitted, from the end.

@@ -36,10 +36,10 @@ export function createGoals(
     objective === undefined ? !isActive() : isActive() && goal?.status === 'active' && plain(goal.text) === plain(objective)
 
   return {
-    take(told) {
-      if (told.sourceRevision === goal?.sourceRevision) return
-      goal = told
-      publish(state => ({ ...state, agentGoalStatus: told }))
+    take(reported) {
+      if (reported.sourceRevision === goal?.sourceRevision) return
+      goal = reported
+      publish(state => ({ ...state, agentGoalStatus: reported }))
       if (waiting?.isSo()) waiting.resolve()
     },
     async change({ action, objective }, say) {

@@ -118,13 +118,13 @@ export async function recoverUntilDone(
   options: Omit<RecoveryOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
 ): Promise<void> {
   const { signal, clock } = options
-  const told = new Set<string>()
+  const reported = new Set<string>()
   while (!signal.aborted) {
     let isTroubled = false
     const onTrouble = (sentence: string) => {
       isTroubled = true
-      if (!told.has(sentence)) options.onTrouble?.(sentence)
-      told.add(sentence)
+      if (!reported.has(sentence)) options.onTrouble?.(sentence)
+      reported.add(sentence)
     }
     const { found, delivered } = await recoverSessions({ ...options, withinMs: eachMs, onTrouble })
     if (found === delivered) return

@@ -10,21 +10,21 @@ export interface SealFaults {
 }
 
 /** Limited per kind: an attacker who can cause one can cause any number. */
-const mostTold = 5
+const mostReported = 5
 
 export function createSealFaults(keep: (body: MessageBody) => Promise<void>, onChange: () => void): SealFaults {
-  const told = new Map<SealFault['type'], number>()
+  const timesReported = new Map<SealFault['type'], number>()
   let last: string | undefined
   return {
     get last() {
       return last
     },
     tell(type, count = 1) {
-      const times = (told.get(type) ?? 0) + 1
-      told.set(type, times)
+      const times = (timesReported.get(type) ?? 0) + 1
+      timesReported.set(type, times)
       last = sentences[type](count)
       onChange()
-      if (times > mostTold) return
+      if (times > mostReported) return
       const event = { t: 'service' as const, text: last, fault: { type, count } }
       void keep(newSessionMessage(newEnvelope(event, { role: 'agent', turn: newId() })))
     }

@@ -245,19 +245,19 @@ interface Receipts {
 function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSignal): Receipts {
   const persistence = createPersistence({ signal: end })
   let [deliveredSeq, readSeq] = [0, 0]
-  let told = ''
+  let lastSent = ''
   let isTelling = false
 
   async function tell(): Promise<void> {
     isTelling = true
     try {
-      for (let now = stand(); now !== told; now = stand()) {
+      for (let now = stand(); now !== lastSent; now = stand()) {
         const sent = await persistence.attempt(async signal => {
           const latest = stand()
           await rest.call('markReceipts', { params: { id: session }, body: { deliveredSeq, readSeq } }, { signal })
           return latest
         })
-        told = sent
+        lastSent = sent
       }
       isTelling = false
     } catch (error) {

@@ -30,11 +30,11 @@ export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock'
 }
 
 /** Notifies the apps at once, and then the phones, unless an app of the account is in use. */
-export async function notify(deps: NotifyDeps, caller: Caller, session: SessionId, told: BodyOf<'notify'>): Promise<PushResult> {
+export async function notify(deps: NotifyDeps, caller: Caller, session: SessionId, request: BodyOf<'notify'>): Promise<PushResult> {
   if ((await deps.store.findSession(caller.account, session)) === 'missing') throw failure('session-not-found')
-  const { kind } = told
+  const { kind } = request
   const result =
-    kind === 'settled' ? await settle(deps, caller, session, told.noticeId) : await ring(deps, caller, session, { ...told, kind })
+    kind === 'settled' ? await settle(deps, caller, session, request.noticeId) : await ring(deps, caller, session, { ...request, kind })
   deps.metrics.notified(result.result)
   return result
 }
@@ -52,10 +52,10 @@ async function ring(
   deps: NotifyDeps,
   caller: Caller,
   session: SessionId,
-  told: Omit<BodyOf<'notify'>, 'kind'> & { kind: RingKind }
+  request: Omit<BodyOf<'notify'>, 'kind'> & { kind: RingKind }
 ): Promise<PushResult> {
   const { hub, now, newId, pushTitles } = deps
-  const { kind, title, body, noticeId, preview } = told
+  const { kind, title, body, noticeId, preview } = request
   const id = noticeId ?? newId()
   const tell = () => {
     // Existing apps know these four; the others, and the ids, are for clients that ask for our extensions.
@@ -67,7 +67,7 @@ async function ring(
   // Only a notice with an id can be settled, and only such a one may be delivered late: an app in use now
   // may be gone then.
   const mayComeLate = noticeId !== undefined && isDecisionKind(kind)
-  const why = isShortTurn(told) ? ('short-turn' as const) : isWatched && !mayComeLate ? ('active-ui-client' as const) : undefined
+  const why = isShortTurn(request) ? ('short-turn' as const) : isWatched && !mayComeLate ? ('active-ui-client' as const) : undefined
   const channels = why === undefined ? await deps.store.listChannels(caller.account) : []
   const drafts = channelDrafts(deps, channels, { kind, session }, isWatched)
   const words = pushTitles ? { title, body } : { title: '', body: '' }

@@ -22,20 +22,20 @@ interface Kept {
 export function createOptions(emit: (event: AgentEvent) => void) {
   let kept: All = {}
   let settings: readonly Setting[] = []
-  let told = ''
-  let toldSettings = '[]'
+  let emitted = ''
+  let emittedSettings = '[]'
   let isOpen = false
 
   const tell = () => {
     isOpen = true
     const { model, effort } = kept
     const now = JSON.stringify([model?.options, effort?.options])
-    if (told !== now && (model || effort || told !== '')) {
-      told = now
+    if (emitted !== now && (model || effort || emitted !== '')) {
+      emitted = now
       emit({ type: 'options', models: model?.options, efforts: effort?.options })
     }
-    if (toldSettings === JSON.stringify(settings)) return
-    toldSettings = JSON.stringify(settings)
+    if (emittedSettings === JSON.stringify(settings)) return
+    emittedSettings = JSON.stringify(settings)
     emit({ type: 'settings', settings: [...settings] })
   }
 

@@ -8,10 +8,10 @@ export interface Usage {
   /** The last request to this model had this many tokens. */
   take(used: number, model: string): void
   /** Resolves when it is sent, or cannot be soon. */
-  told(): Promise<void>
+  settled(): Promise<void>
 }
 
-const toldWithinMs = 3_000
+const settledWithinMs = 3_000
 
 /** Claude Code records how much is in it; its size has to be queried, once for each model. */
 export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model: string) => Promise<number | undefined>): Usage {
@@ -33,7 +33,7 @@ export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model:
         if (newest?.model === model) tell(size)
       })
     },
-    told: () => Promise.race([telling, pause(toldWithinMs)])
+    settled: () => Promise.race([telling, pause(settledWithinMs)])
   }
 }
 
@@ -55,8 +55,8 @@ const rateLimit = v.object({
 })
 
 /** The limit windows of a Claude account, from its last response; none if nothing is known. */
-export function claudeWindows(told: unknown): UsageWindow[] {
-  const { data } = v.safeParse(rateLimit, told)
+export function claudeWindows(report: unknown): UsageWindow[] {
+  const { data } = v.safeParse(rateLimit, report)
   if (!data) return []
   const { rateLimitType, unifiedWindows = {} } = data
   const named =

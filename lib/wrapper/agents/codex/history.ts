@@ -98,7 +98,7 @@ export function createTranslator({
   isOurs(clientId: string | undefined): boolean
 }): Translator {
   let turn = ''
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const steps = new Map<string, Step>()
   const growing = new Map<string, { text: string; thinking: boolean }>()
 
@@ -124,20 +124,20 @@ export function createTranslator({
     begin(name) {
       if (name === turn) return
       turn = name
-      told.clear()
+      reported.clear()
       steps.clear()
       growing.clear()
     },
 
     started(item) {
-      if (told.has(item.id)) return
+      if (reported.has(item.id)) return
       const step = stepOf(item)
       if (step) beginStep(step)
     },
 
     completed(item) {
-      if (told.has(item.id)) return
-      told.add(item.id)
+      if (reported.has(item.id)) return
+      reported.add(item.id)
       growing.delete(item.id)
       switch (item.type) {
         case 'userMessage': {
@@ -164,7 +164,7 @@ export function createTranslator({
     },
 
     grew(id, delta, thinking) {
-      if (told.has(id)) return
+      if (reported.has(id)) return
       const { text } = growing.get(id) ?? { text: '' }
       growing.set(id, { text: text + delta, thinking })
       emit({ type: 'text-grew', block: id, text: text + delta, thinking })

@@ -32,7 +32,7 @@ export function createSettings(deps: {
   let effort: string | undefined
 
   const tellOptions = () => emit({ type: 'options', models: modelsAt(models, model), efforts: effortsAt(models, model, effort) })
-  const toldMode = (now: string) => {
+  const emitMode = (now: string) => {
     if (now === mode) return
     mode = now
     emit({ type: 'modes', modes: modesAt(mode) })
@@ -62,7 +62,7 @@ export function createSettings(deps: {
       tellOptions()
     },
     changed(settings) {
-      toldMode(modeAt(settings))
+      emitMode(modeAt(settings))
       if (settings.model === model && settings.effort === effort) return
       model = settings.model ?? model
       effort = settings.effort ?? undefined
@@ -74,7 +74,7 @@ export function createSettings(deps: {
     async setMode(thread, wish) {
       const id = findMode(modesAt(mode), wish)
       if (id === undefined || !(await setAll(thread, id))) return false
-      toldMode(id)
+      emitMode(id)
       return true
     },
     async setModel(thread, id) {

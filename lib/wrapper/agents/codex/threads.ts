@@ -36,7 +36,7 @@ export interface Threads {
   fork(): Promise<string>
   /** Follows it from now on, and sends what was missed. */
   join(): Promise<void>
-  hear(told: Notification): void
+  hear(notification: Notification): void
   /** A step's request comes after its earlier events, even while those are still being read. */
   hearAsked(ask: () => void): void
   /** No turn runs any more: the screen may have gone elsewhere meanwhile. */
@@ -111,8 +111,8 @@ class CodexThreads implements Threads {
     await this.#first(() => this.#catchUp())
   }
 
-  hear(told: Notification): void {
-    this.#inOrder(() => this.#take(told))
+  hear(notification: Notification): void {
+    this.#inOrder(() => this.#take(notification))
   }
 
   hearAsked(ask: () => void): void {
@@ -218,9 +218,9 @@ class CodexThreads implements Threads {
     }
   }
 
-  #take(told: Notification): void {
+  #take(notification: Notification): void {
     const { screen, requests, turns } = this.#options
-    const { method, params } = told
+    const { method, params } = notification
     if (method === 'account/rateLimits/updated') {
       const windows = codexWindows(params.rateLimits)
       if (windows.length > 0) this.#options.emit({ type: 'usage-windows', windows })
@@ -237,7 +237,7 @@ class CodexThreads implements Threads {
       return
     }
     if (method === 'serverRequest/resolved') requests.resolved(params.requestId)
-    if (params.threadId === this.conversation) turns.take(told)
+    if (params.threadId === this.conversation) turns.take(notification)
   }
 }
 

@@ -23,7 +23,7 @@ export interface Turns {
   tell(turn: Turn): void
   /** The steps of a turn that were running when it was read. */
   tellOpen(turn: Turn): void
-  take(told: Notification): void
+  take(notification: Notification): void
 }
 
 export function createTurns(deps: {

@@ -37,15 +37,15 @@ export function createMirror({ emit, post }: MirrorOptions) {
   let turn: { hasAnswer: boolean; error: Message['error']; ended: PromiseWithResolvers<void> } | undefined
   let isIdle = true
   let place = 0
-  let toldPlace = -1
+  let sentPlace = -1
   let cost = 0
   let title = ''
 
   const translatorOf = (of: string) => (of === conversation ? translator : helpers.translatorOf(of))
 
   const tellPlace = () => {
-    if (place === toldPlace) return
-    toldPlace = place
+    if (place === sentPlace) return
+    sentPlace = place
     const upTo: HistoryPosition = { file: conversation, offset: place }
     emit({ type: 'history-read', upTo })
   }
@@ -78,7 +78,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
     endTurn({ reason: 'cancelled' })
     conversation = sessionID
     place = time.created - 1
-    toldPlace = -1
+    sentPlace = -1
     emit({ type: 'conversation', id: conversation })
     tellPlace()
   }

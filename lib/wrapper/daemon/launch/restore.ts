@@ -27,8 +27,8 @@ const askWithinMs = 5_000
  * server's data must decrypt with the given key. Throws, with a sentence for the phone; a known session is
  * not changed.
  */
-export async function restoreSession({ home, credentials, rest }: RestoreDeps, id: string, told: unknown): Promise<void> {
-  const reminder = read(told)
+export async function restoreSession({ home, credentials, rest }: RestoreDeps, id: string, params: unknown): Promise<void> {
+  const reminder = read(params)
   const { encryptionKey: key } = reminder
   refuseOthers(home, reminder.metadata)
   const program = programOf(reminder.metadata)
@@ -57,8 +57,8 @@ export async function restoreSession({ home, credentials, rest }: RestoreDeps, i
   }).retire()
 }
 
-function read(told: unknown): SessionReminder {
-  const { data, problem } = v.safeParse(sessionReminder, told)
+function read(params: unknown): SessionReminder {
+  const { data, problem } = v.safeParse(sessionReminder, params)
   if (data) return data
   throw new Error(`The app’s data about this session is invalid: ${new v.Misfit(problem).message}`)
 }

@@ -23,12 +23,12 @@ export async function logOf(git: Git, limit: number, skip: number): Promise<{ co
 
 /** One commit with its changes to the folder, against its first parent. */
 export async function showCommit(git: Git, prefix: string, commit: string): Promise<CommitView> {
-  const told = await git.read(['log', '-z', '--max-count=1', `--format=${fields}%b`, '--no-ext-diff', '--end-of-options', commit])
-  if (told.exitCode !== 0) {
-    if (/bad object|unknown revision|ambiguous argument|bad revision/.test(told.stderr)) throw new Error('There is no such commit.')
-    throw refusalOf(told)
+  const finished = await git.read(['log', '-z', '--max-count=1', `--format=${fields}%b`, '--no-ext-diff', '--end-of-options', commit])
+  if (finished.exitCode !== 0) {
+    if (/bad object|unknown revision|ambiguous argument|bad revision/.test(finished.stderr)) throw new Error('There is no such commit.')
+    throw refusalOf(finished)
   }
-  const values = told.stdout.toString().split('\0')
+  const values = finished.stdout.toString().split('\0')
   const entry = entryOf(values)
   const [parent = await emptyTree(git)] = entry.parents
   const between = ['--find-renames', '--no-relative', '--no-ext-diff', '--no-textconv', '-z', parent, entry.id, '--', '.']

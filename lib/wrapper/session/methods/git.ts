@@ -96,11 +96,11 @@ async function statusOf(git: Git, folder: string): Promise<GitStatus> {
   ]
   const finished = await git.read(args, { mostBytes: mostStatusBytes })
   if (finished.exitCode !== 0 && finished.stdout.length === 0) throw refusalOf(finished)
-  const { files, ...told } = readStatus(finished.stdout.toString())
+  const { files, ...status } = readStatus(finished.stdout.toString())
   const below = files.flatMap(file => withinFolder(file, where.prefix)).slice(0, mostFiles)
-  const counted = await countAll(git, { folder, prefix: where.prefix, hasCommit: told.head !== null, files: below })
+  const counted = await countAll(git, { folder, prefix: where.prefix, hasCommit: status.head !== null, files: below })
   const isCut = finished.isCut || files.length > mostFiles
-  return { isRepository: true, ...told, files: counted, ...(isCut && { isCut }) }
+  return { isRepository: true, ...status, files: counted, ...(isCut && { isCut }) }
 }
 
 /** Git reports paths from the root of the repository, the phone uses paths below the session's folder. */
@@ -117,9 +117,9 @@ async function repositoryOf(git: Git): Promise<{ prefix: string } | undefined> {
     if (/not a git repository|must be run in a work tree/.test(finished.stderr)) return undefined
     throw refusalOf(finished)
   }
-  const told = finished.stdout.toString()
-  const end = told.indexOf('\n')
-  return told.slice(0, end) === 'true' ? { prefix: told.slice(end + 1).replace(/\n$/, '') } : undefined
+  const output = finished.stdout.toString()
+  const end = output.indexOf('\n')
+  return output.slice(0, end) === 'true' ? { prefix: output.slice(end + 1).replace(/\n$/, '') } : undefined
 }
 
 async function needRepository(git: Git): Promise<{ prefix: string }> {
@@ -150,8 +150,8 @@ function refused(why: 'no-identity' | 'nothing-staged' | 'failed', says: string)
 }
 
 async function identityMissing(git: Git): Promise<boolean> {
-  const told = await Promise.all([git.read(['var', 'GIT_AUTHOR_IDENT']), git.read(['var', 'GIT_COMMITTER_IDENT'])])
-  return told.some(({ exitCode }) => exitCode !== 0)
+  const idents = await Promise.all([git.read(['var', 'GIT_AUTHOR_IDENT']), git.read(['var', 'GIT_COMMITTER_IDENT'])])
+  return idents.some(({ exitCode }) => exitCode !== 0)
 }
 
 async function stagedPaths(git: Git): Promise<string[]> {

@@ -25,7 +25,7 @@ export function readRipgrep(output: string, wasCut: boolean): TextFound {
     const found = line.startsWith('{"type":"match"') ? matchOf(line) : undefined
     if (found && !gathering.add(found.path, found.line)) break
   }
-  return gathering.told(wasCut)
+  return gathering.result(wasCut)
 }
 
 function matchOf(text: string): { path: string; line: FoundLine } | undefined {
@@ -55,7 +55,7 @@ export function readGitGrep(output: string, asked: TextAsked, wasCut: boolean): 
     if (!isOfForm(path, asked.glob)) continue
     if (!gathering.add(path, shortened({ number: Number(number), text: text.replace(/\r$/, ''), ...placesIn(text, asked) }))) break
   }
-  return gathering.told(wasCut)
+  return gathering.result(wasCut)
 }
 
 /** Without ripgrep or git: searches each file that is not too large. */
@@ -69,7 +69,7 @@ export async function searchWalking(folder: string, asked: TextAsked): Promise<T
     if (text === undefined || !addAll(gathering, path, text, asked)) continue
     break
   }
-  return gathering.told(isCut)
+  return gathering.result(isCut)
 }
 
 /** Whether the limit is reached. */
@@ -118,7 +118,7 @@ function gather() {
       else linesByPath.set(path, [line])
       return true
     },
-    told(wasCut: boolean): TextFound {
+    result(wasCut: boolean): TextFound {
       return { files: [...linesByPath].map(([path, lines]) => ({ path, lines })), isCut: wasCut || count === mostLines }
     }
   }

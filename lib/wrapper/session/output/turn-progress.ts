@@ -11,7 +11,7 @@ export function publishProgress(
   changeMetadata: (change: (metadata: SessionMetadata) => SessionMetadata) => void
 ): (event: AgentEvent) => void {
   let progress: SessionMetadata['progress']
-  let told: SessionMetadata['changes']
+  let published: SessionMetadata['changes']
   let turn = { added: 0, removed: 0 }
   return event => {
     switch (event.type) {
@@ -31,9 +31,9 @@ export function publishProgress(
       case 'turn-ended': {
         const changes = turn.added + turn.removed === 0 ? undefined : turn
         turn = { added: 0, removed: 0 }
-        if (progress === undefined && isDeepStrictEqual(changes, told)) return
+        if (progress === undefined && isDeepStrictEqual(changes, published)) return
         progress = undefined
-        told = changes
+        published = changes
         return changeMetadata(metadata => ({ ...metadata, progress: undefined, changes }))
       }
     }

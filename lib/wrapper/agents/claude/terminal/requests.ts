@@ -32,7 +32,7 @@ const questionLagMs = 1_500
 
 export function createRequests(
   emit: (event: AgentEvent) => void,
-  told: () => { translator: Translator; transcript: Transcript }
+  current: () => { translator: Translator; transcript: Transcript }
 ): Requests {
   const questions = createQuestions(emit)
   const uses = createToolUses()
@@ -50,7 +50,7 @@ export function createRequests(
     },
     /** The step is on the phone with the question, after all earlier text. */
     async ask(hook, gone) {
-      const { translator, transcript } = told()
+      const { translator, transcript } = current()
       const { tool_name: name = 'Tool', tool_input: input = {} } = hook
       const call = uses.ask(name, input)
       if (call !== undefined && !planOf(name, input)) {

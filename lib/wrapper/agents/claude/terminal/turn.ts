@@ -128,7 +128,7 @@ export function createTerminalTurn({
       ending = transcript()
         .readUntil(isReported, transcriptLagMs)
         // Its end includes the context usage.
-        .then(() => usage.told())
+        .then(() => usage.settled())
         .then(() => end(how))
     },
     whenStopped() {
@@ -191,15 +191,15 @@ export interface PartialText {
 }
 
 export function createPartialText(emit: (event: AgentEvent) => void): PartialText {
-  let message: { id: string; deltas: string[]; told: number; blocks: number } | undefined
+  let message: { id: string; deltas: string[]; sent: number; blocks: number } | undefined
 
-  const rest = () => message?.deltas.join('').slice(message.told) ?? ''
+  const rest = () => message?.deltas.join('').slice(message.sent) ?? ''
   const nameOf = ({ id, blocks }: { id: string; blocks: number }) => `live ${id} ${blocks}`
 
   return {
     grow({ message_id: id, index, delta }) {
       if (id === undefined || index === undefined || delta === undefined) return
-      if (message?.id !== id) message = { id, deltas: [], told: 0, blocks: 0 }
+      if (message?.id !== id) message = { id, deltas: [], sent: 0, blocks: 0 }
       message.deltas[index] = delta
       const text = rest().trimStart()
       if (text !== '') emit({ type: 'text-grew', block: nameOf(message), text, thinking: false })
@@ -209,7 +209,7 @@ export function createPartialText(emit: (event: AgentEvent) => void): PartialTex
       // Several blocks of one message grow as if they were one; the last line may not have arrived yet.
       if (!message || grown.trim() === '' || !isBeginning(grown.trim(), text.trim())) return undefined
       const name = nameOf(message)
-      message.told += grown.length - grown.trimStart().length + text.trim().length
+      message.sent += grown.length - grown.trimStart().length + text.trim().length
       message.blocks++
       return name
     },

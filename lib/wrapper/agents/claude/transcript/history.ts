@@ -144,13 +144,13 @@ function shortened(text: string): string {
 
 /** The title of a conversation: its person's, otherwise Claude Code's. Both are recorded again and again. */
 export function createTitles(emit: (event: AgentEvent) => void): (row: Extract<Row, { type: 'title' }>) => void {
-  let told = ''
+  let emitted = ''
   let isNamed = false
   return ({ title, byPerson }) => {
     if (isNamed && !byPerson) return
     isNamed ||= byPerson
-    if (title === told) return
-    told = title
+    if (title === emitted) return
+    emitted = title
     emit({ type: 'title', title })
   }
 }
