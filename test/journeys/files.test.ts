@@ -12,7 +12,7 @@ t.test('a file is found by its content and edited, and a newer version on the ma
   await to('files')
   await page.getByRole('searchbox').fill('readState')
   await page.getByRole('radio', { name: 'Text' }).check()
-  await page.getByText('1 hit').click()
+  await page.getByText('1 match').click()
   await page.getByRole('heading', { level: 1, name: 'callback.js' }).waitFor()
   await device.press('Edit')
   const area = page.getByLabel('Edit callback.js')

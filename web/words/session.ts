@@ -113,7 +113,7 @@ const english = {
   planNow: 'now',
   planOpen: 'open',
   found: (hits: number, files: number) =>
-    `${plural(hits, { one: '1 hit', other: `${hits} hits` })}, ${plural(files, { one: '1 file', other: `${files} files` })}`,
+    `${plural(hits, { one: '1 match', other: `${hits} matches` })}, ${plural(files, { one: '1 file', other: `${files} files` })}`,
   linesRead: (first: number, last: number) => (first === last ? `line ${first}` : `lines ${first}–${last}`),
   openFile: 'Open file',
   moreHits: (count: number) => plural(count, { one: '1 more line', other: `${count} more lines` }),

@@ -146,7 +146,7 @@ const english = {
   asPattern: 'Regular expression',
   nothingFound: (query: string) => `Nothing found for “${query}”`,
   foundCut: 'There are more results. Type more to narrow them down.',
-  hits: (count: number) => plural(count, { one: '1 hit', other: `${count} hits` }),
+  hits: (count: number) => plural(count, { one: '1 match', other: `${count} matches` }),
   hiddenFiles: (count: number) => plural(count, { one: '1 hidden entry', other: `${count} hidden entries` }),
   copyPath: 'path',
   mention: 'Mention in chat',
