@@ -115,7 +115,7 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['lib/wrapper/run/run.ts', 'better-sqlite3', true],
   ['lib/wrapper/session/turns.ts', '../run/run.ts'],
   ['lib/wrapper/agents/acp/acp.ts', '../../session/session.ts'],
-  ['lib/wrapper/uplink/uplink.ts', '../session/narrator.ts'],
+  ['lib/wrapper/uplink/uplink.ts', '../session/output/narrator.ts'],
   ['lib/wrapper/home/session-folder.ts', '../uplink/live.ts'],
   ['sqlite/store.ts', '../lib/server/ids.ts'],
   ['web/ui/button.tsx', '../core/router.ts'],

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 
@@ -52,7 +52,7 @@ const withoutAccount: Record<string, readonly string[]> = {
 }
 
 t.test('every store method that touches account data takes the account first, by its type [I6]', async t => {
-  const methods = methodsOf(readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8')))
+  const methods = methodsOf(globSync('**/*.ts', { cwd: folder }).map(file => readFileSync(join(folder, file), 'utf8')))
   t.ok(methods.size > 40, `${methods.size} methods`)
   const known = Object.values(withoutAccount).flat()
   const others = [...methods].filter(([name, first]) => first !== 'account: AccountId' && !known.includes(name))
