@@ -1,13 +1,13 @@
-import type { Test } from 'tap'
 import { accountTopic, type Bus, type BusEvent, instanceTopic, revocationTopic } from '../../lib/bus/bus.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
+import type { Check } from '../contracts/check.ts'
 
 /**
  * Opens one more instance's end of the same bus; it is closed with the test. What an end could not deliver to one of its
  * listeners goes to `onError`.
  */
-export type BusPlace = (t: Test) => (on?: { onError: (error: unknown) => void }) => Promise<Bus>
+export type BusPlace = (t: Check) => (on?: { onError: (error: unknown) => void }) => Promise<Bus>
 
 const topic = accountTopic(v.parse(ids.accountId, 'ada'))
 const other = accountTopic(v.parse(ids.accountId, 'grace'))
@@ -16,7 +16,7 @@ const other = accountTopic(v.parse(ids.accountId, 'grace'))
 const event = (number: number): BusEvent => ({ type: 'call-dropped', id: String(number) })
 
 /** What every bus keeps. `instances` says how many ends of one bus can be open at a time. */
-export function busContract(t: Test, place: BusPlace, { instances }: { instances: 'one' | 'many' }): void {
+export function busContract(t: Check, place: BusPlace, { instances }: { instances: 'one' | 'many' }): void {
   t.test('a listener gets what is published on its topic, and nothing else', async t => {
     const bus = await place(t)()
     const heard = await record(bus, topic)

@@ -10,7 +10,7 @@ busContract(
   t,
   t => {
     const bus = failingBus()
-    return async (on = { onError: error => t.error(error) }) => {
+    return async (on = { onError: error => t.fail(String(error)) }) => {
       const end = bus.open(on)
       t.teardown(() => end.close())
       return end

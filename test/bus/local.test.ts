@@ -5,7 +5,7 @@ import { busContract } from './contract.ts'
 busContract(
   t,
   t =>
-    async (on = { onError: error => t.error(error) }) => {
+    async (on = { onError: error => t.fail(String(error)) }) => {
       const bus = openLocalBus(on)
       t.teardown(() => bus.close())
       return bus

@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import type { Check } from '../contracts/check.ts'
 import { accessKeyContract } from './contract/access-keys.ts'
 import { artifactContract } from './contract/artifacts.ts'
 import { attachmentContract } from './contract/attachments.ts'
@@ -25,7 +25,7 @@ import { turnContract } from './contract/turns.ts'
 import { usageContract } from './contract/usage.ts'
 
 /** What every driver of `Store` keeps. `place` makes an empty place for a store; opening it again finds what was stored. */
-export function storeContract(t: Test, place: StorePlace): void {
+export function storeContract(t: Check, place: StorePlace): void {
   for (const part of [
     signInContract,
     signUpContract,

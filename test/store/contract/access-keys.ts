@@ -1,9 +1,9 @@
-import type { Test } from 'tap'
+import type { Check } from '../../contracts/check.ts'
 import { found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 
 const machine = machineId('laptop')
 
-export function accessKeyContract(t: Test, place: StorePlace): void {
+export function accessKeyContract(t: Check, place: StorePlace): void {
   t.test('an access key is created once for a session on a machine, and its version increments [X4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

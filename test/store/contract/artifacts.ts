@@ -1,7 +1,7 @@
-import type { Test } from 'tap'
 import type { ArtifactId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
+import type { Check } from '../../contracts/check.ts'
 import { found, newAccount, openFor, type StorePlace, sealed } from './kit.ts'
 
 const artifactId = (text: string) => v.parse(ids.artifactId, text)
@@ -16,7 +16,7 @@ const draft = (id: ArtifactId, more: object = {}) => ({
 const part = (expected: number, value: string) => ({ expected, value: sealed(value) })
 const one = artifactId('one')
 
-export function artifactContract(t: Test, place: StorePlace): void {
+export function artifactContract(t: Check, place: StorePlace): void {
   t.test('an artifact is found or created under its own id, at version 1', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

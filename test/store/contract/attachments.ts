@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Test } from 'tap'
 import type { AccountId, AttachmentId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { found, newAccount, newSession, openFor, type StorePlace, sha256 } from './kit.ts'
 
 const newName = () => v.parse(ids.attachmentId, `${randomUUID()}.enc`)
@@ -35,7 +35,7 @@ async function upload(store: Store, account: AccountId): Promise<Place> {
   return place
 }
 
-export function attachmentContract(t: Test, place: StorePlace): void {
+export function attachmentContract(t: Check, place: StorePlace): void {
   t.test('pieces are accepted in order, each once, and read back from any offset', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

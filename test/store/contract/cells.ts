@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { AccountId, Sealed } from '../../../lib/protocol/wire/ids.ts'
 import type { Cell, CellRef } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
-export function cellContract(t: Test, place: StorePlace): void {
+export function cellContract(t: Check, place: StorePlace): void {
   t.test('settings start empty at version 0', async t => {
     const store = await openFor(t, place)
     t.same(await store.readSettings(await newAccount(store, 'ann')), { version: 0, value: null })

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { type Changes, mostRemovalsKept } from '../../../lib/store/changes.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 import { everythingOf, Replica, read, step } from './replica.ts'
 
 const kvKey = (text: string) => v.parse(ids.kvKey, text)
 
-export function changeContract(t: Test, place: StorePlace): void {
+export function changeContract(t: Check, place: StorePlace): void {
   t.test('a reader who repeats its request, with pages of any size, ends with every row as it is [S1]', async t => {
     const store = await openFor(t, place)
     let round = 0

@@ -1,6 +1,6 @@
-import type { Test } from 'tap'
 import type { AccountId, DeviceId, SessionId, TokenId } from '../../../lib/protocol/wire/ids.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import {
   deviceId,
   draft,
@@ -49,7 +49,7 @@ const questions: Record<string, (store: Store, caller: AccountId, named: Named) 
   'readMessages backwards': (store, caller, { session }) => store.readMessages(caller, session, { before: 100, limit: 10 })
 }
 
-export function isolationContract(t: Test, place: StorePlace): void {
+export function isolationContract(t: Check, place: StorePlace): void {
   t.test('an id of another account is answered like a missing one, and changes nothing [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Test } from 'tap'
 import type { AccountId, MachineId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import type { SignIn } from '../../../lib/store/access/sign-in.ts'
 import type { Message, MessageDraft, TokenDraft, TokenKind } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 
 /** Makes an empty place and returns the way to open it, which a test may do again after closing. */
-export type StorePlace = (t: Test) => () => Promise<Store>
+export type StorePlace = (t: Check) => () => Promise<Store>
 
 export const sealed = (text: string) => v.parse(ids.sealed, text)
 export const localId = (text: string) => v.parse(ids.localId, text)
@@ -19,7 +19,7 @@ export const tokenId = (text: string) => v.parse(ids.tokenId, text)
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
 /** Opens a store in a new place and closes it after the test. */
-export async function openFor(t: Test, place: StorePlace): Promise<Store> {
+export async function openFor(t: Check, place: StorePlace): Promise<Store> {
   const store = await place(t)()
   t.teardown(() => store.close())
   return store

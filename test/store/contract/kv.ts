@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import type { KvChange } from '../../../lib/store/kv.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { newAccount, openFor, type StorePlace, sealed } from './kit.ts'
 
 const kvKey = (text: string) => v.parse(ids.kvKey, text)
@@ -14,7 +14,7 @@ const change = (key: string, value: string | null, version = -1): KvChange => ({
   version
 })
 
-export function kvContract(t: Test, place: StorePlace): void {
+export function kvContract(t: Check, place: StorePlace): void {
   t.test('a key starts at version 0, counts up, and continues counting after removal', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

@@ -1,7 +1,7 @@
-import type { Test } from 'tap'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 const now = Date.UTC(2026, 10, 22)
@@ -11,7 +11,7 @@ const restored = { endedTokens: [], holdLoginsUntil: 0, now }
 const farAbove = 1_000_000
 
 /** Most clients know no epochs: what was given out after the backup must never mean something else. */
-export function lifeContract(t: Test, place: StorePlace): void {
+export function lifeContract(t: Check, place: StorePlace): void {
   t.test('after a restore no seq is assigned twice, even if the same backup is restored again [O6]', async t => {
     const open = async (): Promise<number[]> => {
       const store = await openFor(t, place)

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { MessageDraft } from '../../../lib/store/rows.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, found, newAccount, newSession, openFor, readAll, type StorePlace } from './kit.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-export function messageContract(t: Test, place: StorePlace): void {
+export function messageContract(t: Check, place: StorePlace): void {
   t.test('a batch is numbered in order, and its counters move with it [O3] [D4]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
@@ -7,6 +6,7 @@ import { mostRemovalsKept } from '../../../lib/store/changes.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
 import type { CellRef } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import {
   deviceId,
   draft,
@@ -41,7 +41,7 @@ const namedTokenOf = (account: AccountId) => tokenId(`named token of ${account}`
 const theSameKey = 'the same key'
 const keyed = (account: AccountId) => ({ device: { id: phoneOf(account), publicKey: theSameKey } })
 
-export function namesakeContract(t: Test, place: StorePlace): void {
+export function namesakeContract(t: Check, place: StorePlace): void {
   for (const whose of ['first', 'second'] as const) {
     t.test(`with identical names everywhere, actions of the ${whose} of two accounts do not affect the other [I1] [I3]`, async t => {
       const store = await openFor(t, place)

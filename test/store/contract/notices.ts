@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import { notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
 import * as v from '../../../lib/schema.ts'
 import type { DeliveryDraft, DueDelivery, NoticeDraft } from '../../../lib/store/notices.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { deviceId, newAccount, newSession, openFor, type StorePlace, sessionId, signInAs, tokenDraft } from './kit.ts'
 
 const session = sessionId('s')
@@ -48,7 +48,7 @@ async function accountWithPhone(store: Store, name: string, token = 'WebPush[x]'
   return { account, device }
 }
 
-export function noticeContract(t: Test, place: StorePlace): void {
+export function noticeContract(t: Check, place: StorePlace): void {
   t.test('a notice is claimed by one worker, held, and claimed again if that never returns', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')

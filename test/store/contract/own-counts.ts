@@ -1,10 +1,10 @@
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { mostRemovalsKept } from '../../../lib/store/changes.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, newAccount, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 
 const small = sealed('x')
@@ -12,7 +12,7 @@ const key = (name: string) => v.parse(ids.kvKey, name)
 const written = (name: string) => [{ key: key(name), value: small, version: -1 }]
 
 /** What is counted for one account is not counted for another. */
-export function ownCountContract(t: Test, place: StorePlace): void {
+export function ownCountContract(t: Check, place: StorePlace): void {
   t.test('usage is counted per account [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]

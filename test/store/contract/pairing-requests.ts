@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import type { PairingRequestDraft } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000
@@ -28,7 +28,7 @@ interface Real {
 }
 type Command = fc.AsyncCommand<Model, Real>
 
-export function pairingRequestContract(t: Test, place: StorePlace): void {
+export function pairingRequestContract(t: Check, place: StorePlace): void {
   t.test(
     'a pairing request with a check code is approved once, and fetched only with its secret, unchanged until it expires [A7]',
     async t => {

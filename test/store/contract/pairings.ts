@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingPoll, PairingPolled } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000
@@ -27,7 +27,7 @@ interface Real {
 }
 type Command = fc.AsyncCommand<Model, Real>
 
-export function pairingContract(t: Test, place: StorePlace): void {
+export function pairingContract(t: Check, place: StorePlace): void {
   t.test('a request is answered once and delivered once, to its creator only, reports a second fetch once, and expires [A7]', async t => {
     const store = await openFor(t, place)
     const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])

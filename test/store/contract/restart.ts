@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import type { Check } from '../../contracts/check.ts'
 import {
   draft,
   machineId,
@@ -13,7 +13,7 @@ import {
   tokenDraft
 } from './kit.ts'
 
-export function restartContract(t: Test, place: StorePlace): void {
+export function restartContract(t: Check, place: StorePlace): void {
   t.test('a reopened store continues its clock and numbers', async t => {
     const open = place(t)
     const store = await open()

@@ -1,7 +1,7 @@
-import type { Test } from 'tap'
+import type { Check } from '../../contracts/check.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, readAll, type StorePlace, sealed, sessionId } from './kit.ts'
 
-export function rowContract(t: Test, place: StorePlace): void {
+export function rowContract(t: Check, place: StorePlace): void {
   t.test('a tag names one session, which a repeat returns unchanged', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')

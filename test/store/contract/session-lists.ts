@@ -1,8 +1,8 @@
-import type { Test } from 'tap'
 import type { SessionId } from '../../../lib/protocol/wire/ids.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, newAccount, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 
-export function sessionListContract(t: Test, place: StorePlace): void {
+export function sessionListContract(t: Check, place: StorePlace): void {
   t.test("sessions with a recent keepalive are listed, latest first, and only the caller's own [I1]", async t => {
     const { store, ann, eve } = await withSessions(t, place)
     const mark = (id: string, at: number, active = true) =>
@@ -48,7 +48,7 @@ export function sessionListContract(t: Test, place: StorePlace): void {
   })
 }
 
-async function withSessions(t: Test, place: StorePlace) {
+async function withSessions(t: Check, place: StorePlace) {
   const store = await openFor(t, place)
   const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
   const open = (id: SessionId) => store.openSession(ann, { id, tag: id, metadata: sealed('m'), agentState: null, dataKey: null, now: 1 })

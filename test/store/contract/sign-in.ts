@@ -1,8 +1,8 @@
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
+import type { Check } from '../../contracts/check.ts'
 import { newAccount, openFor, type StorePlace, sha256, signInAs, tokenDraft, tokenId } from './kit.ts'
 
-export function signInContract(t: Test, place: StorePlace): void {
+export function signInContract(t: Check, place: StorePlace): void {
   t.test('a new key creates an account, and the same key finds it again', async t => {
     const store = await openFor(t, place)
     t.equal(await store.hasAccounts(), false)

@@ -1,14 +1,14 @@
-import type { Test } from 'tap'
 import { artifactId, attachmentId, kvKey } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
 import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 const nothing = { sessions: 0, messages: 0, bytes: { messages: 0, attachments: 0, artifacts: 0, state: 0 } }
 const artifact = { id: v.parse(artifactId, 'a'), header: sealed('ab'), body: sealed('cd'), dataKey: sealed('e'), now: 1 }
 
-export function storageContract(t: Test, place: StorePlace): void {
+export function storageContract(t: Check, place: StorePlace): void {
   t.test('storage is counted as messages, bytes and state, and decreases with removals [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]

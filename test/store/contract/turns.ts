@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import type { Check } from '../../contracts/check.ts'
 import { draft, newAccount, openFor, readAll, type StorePlace, sealed, sessionId, signInAs } from './kit.ts'
 
 type Step = (store: Store, account: AccountId) => Promise<unknown>
 
-export function turnContract(t: Test, place: StorePlace): void {
+export function turnContract(t: Check, place: StorePlace): void {
   t.test('concurrent writes each end as if alone [D4]', async t => {
     const [together, alone] = [await openFor(t, place), await openFor(t, place)]
     let round = 0

@@ -1,5 +1,5 @@
-import type { Test } from 'tap'
 import type { SessionId } from '../../../lib/protocol/wire/ids.ts'
+import type { Check } from '../../contracts/check.ts'
 import { newAccount, newSession, openFor, type StorePlace, sessionId } from './kit.ts'
 
 const hour = 3_600_000
@@ -13,7 +13,7 @@ const report = (session: SessionId | null, key: string, now: number, total: numb
 })
 const everything = { session: null, from: 0, to: 1e15, bucketMs: hour }
 
-export function usageContract(t: Test, place: StorePlace): void {
+export function usageContract(t: Check, place: StorePlace): void {
   t.test('a report replaces the one with the same session and key, and keeps its id and creation time', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
