@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-const entries = { afield: 'lib/index.ts', 'afield/client': 'lib/client/index.ts' }
+const entries = {
+  afield: 'lib/index.ts',
+  'afield/client': 'lib/client/index.ts',
+  'afield/contracts': 'test/contracts/index.ts'
+}
+/** Its schemas are described field by field in `docs/protocol.md`. */
+const protocol = 'lib/protocol/index.ts'
 
 /** The content of `docs/api.md`: every public name with its declaration, as the compiler emits it for embedders. */
 export function apiPage(): string {
@@ -11,15 +17,21 @@ export function apiPage(): string {
   const out = mkdtempSync(join(root, 'build/api-'))
   try {
     emitDeclarations(out)
-    const parts = Object.entries(entries).map(([name, entry]) => `## \`${name}\`\n\n${namesOf(out, entry).join('\n')}`)
-    return `<!-- Made by \`node build.mjs docs\` from the declarations of lib/index.ts and lib/client/index.ts. -->
+    const parts = Object.entries(entries).map(([name, entry]) => `## \`${name}\`\n\n${declarationsOf(out, entry).join('\n')}`)
+    return `<!-- Made by \`node build.mjs docs\` from the declarations of the entry points of the package. -->
 
 # Public names
 
 A change here affects everyone who embeds Afield. The options of \`createServer\` are in [options.md](options.md), the wire format in
 [protocol.md](protocol.md).
 
-${parts.join('\n')}`
+${parts.join('\n')}
+## \`afield/protocol\`
+
+The schemas of [protocol.md](protocol.md) and of the content of messages, with their types: ${namesOf(out, protocol)
+      .map(name => `\`${name}\``)
+      .join(', ')}.
+`
   } finally {
     rmSync(out, { recursive: true })
   }
@@ -27,7 +39,7 @@ ${parts.join('\n')}`
 
 function emitDeclarations(out: string): void {
   const config = join(out, 'tsconfig.json')
-  const files = Object.values(entries).map(entry => relative(out, join(root, entry)))
+  const files = [...Object.values(entries), protocol].map(entry => relative(out, join(root, entry)))
   const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir: out }
   writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', files, include: [], exclude: [], compilerOptions }))
   const compiler = [process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', config]
@@ -39,9 +51,14 @@ function emitDeclarations(out: string): void {
   } catch {}
 }
 
+function declarationsOf(out: string, entry: string): string[] {
+  return namesOf(out, entry).map(name => `#### ${name}\n\n\`\`\`ts\n${declarationOf(out, entry, name)}\n\`\`\`\n`)
+}
+
 function namesOf(out: string, entry: string): string[] {
-  const names = listsOf(read(out, entry), 'export').flatMap(({ names }) => names)
-  return names.toSorted().map(name => `#### ${name}\n\n\`\`\`ts\n${declarationOf(out, entry, name)}\n\`\`\`\n`)
+  return listsOf(read(out, entry), 'export')
+    .flatMap(({ names }) => names)
+    .toSorted()
 }
 
 /** The declaration of a public name, found by following re-exports from file to file. */

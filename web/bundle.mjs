@@ -124,8 +124,8 @@ function scriptsOfFirstLoad({ outputs }, first, seen = new Set()) {
   return [...seen]
 }
 
-/** The licence of every package with code in the app. */
-function licencesOf({ inputs }) {
+/** The licence of every package with code in a bundle, and of the app's icons. */
+export function licencesOf({ inputs }) {
   const packages = new Set(Object.keys(inputs).flatMap(path => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []))
   const parts = [...packages].sort().map(name => {
     const folder = at('node_modules', name)

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleApp, filesUnder, isAppStale, kB } from '../../web/bundle.mjs'
+import { bundleApp, filesUnder, isAppStale, kB, licencesOf } from '../../web/bundle.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
@@ -13,40 +13,90 @@ const isWindows = process.platform === 'win32'
 
 const forNode = { absWorkingDir: root, bundle: true, platform: 'node', target: 'node22', legalComments: 'none', logLevel: 'warning' }
 
-/** The package for embedders: ES modules that leave their dependencies to npm, with declarations, the SQL and the app. */
+/** The package for embedders: ES modules that leave their dependencies to npm, with declarations, the SQL, the app and the pages. */
 export async function library() {
   const { build, stop } = await import('esbuild')
   rmSync(at('dist'), { recursive: true, force: true })
-  const esm = { ...forNode, format: 'esm', packages: 'external', splitting: true, chunkNames: 'chunk-[hash]', sourcemap: true }
-  await build({
-    ...esm,
-    entryPoints: { library: 'lib/index.ts', 'node-version': 'lib/node-version.ts', client: 'lib/client/index.ts', afield: 'bin/afield.ts' },
-    outdir: 'dist/lib'
-  })
+  const manifest = libraryManifest()
+  const external = Object.keys(manifest.dependencies)
+  const esm = { ...forNode, format: 'esm', external, splitting: true, chunkNames: 'chunk-[hash]', sourcemap: true, metafile: true }
+  const programs = { library: 'lib/index.ts', 'node-version': 'lib/node-version.ts', afield: 'bin/afield.ts' }
+  const { metafile } = await build({ ...esm, entryPoints: { ...programs, ...doors }, outdir: 'dist/lib' })
   // An older Node.js must say so in one sentence, before it loads a package that it cannot run.
   writeFileSync(at('dist/lib/index.js'), "import './node-version.js'\nexport * from './library.js'\n")
-  await build({ ...esm, platform: 'browser', entryPoints: { client: 'lib/client/index.ts' }, outdir: 'dist/browser' })
+  const { client, protocol } = doors
+  await build({ ...esm, platform: 'browser', entryPoints: { client, protocol }, outdir: 'dist/browser' })
   await stop()
   declarations()
   for (const { name } of readdirSync(at('sqlite'), { withFileTypes: true }))
     if (name.endsWith('.sql')) cpSync(at('sqlite', name), at('dist/sqlite', name))
   cpSync(at('build/web'), at('dist/web'), { recursive: true })
-  for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md']) if (existsSync(at(file))) cpSync(at(file), at('dist', file))
-  writeFileSync(at('dist/package.json'), `${JSON.stringify(libraryManifest(), null, 2)}\n`)
+  for (const file of ['LICENSE', 'CHANGELOG.md']) cpSync(at(file), at('dist', file))
+  for (const part of ['examples', ...pages.map(page => `docs/${page}`)]) cpSync(at(part), at('dist', part), { recursive: true })
+  writeFileSync(at('dist/README.md'), fromAbove(readFileSync(at('docs/package.md'), 'utf8')))
+  writeFileSync(at('dist/licences.txt'), licencesOf(metafile))
+  writeFileSync(at('dist/package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   console.log(`dist/ ${kB(filesUnder(at('dist')).reduce((sum, file) => sum + statSync(file).size, 0))}`)
 }
 
+/** What can be imported from the package besides the server. */
+const doors = { client: 'lib/client/index.ts', protocol: 'lib/protocol/index.ts', contracts: 'test/contracts/index.ts' }
+
+/** The pages that concern who uses the package. */
+const pages = [
+  'embedding.md',
+  'options.md',
+  'api.md',
+  'protocol.md',
+  'behaviour.md',
+  'operations.md',
+  'notifications.md',
+  'threats.md',
+  'decisions'
+]
+
+/** A page of `docs/` whose links hold one folder higher. */
+function fromAbove(page) {
+  return page.replaceAll(/\]\((?=[\w-]+\.md)/g, '](docs/').replaceAll('](../', '](')
+}
+
 function libraryManifest() {
-  const { name, version, description, license, type, engines, dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
-  const client = { types: './types/lib/client/index.d.ts', browser: './browser/client.js', default: './lib/client.js' }
-  const exports = { '.': { types: './types/lib/index.d.ts', default: './lib/index.js' }, './client': client }
-  return { name, version, description, license, type, engines, exports, bin: { [name]: 'lib/afield.js' }, dependencies }
+  const { name, version, description, keywords, license, type, engines, dependencies } = JSON.parse(
+    readFileSync(at('package.json'), 'utf8')
+  )
+  const declared = source => `./types/${source.replace(/\.ts$/, '.d.ts')}`
+  return {
+    name,
+    version,
+    description,
+    keywords,
+    license,
+    type,
+    engines,
+    exports: {
+      '.': { types: declared('lib/index.ts'), default: './lib/index.js' },
+      './client': { types: declared(doors.client), browser: './browser/client.js', default: './lib/client.js' },
+      './protocol': { types: declared(doors.protocol), browser: './browser/protocol.js', default: './lib/protocol.js' },
+      './contracts': { types: declared(doors.contracts), default: './lib/contracts.js' },
+      './package.json': './package.json'
+    },
+    // Named by declarations only: the code was bundled with the one or the other.
+    imports: {
+      '#crypto-engine': { types: declared('lib/crypto/engine-sodium.ts') },
+      '#crypto-signing': { types: declared('lib/crypto/engine-sodium.ts') }
+    },
+    bin: { [name]: 'lib/afield.js' },
+    files: ['lib', 'browser', 'types', 'sqlite', 'web', 'docs', 'examples', 'licences.txt', 'CHANGELOG.md'],
+    sideEffects: ['./lib/index.js', './lib/node-version.js', './lib/afield.js'],
+    dependencies
+  }
 }
 
 function declarations() {
   const config = at('build/tsconfig.json')
   const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '..', outDir: '../dist/types' }
-  writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', include: ['../lib'], exclude: [], compilerOptions }))
+  const files = ['lib/index.ts', ...Object.values(doors)].map(source => `../${source}`)
+  writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', files, include: [], exclude: [], compilerOptions }))
   execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', config], { stdio: 'inherit' })
 }
 

@@ -93,6 +93,8 @@ export const rooms: Record<string, Room> = {
   'client/sealed': { files: ['lib/client/sealed/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: [] },
   'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: [] },
 
+  // What `afield/protocol` gives; the parts of ours take what they need from its files.
+  'protocol/index': { files: ['lib/protocol/index.ts'], rooms: ['protocol/sealed'], packages: [] },
   'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: [] },
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: ['schema'], packages: [] },
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['@noble/ciphers', '@noble/curves', '@noble/hashes'] },
