@@ -99,7 +99,7 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['lib/server/edge/http/handlers.ts', '../../../store/rows.ts'],
   ['lib/server/edge/socket/events.ts', '../../../store/open.ts', true],
   ['lib/server/edge/listen/listener.ts', '../../../store/quotas.ts'],
-  ['lib/server/control/users.ts', '../../store/signup.ts'],
+  ['lib/server/control/users.ts', '../../store/access/signup.ts'],
   ['lib/server/hub/hub.ts', '../edge/socket/engineio.ts'],
   ['lib/server/hub/hub.ts', '../actions/sessions/messages.ts'],
   ['lib/server/chores/presence.ts', '../actions/sessions/messages.ts'],

@@ -47,7 +47,7 @@ const mostBodilessPerS = 200
  */
 export class Outflow {
   readonly #clock: Clock
-  readonly #sendQueue: Budget
+  readonly #unread: Budget
   readonly #onError: (error: unknown) => void
   #sent = 0
   #late: (() => void)[] = []
@@ -55,7 +55,7 @@ export class Outflow {
 
   constructor({ clock, unread, onError }: { clock: Clock; unread: Budget; onError: (error: unknown) => void }) {
     this.#clock = clock
-    this.#sendQueue = unread
+    this.#unread = unread
     this.#onError = onError
   }
 
@@ -125,7 +125,7 @@ export class Outflow {
       onLeft?.()
       return
     }
-    const share = this.#sendQueue.share(owner)
+    const share = this.#unread.share(owner)
     if (!share.take(total)) {
       response.close()
       return
