@@ -6,15 +6,15 @@ import { socketPath } from '../../protocol/wire/handshake.ts'
 import { Budget } from '../budget.ts'
 import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './http/admission.ts'
+import { AnswerSender, Client } from './http/answer-sender.ts'
 import { openExchange } from './http/exchange.ts'
 import { type HttpDeps, serveRoutes } from './http/http.ts'
-import { Client, Outflow } from './http/outflow.ts'
 import { ReadQueue } from './http/read-queue.ts'
 import { notFound } from './http/reply.ts'
 import { createStaticFiles } from './http/static.ts'
 import { type StatusDeps, serveStatus } from './http/status.ts'
-import { Turn } from './http/turn.ts'
 import { welcome } from './http/welcome.ts'
+import { WriteTurn } from './http/write-turn.ts'
 import { LargePacketSlots } from './listen/large-packet-slots.ts'
 import { ownListener, sharedListener } from './listen/listener.ts'
 import { createOwnAddress } from './listen/own-address.ts'
@@ -50,23 +50,23 @@ interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart if it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
-  deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
+  deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'answerSender' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
-    Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
+    Omit<StatusDeps, 'answerSender'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const listener = deps.app ? sharedListener(deps.app, options) : ownListener(options, deps)
   const { secure } = listener
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock, deps.onError)
   const isSecure = secure || options.publicUrl?.startsWith('https:') === true
-  const turn = new Turn(deps.onError)
+  const turn = new WriteTurn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
-  const outflow = new Outflow({ clock: deps.clock, unread: memory.answers, onError: deps.onError })
-  const files = createStaticFiles({ secure: isSecure, dev: options.dev, inFlight: deps.inFlight, outflow })
+  const answerSender = new AnswerSender({ clock: deps.clock, unread: memory.answers, onError: deps.onError })
+  const files = createStaticFiles({ secure: isSecure, dev: options.dev, inFlight: deps.inFlight, answerSender })
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
   const reads = new ReadQueue(deps.onError)
-  const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, reads, corsOrigin: options.corsOrigin }
+  const http = { ...deps, ...memory, turn, answerSender, ownAddress, strangers, reads, corsOrigin: options.corsOrigin }
   const largePacketSlots = new LargePacketSlots(options, deps)
   const connectionAdmission = new ConnectionAdmission({
     ...options,
@@ -113,7 +113,7 @@ export async function openEdge(
     polling.close()
     heartbeat.close()
     turn.end()
-    outflow.flush()
+    answerSender.flush()
     listener.close()
   }
   const { port, stopListening } = await listener.open(serveOn).catch(error => {
@@ -129,7 +129,7 @@ export async function openEdge(
 function answerPreflight(
   response: HttpResponse,
   request: HttpRequest,
-  { corsOrigin, outflow }: Pick<HttpDeps, 'corsOrigin' | 'outflow'>
+  { corsOrigin, answerSender }: Pick<HttpDeps, 'corsOrigin' | 'answerSender'>
 ): void {
   const asked = request.getHeader('access-control-request-headers')
   const client = new Client()
@@ -142,9 +142,9 @@ function answerPreflight(
       .writeHeader('access-control-allow-headers', asked === '' ? '*' : asked)
       .writeHeader('access-control-max-age', '600')
   }
-  if (!outflow.mayOmitBody()) outflow.send(response, client, { writeHead: () => writeHead('200 OK'), body: 'ok' })
+  if (!answerSender.mayOmitBody()) answerSender.send(response, client, { writeHead: () => writeHead('200 OK'), body: 'ok' })
   else {
-    outflow.sendAsIs(response, client, () => {
+    answerSender.sendAsIs(response, client, () => {
       writeHead('204 No Content')
       response.endWithoutBody()
     })

@@ -6,15 +6,15 @@ import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Logger } from '../../watch/log.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import type { InFlight } from '../listen/in-flight.ts'
+import { type AnswerSender, Client, mostAtOnce, sendPieces } from './answer-sender.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
-import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
-import type { Turn } from './turn.ts'
+import type { WriteTurn } from './write-turn.ts'
 
 export interface ExchangeDeps {
   corsOrigin: string
-  turn: Turn
-  outflow: Outflow
+  turn: WriteTurn
+  answerSender: AnswerSender
   inFlight: Pick<InFlight, 'begin'>
   /** The memory for large unread answers. */
   answers: Budget
@@ -50,7 +50,7 @@ export function openExchange(
   { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
   deps: ExchangeDeps
 ): Exchange {
-  const { turn, outflow, answers, corsOrigin, log, metrics } = deps
+  const { turn, answerSender, answers, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
   const leave = deps.inFlight.begin()
   let requestId: string | undefined
@@ -91,16 +91,16 @@ export function openExchange(
       if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
     }
     if (isHead) {
-      outflow.sendHead(response, client, { writeHead: writeWholeHead, length: Buffer.byteLength(text) })
+      answerSender.sendHead(response, client, { writeHead: writeWholeHead, length: Buffer.byteLength(text) })
       leave()
     } else if (status === 408 || status === 413 || status === 503) {
       // A body rejected while it arrived is not read to its end.
-      outflow.sendAsIs(response, client, () => {
+      answerSender.sendAsIs(response, client, () => {
         writeWholeHead()
         response.end(text, true)
         leave()
       })
-    } else outflow.send(response, client, { writeHead: writeWholeHead, body: text, owner, onLeft: leave })
+    } else answerSender.send(response, client, { writeHead: writeWholeHead, body: text, owner, onLeft: leave })
   }
   const sendLarge = (status: number, bytes: Buffer, owner: string) => {
     const share = answers.share(owner)

@@ -12,12 +12,12 @@ import { type LimitName, type Limits, leastBytes, limits, limitsOf } from '../..
 import type { OwnAddress } from '../listen/own-address.ts'
 import type { Routes } from '../listen/routes.ts'
 import type { Strangers } from '../listen/strangers.ts'
-import { Allowance } from './allowance.ts'
 import { BodyStream } from './body-stream.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import type { ReadQueue } from './read-queue.ts'
 import { addressOf, copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+import { RequestLimits } from './request-limits.ts'
 
 export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
@@ -90,7 +90,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   const range = binding.reply === bytesOut ? request.getHeader('range') : ''
   const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
 
-  const allowance = new Allowance(deps.limits, binding.limits, sender, network => deps.strangers.isKnown(network))
+  const requestLimits = new RequestLimits(deps.limits, binding.limits, sender, network => deps.strangers.isKnown(network))
 
   // The client's retry reaches the next server.
   if (!deps.isServing()) {
@@ -157,7 +157,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   function admitted(bearer: Bearer | undefined): Bearer | undefined {
     if (bearer === undefined && binding.auth !== 'none') throw failure('bad-token')
-    allowance.open(bearer, copied.contentLength)
+    requestLimits.open(bearer, copied.contentLength)
     return bearer
   }
 
@@ -179,7 +179,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   async function runInTurn(found: Bearer, body: Buffer): Promise<void> {
     if (client.isGone) return
     // Earlier requests may have used up the allowance with which it was admitted.
-    allowance.checkBytes(found)
+    requestLimits.checkBytes(found)
     await runAtOnce(found, body)
   }
 
@@ -220,13 +220,13 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   // An answer with the current value may be as long as any.
   function refuseAs(found: Bearer | undefined, error: unknown): void {
     const length = refuse(error, found?.account)
-    if (length > leastBytes) allowance.answered(found, length)
+    if (length > leastBytes) requestLimits.answered(found, length)
   }
 
   function respond(found: Bearer | undefined, reply: unknown): void {
     // The table says which routes answer with bytes.
     const length = binding.reply === bytesOut ? answerBytes(reply as BytesOut, range) : answer({ status: 200, body: reply }, found?.account)
-    allowance.answered(found, length)
+    requestLimits.answered(found, length)
   }
 }
 

@@ -4,7 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../../assets.ts'
 import type { InFlight } from '../listen/in-flight.ts'
 import { pathOf } from '../listen/routes.ts'
-import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
+import { type AnswerSender, Client, mostAtOnce, sendPieces } from './answer-sender.ts'
 
 interface StaticFiles {
   /** True if the path is the app's and was answered. */
@@ -30,7 +30,7 @@ interface StaticFilesDeps {
   /** The files are read again at every request, and the page is told. */
   dev: boolean
   inFlight: Pick<InFlight, 'begin'>
-  outflow: Outflow
+  answerSender: AnswerSender
 }
 
 const types: Record<string, string> = {
@@ -46,7 +46,7 @@ const types: Record<string, string> = {
 }
 
 /** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
-export function createStaticFiles({ secure, dev, inFlight, outflow }: StaticFilesDeps): StaticFiles {
+export function createStaticFiles({ secure, dev, inFlight, answerSender }: StaticFilesDeps): StaticFiles {
   const read = () => new Set(listAssets('web/'))
   const atStart = dev ? undefined : read()
   const fileByName = new Map<string, File>()
@@ -78,7 +78,7 @@ export function createStaticFiles({ secure, dev, inFlight, outflow }: StaticFile
       const file = find(path, request.getHeader('accept').includes('text/html') && !/^\/v\d+\//.test(path))
       if (!file) return false
       const form = (request.getHeader('accept-encoding').includes('br') && file.brotli) || file.plain
-      const isKnown = names(request.getHeader('if-none-match'), form.tag) && outflow.mayOmitBody()
+      const isKnown = names(request.getHeader('if-none-match'), form.tag) && answerSender.mayOmitBody()
       send(response, file, { form, isKnown, headOnly: method === 'HEAD' })
       return true
     }
@@ -94,13 +94,13 @@ export function createStaticFiles({ secure, dev, inFlight, outflow }: StaticFile
     const client = new Client()
     response.onAborted(() => client.left())
     if (how.isKnown) {
-      outflow.sendAsIs(response, client, () => {
+      answerSender.sendAsIs(response, client, () => {
         writeHead()
         response.endWithoutBody()
       })
-    } else if (how.headOnly) outflow.sendHead(response, client, { writeHead, length: body.length })
+    } else if (how.headOnly) answerSender.sendHead(response, client, { writeHead, length: body.length })
     else if (body.length > mostAtOnce) sendLarge(response, client, body, writeHead)
-    else outflow.send(response, client, { writeHead, body })
+    else answerSender.send(response, client, { writeHead, body })
   }
 
   // The bytes are in memory once, however many clients read them and however slowly.

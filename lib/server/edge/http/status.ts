@@ -4,7 +4,7 @@ import { programName, version } from '../../../assets.ts'
 import type { Backups } from '../../chores/backups.ts'
 import type { BackupState, Metrics } from '../../watch/metrics.ts'
 import { pathOf, type Routes } from '../listen/routes.ts'
-import { Client, type Outflow } from './outflow.ts'
+import { type AnswerSender, Client } from './answer-sender.ts'
 import { statusLine } from './reply.ts'
 
 /** A restarting server is back soon, and a disk may have space at any moment. */
@@ -18,7 +18,7 @@ export interface StatusDeps {
   /** Whether there is no account yet, so that the first needs the setup code. */
   needsSetupCode: () => Promise<boolean>
   metrics: Metrics
-  outflow: Outflow
+  answerSender: AnswerSender
   /** Undefined without scheduled backups. */
   backups?: Pick<Backups, 'state'> | undefined
   /** Undefined with metrics off. */
@@ -30,10 +30,10 @@ export interface StatusDeps {
  * closes and when its store cannot be read, to HEAD too; `/metrics` exists only for requests with its
  * token.
  */
-export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outflow, backups, scrape }: StatusDeps): void {
+export function serveStatus(app: Routes, { health, needsSetupCode, metrics, answerSender, backups, scrape }: StatusDeps): void {
   const running = { version: version(), program: programName() }
   serve(app, '/health', (response, request) => {
-    answerLater(response, request, { metrics, outflow }, async () => {
+    answerLater(response, request, { metrics, answerSender }, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, {
         status: is === 'ok' ? 'ok' : 'error',
@@ -46,7 +46,7 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outf
     })
   })
   serve(app, '/ready', (response, request) => {
-    answerLater(response, request, { metrics, outflow }, async () => {
+    answerLater(response, request, { metrics, answerSender }, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, is === 'ok' ? { ready: true } : { ready: false, reason: is })
     })
@@ -54,7 +54,7 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outf
   if (!scrape) return
   app.get('/metrics', (response, request) => {
     const mayRead = isToken(request.getHeader('authorization'), scrape.token)
-    answerLater(response, request, { metrics, outflow }, async () =>
+    answerLater(response, request, { metrics, answerSender }, async () =>
       mayRead
         ? { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await scrape.text() }
         : json(401, { error: 'Invalid token' })
@@ -85,7 +85,7 @@ function json(status: number, body: unknown): Told {
 function answerLater(
   response: HttpResponse,
   request: HttpRequest,
-  { metrics, outflow }: Pick<StatusDeps, 'metrics' | 'outflow'>,
+  { metrics, answerSender }: Pick<StatusDeps, 'metrics' | 'answerSender'>,
   tell: () => Promise<Told>
 ): void {
   const route = `GET ${pathOf(request)}`
@@ -99,8 +99,8 @@ function answerLater(
       response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
       if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
     }
-    if (!isHead) outflow.send(response, client, { writeHead, body: text })
-    else outflow.sendHead(response, client, { writeHead, length: Buffer.byteLength(text) })
+    if (!isHead) answerSender.send(response, client, { writeHead, body: text })
+    else answerSender.sendHead(response, client, { writeHead, length: Buffer.byteLength(text) })
   }
   tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
 }

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { pathOf } from '../listen/routes.ts'
-import { Client, type Outflow } from './outflow.ts'
+import { type AnswerSender, Client } from './answer-sender.ts'
 
 /** Happy's app accepts an address as a server if these words are at its root. */
 const words = 'Welcome to Happy Server!'
@@ -12,7 +12,7 @@ const words = 'Welcome to Happy Server!'
 export function welcome(
   response: HttpResponse,
   request: HttpRequest,
-  { corsOrigin, outflow }: { corsOrigin: string; outflow: Outflow }
+  { corsOrigin, answerSender }: { corsOrigin: string; answerSender: AnswerSender }
 ): boolean {
   const method = request.getCaseSensitiveMethod()
   if (pathOf(request) !== '/' || (method !== 'GET' && method !== 'HEAD')) return false
@@ -28,7 +28,7 @@ export function welcome(
       .writeHeader('x-content-type-options', 'nosniff')
       .writeHeader('access-control-allow-origin', corsOrigin)
   }
-  if (method === 'GET') outflow.send(response, client, { writeHead, body: words })
-  else outflow.sendHead(response, client, { writeHead, length: words.length })
+  if (method === 'GET') answerSender.send(response, client, { writeHead, body: words })
+  else answerSender.sendHead(response, client, { writeHead, length: words.length })
   return true
 }

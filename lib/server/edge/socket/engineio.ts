@@ -2,7 +2,7 @@ import type { Clock } from '../../../async/clock.ts'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../../protocol/wire/handshake.ts'
 import type { CloseReason } from '../../hub/connection.ts'
 import type { Frame } from '../../hub/frames.ts'
-import type { Turn, Writer } from '../http/turn.ts'
+import type { Writer, WriteTurn } from '../http/write-turn.ts'
 import type { PacketSize } from '../listen/packet-sizes.ts'
 import type { AdmittedConnection } from './connection-admission.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
@@ -60,7 +60,7 @@ export interface EngineHandler {
 
 export interface EngineDeps {
   heartbeat: Heartbeat
-  turn: Turn
+  turn: WriteTurn
   newId: () => string
   clock: Clock
   limits: 'default' | 'off'

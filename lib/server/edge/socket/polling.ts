@@ -5,10 +5,10 @@ import { Failure, failures } from '../../../protocol/wire/failures.ts'
 import type { Budget } from '../../budget.ts'
 import type { CloseReason } from '../../hub/connection.ts'
 import { type Frame, LargeFrame, pieceBytes } from '../../hub/frames.ts'
-import { Client, mostAtOnce, type Outflow, sendPieces } from '../http/outflow.ts'
+import { type AnswerSender, Client, mostAtOnce, sendPieces } from '../http/answer-sender.ts'
 import { statusLine } from '../http/reply.ts'
 import { lengthOf, readBody } from '../http/request.ts'
-import type { Turn } from '../http/turn.ts'
+import type { WriteTurn } from '../http/write-turn.ts'
 import type { PacketSize } from '../listen/packet-sizes.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import type { AdmittedConnection, ConnectionAdmission } from './connection-admission.ts'
@@ -33,7 +33,7 @@ export interface PollingClient {
   readonly transport: PollingTransport
 }
 
-type PollingTransportDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
+type PollingTransportDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: WriteTurn }
 
 /** Engine.IO packets in the answers of HTTP requests: they wait here until the client polls. */
 class PollingTransport implements Transport, Behind {
@@ -147,7 +147,7 @@ function bytesOf(parts: readonly Buffer[]): number {
 type PollingClientsDeps = EngineDeps & {
   corsOrigin: string
   bodies: Budget
-  outflow: Outflow
+  answerSender: AnswerSender
   connectionAdmission: ConnectionAdmission
   backlog: Backlog
   isServing: () => boolean
@@ -257,13 +257,13 @@ class PollingExchange {
   onAborted: (() => void) | undefined
   readonly #response: HttpResponse
   readonly #where: CrossOrigin
-  readonly #deps: { turn: Turn; outflow: Outflow }
+  readonly #deps: { turn: WriteTurn; answerSender: AnswerSender }
   readonly #client = new Client()
   #isOver = false
   /** A large answer is being sent. */
   #isLeaving = false
 
-  constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: Turn; outflow: Outflow }) {
+  constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: WriteTurn; answerSender: AnswerSender }) {
     this.#response = response
     this.#where = where
     this.#deps = deps
@@ -277,7 +277,7 @@ class PollingExchange {
 
   send(body: string | Uint8Array): void {
     const { owner } = this
-    this.#finish(() => this.#deps.outflow.send(this.#response, this.#client, { writeHead: () => this.#writeHead(), body, owner }))
+    this.#finish(() => this.#deps.answerSender.send(this.#response, this.#client, { writeHead: () => this.#writeHead(), body, owner }))
   }
 
   /**
@@ -317,7 +317,7 @@ class PollingExchange {
   }
 
   refuse(refusal: EngineRefusal, status?: string): void {
-    this.#finish(() => refuse(this.#response, this.#client, this.#deps.outflow, { refusal, where: this.#where, status }))
+    this.#finish(() => refuse(this.#response, this.#client, this.#deps.answerSender, { refusal, where: this.#where, status }))
   }
 
   #finish(send: () => void): void {

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import type { AnswerSender, Client } from '../http/answer-sender.ts'
 import type { Headers } from '../http/byte-answer.ts'
-import type { Client, Outflow } from '../http/outflow.ts'
 
 /** What Engine.IO answers to a request it cannot serve. */
 export interface EngineRefusal {
@@ -49,7 +49,7 @@ export interface CrossOrigin {
 export function refuse(
   response: HttpResponse,
   client: Client,
-  outflow: Outflow,
+  answerSender: AnswerSender,
   { refusal, where, status, headers = [] }: { refusal: EngineRefusal; where: CrossOrigin; status?: string | undefined; headers?: Headers }
 ): void {
   const body = JSON.stringify(refusal)
@@ -59,10 +59,10 @@ export function refuse(
     response.writeHeader('content-type', 'application/json')
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
-  if (status === undefined) outflow.send(response, client, { writeHead, body })
+  if (status === undefined) answerSender.send(response, client, { writeHead, body })
   else {
     // A body rejected while it arrived is not read to its end.
-    outflow.sendAsIs(response, client, () => {
+    answerSender.sendAsIs(response, client, () => {
       writeHead()
       response.end(body, true)
     })

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js'
 import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
+import { type AnswerSender, Client } from '../http/answer-sender.ts'
 import type { Headers } from '../http/byte-answer.ts'
-import { Client, type Outflow } from '../http/outflow.ts'
 import type { LargePacketSlots } from '../listen/large-packet-slots.ts'
 import { type PacketSize, packetSizes } from '../listen/packet-sizes.ts'
 import { pathOf } from '../listen/routes.ts'
@@ -26,7 +26,7 @@ interface WebSocketDeps extends EngineDeps {
   connectionAdmission: ConnectionAdmission
   largePacketSlots: LargePacketSlots
   backlog: Backlog
-  outflow: Outflow
+  answerSender: AnswerSender
   corsOrigin: string
 }
 
@@ -126,7 +126,12 @@ interface Begun {
 
 /** Undefined if rejected. Values needed later are copied, because the request is only valid during the call. */
 function beginUpgrade(
-  { polling, connectionAdmission, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'connectionAdmission' | 'outflow' | 'corsOrigin'>,
+  {
+    polling,
+    connectionAdmission,
+    answerSender,
+    corsOrigin
+  }: Pick<WebSocketDeps, 'polling' | 'connectionAdmission' | 'answerSender' | 'corsOrigin'>,
   response: HttpResponse,
   request: HttpRequest
 ): Begun | undefined {
@@ -161,6 +166,6 @@ function beginUpgrade(
   function turnAway(why: EngineRefusal, how: { status?: string; headers?: Headers } = {}): void {
     const asker = new Client()
     response.onAborted(() => asker.left())
-    refuse(response, asker, outflow, { refusal: why, where, ...how })
+    refuse(response, asker, answerSender, { refusal: why, where, ...how })
   }
 }

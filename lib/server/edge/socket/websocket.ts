@@ -173,18 +173,18 @@ export class WebSocketTransport implements Transport, Behind {
     this.#deps.turn.piece(() => this.#sendPiece(this.#sendQueue))
   }
 
-  #sendPiece(unread: SendQueue | undefined): void {
+  #sendPiece(queue: SendQueue | undefined): void {
     this.#isInLine = false
-    if (!unread || this.#isClosed || this.#ending) return
+    if (!queue || this.#isClosed || this.#ending) return
     this.#ws.cork(() => {
       let room = pieceBytes
-      for (let piece = unread.take(room); piece; piece = room > 0 ? unread.take(room) : undefined) {
+      for (let piece = queue.take(room); piece; piece = room > 0 ? queue.take(room) : undefined) {
         this.#send(piece)
         room -= typeof piece === 'string' ? piece.length : piece.bytes.length
       }
     })
     this.#count()
-    if (this.#ws.getBufferedAmount() === 0) unread.read()
+    if (this.#ws.getBufferedAmount() === 0) queue.read()
     this.#goOn()
   }
 

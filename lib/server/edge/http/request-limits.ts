@@ -4,7 +4,7 @@ import { isOfBytes, type LimitName, type Limits, leastBytes, limits } from '../.
 import type { Sender } from './request.ts'
 
 /** The limits that one request counts against, from the table of limits. */
-export class Allowance {
+export class RequestLimits {
   readonly #counter: Limits
   readonly #names: readonly LimitName[]
   readonly #sender: Sender

@@ -45,7 +45,7 @@ const mostBodilessPerS = 200
  * library proceeds no further, and closes a connection that has already sent the next request. Clients that
  * send one request at a time never notice.
  */
-export class Outflow {
+export class AnswerSender {
   readonly #clock: Clock
   readonly #unread: Budget
   readonly #onError: (error: unknown) => void

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { Turn } from '../../../../lib/server/edge/http/turn.ts'
+import { WriteTurn } from '../../../../lib/server/edge/http/write-turn.ts'
 
 t.test('a failure on one connection does not keep others from their data', async t => {
   const met: unknown[] = []
   const done: string[] = []
-  const turn = new Turn(error => met.push(error))
+  const turn = new WriteTurn(error => met.push(error))
   const fail = (why: string) => () => {
     throw why
   }
@@ -19,7 +19,7 @@ t.test('a failure on one connection does not keep others from their data', async
 
 t.test('a frame for a connection already written in this turn is sent in the next', t => {
   const written: string[] = []
-  const turn = new Turn(t.error)
+  const turn = new WriteTurn(t.error)
   const early = { frames: ['one'], flush: () => written.push(...early.frames.splice(0)) }
   const late = {
     // One that has to be closed is told of to those that stay.
@@ -38,7 +38,7 @@ t.test('a frame for a connection already written in this turn is sent in the nex
 
 t.test('pieces take turns: a fixed number per turn of the event loop, in order of request, and answers do not wait for them', async t => {
   const done: number[] = []
-  const turn = new Turn(t.error)
+  const turn = new WriteTurn(t.error)
   for (let number = 0; number < 80; number += 1) turn.piece(() => done.push(number))
   turn.answer(() => done.push(-1))
   await new Promise(resolve => setImmediate(resolve))

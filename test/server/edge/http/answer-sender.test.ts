@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
-import { Client, Outflow } from '../../../../lib/server/edge/http/outflow.ts'
+import { AnswerSender, Client } from '../../../../lib/server/edge/http/answer-sender.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { signUp } from '../../../kit/person.ts'
 import { startServer, startServerProcess } from '../../../kit/server.ts'
@@ -102,12 +102,12 @@ t.test('of many requests sent at once the first are answered, and others get the
 t.test('an answer continues where the client stopped reading, and no memory is held once it was sent [B6]', t => {
   const unread = new Budget(100)
   const nothing = { usual: 0, kept: 0 }
-  const outflow = new Outflow({ clock: manualClock(), unread, onError: t.error })
+  const answerSender = new AnswerSender({ clock: manualClock(), unread, onError: t.error })
   const { response, got, room, drain } = narrowResponse()
   let left = 0
   const body = 'abcdéfgh'.repeat(5)
   room(10)
-  outflow.send(response, new Client(), { writeHead() {}, body, owner: 'ada', onLeft: () => left++ })
+  answerSender.send(response, new Client(), { writeHead() {}, body, owner: 'ada', onLeft: () => left++ })
   t.notOk(unread.roomFor('ada', nothing, 10), 'half of what there is belongs to one account')
   for (const bytes of [0, 1, 20]) {
     room(bytes)
@@ -124,11 +124,11 @@ t.test('an answer continues where the client stopped reading, and no memory is h
 
 t.test('when memory is short, clients with unread answers are closed, and those that disconnect hold nothing [B6]', t => {
   const unread = new Budget(100)
-  const outflow = new Outflow({ clock: manualClock(), unread, onError: t.error })
+  const answerSender = new AnswerSender({ clock: manualClock(), unread, onError: t.error })
   const send = () => {
     const client = new Client()
     const { response, isClosed } = narrowResponse()
-    outflow.send(response, client, { writeHead() {}, body: 'x'.repeat(40), owner: 'ada' })
+    answerSender.send(response, client, { writeHead() {}, body: 'x'.repeat(40), owner: 'ada' })
     return { client, isClosed }
   }
   const first = send()
@@ -142,7 +142,7 @@ t.test('when memory is short, clients with unread answers are closed, and those 
 
 t.test('a failure while sending late answers does not stop the others', t => {
   const met: unknown[] = []
-  const outflow = new Outflow({ clock: manualClock(), unread: new Budget(100), onError: error => met.push(error) })
+  const answerSender = new AnswerSender({ clock: manualClock(), unread: new Budget(100), onError: error => met.push(error) })
   const sent: number[] = []
   for (let at = 0; at < 35; at++) {
     const { response, room } = narrowResponse()
@@ -151,10 +151,10 @@ t.test('a failure while sending late answers does not stop the others', t => {
       if (at === 33) throw 'fail'
       sent.push(at)
     }
-    outflow.send(response, new Client(), { writeHead, body: 'x' })
+    answerSender.send(response, new Client(), { writeHead, body: 'x' })
   }
   t.equal(sent.length, 32)
-  outflow.flush()
+  answerSender.flush()
   t.same(sent.slice(32), [32, 34])
   t.same(met, ['fail'])
   t.end()
@@ -162,8 +162,8 @@ t.test('a failure while sending late answers does not stop the others', t => {
 
 t.test('answers without a body, which cannot be seen unread, are limited per second', t => {
   const clock = manualClock()
-  const outflow = new Outflow({ clock, unread: new Budget(100), onError: t.error })
-  const allowed = () => Array.from({ length: 300 }, () => outflow.mayOmitBody()).filter(Boolean).length
+  const answerSender = new AnswerSender({ clock, unread: new Budget(100), onError: t.error })
+  const allowed = () => Array.from({ length: 300 }, () => answerSender.mayOmitBody()).filter(Boolean).length
   t.equal(allowed(), 200)
   clock.advance(1_000)
   t.equal(allowed(), 200)
@@ -214,7 +214,7 @@ function narrowResponse() {
     }
   }
   return {
-    // Of the library's response it has what Outflow calls.
+    // Of the library's response it has what AnswerSender calls.
     response: response as unknown as HttpResponse,
     got,
     room(bytes: number) {

@@ -12,7 +12,7 @@ const mostPieces = 32
  * one per frame, and a sender's answer still follows the frames that its message caused. Large data is sent
  * in pieces, with all connections taking turns, so that nobody waits for it.
  */
-export class Turn {
+export class WriteTurn {
   #writers = new Set<Writer>()
   #answers: (() => void)[] = []
   #pieces: (() => void)[] = []
