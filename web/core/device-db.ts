@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, type IDBPTransaction, openDB } from 'idb'
 import type { Draft, Journal } from '../../lib/client/index.ts'
-import { keeping } from './free-space.ts'
+import { withSpaceCheck } from './free-space.ts'
 
 /**
  * The storage of this device. Every value is sealed with an AES-GCM key that the browser stores as non-extractable: a copy of the
@@ -124,7 +124,7 @@ async function look(db: IDBPDatabase<Schema>, entry: string): Promise<Seen> {
 /** False if the key is gone, or the entry has changed since it was read: nothing was written. */
 async function put(db: IDBPDatabase<Schema>, entry: string, key: DeviceKey, value: unknown, seen?: Seen): Promise<boolean> {
   const sealed = await seal(key.key, value, entry)
-  return keeping(async () => {
+  return withSpaceCheck(async () => {
     const writing = db.transaction(['keys', 'sealed'], 'readwrite')
     const isStill = (await writing.objectStore('keys').getKey(key.name)) !== undefined && (!seen || (await isAsSeen(writing, entry, seen)))
     if (isStill) await writing.objectStore('sealed').put(sealed, entry)
@@ -166,7 +166,7 @@ async function deviceKey(db: IDBPDatabase<Schema>): Promise<DeviceKey> {
   const { store } = db.transaction('keys', 'readwrite')
   const first = await firstKey(store)
   if (first) return first
-  await keeping(async () => store.put(fresh.key, fresh.name))
+  await withSpaceCheck(async () => store.put(fresh.key, fresh.name))
   return fresh
 }
 
@@ -204,7 +204,7 @@ function journalIn(db: IDBPDatabase<Schema>): Journal {
     load: () => use(() => db.getAll('drafts')),
     append: drafts =>
       use(() =>
-        keeping(async () => {
+        withSpaceCheck(async () => {
           const writing = db.transaction('drafts', 'readwrite', { durability: 'strict' })
           await Promise.all([...drafts.map(draft => writing.store.add({ ...draft })), writing.done])
         })

@@ -10,12 +10,12 @@ const serverFullNow = signal(false)
 /** True while the server rejects messages of this account for lack of space; they wait here. */
 export const isServerFull: ReadonlySignal<boolean> = serverFullNow
 
-export function noteServerRoom(isFull: boolean): void {
+export function noteServerSpace(isFull: boolean): void {
   serverFullNow.value = isFull
 }
 
 /** Runs an action that stores something. Rejects as it does. */
-export async function keeping<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withSpaceCheck<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     const result = await work()
     fullNow.value = false

@@ -12,7 +12,7 @@ import { lists as words } from '../words/lists.ts'
 import { selected, selectThese, stopSelecting } from './selection.ts'
 
 // The code to call the server would triple what Home waits for.
-const puttingAway = () => import('../model/session/actions.ts')
+const sessionActions = () => import('../model/session/actions.ts')
 
 /** The actions for the selected sessions. `all`: those on the screen. */
 export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly string[] }) {
@@ -44,7 +44,7 @@ export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly s
               icon="archive"
               name={words.archive}
               isOff={ids.length === 0}
-              onPick={then(() => link && puttingAway().then(({ archive }) => archive(link, ids)))}
+              onPick={then(() => link && sessionActions().then(({ archive }) => archive(link, ids)))}
             />
             <Act icon="pin" name={allPinned ? words.unpin : words.pin} isOff={ids.length === 0} onPick={then(() => pin(ids, !allPinned))} />
             <Act
@@ -63,7 +63,7 @@ export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly s
               icon="undo-2"
               name={words.restore}
               isOff={ids.length === 0}
-              onPick={then(() => link && puttingAway().then(({ takeOut }) => takeOut(link, ids)))}
+              onPick={then(() => link && sessionActions().then(({ unarchive }) => unarchive(link, ids)))}
             />
             <Act icon="trash" name={words.delete} isOff={ids.length === 0} onPick={() => ask('delete')} />
           </>
@@ -91,7 +91,7 @@ function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; ids: re
   const act = () =>
     run(async () => {
       if (!link) return
-      const { deleteEach, endEach } = await puttingAway()
+      const { deleteEach, endEach } = await sessionActions()
       const done = isDelete ? await deleteEach(link, ids) : await endEach(link, ids)
       closeLayer()
       stopSelecting()

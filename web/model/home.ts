@@ -15,7 +15,7 @@ export function sessionOf(id: string): ReadonlySignal<SessionView | undefined> {
   return computed(() => home.value.sessions.get(id))
 }
 
-export function tellHome(event: HomeEvent): void {
+export function updateHome(event: HomeEvent): void {
   const before = homeNow.peek()
   const after = reduce(before, event)
   if (after === before) return
@@ -27,7 +27,7 @@ export function tellHome(event: HomeEvent): void {
 
 /** The person has read a session up to this message. */
 export function markSeen(id: string, seq: number): void {
-  tellHome({ type: 'seen', id, seq })
+  updateHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
   if (tellDevices) tellDevices(id, seq)
   else unsent.set(id, seq)
@@ -46,7 +46,7 @@ export function onMarked(listener: typeof markSeen | undefined): void {
 
 /** Pinned to the top of the list, only on this device. */
 export function pin(ids: readonly string[], isPinned: boolean): void {
-  tellHome({ type: 'pinned', ids, isPinned })
+  updateHome({ type: 'pinned', ids, isPinned })
   tellTabs({ type: 'pinned', ids, isPinned })
 }
 
@@ -54,7 +54,7 @@ export function pin(ids: readonly string[], isPinned: boolean): void {
 export async function restoreHome(): Promise<void> {
   const db = await deviceDb()
   const kept = await db.read('home')
-  if (isKept(kept)) tellHome({ type: 'restored', home: unpack(kept) })
+  if (isKept(kept)) updateHome({ type: 'restored', home: unpack(kept) })
 }
 
 interface Kept {

@@ -1,5 +1,5 @@
 import type { ServerLink } from './account/server-link.ts'
-import { home, onMarked, tellHome } from './home.ts'
+import { home, onMarked, updateHome } from './home.ts'
 import { followReadMarks } from './read-marks.ts'
 
 /** Syncs read marks between this device and the others, until closed. */
@@ -9,7 +9,7 @@ export function shareReadMarks({ rest, socket, vault, feed }: Pick<ServerLink, '
     socket,
     cipher: vault.settings,
     onMarks(marks) {
-      for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
+      for (const [id, seq] of marks) updateHome({ type: 'seen', id, seq })
     },
     // Until the server's list is loaded, any session may exist.
     isKnown: session => feed.state.type !== 'live' || home.peek().sessions.has(session)

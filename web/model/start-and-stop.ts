@@ -68,7 +68,7 @@ export async function stopDaemon(link: MachineLink, machine: string): Promise<bo
  * Waits until a new session is known here, and sends its first message, if there is one: like any other, so it is stored here until the server has it. If the session does not
  * become known in time, the message waits in its composer.
  */
-export async function sayFirst(
+export async function sendFirstMessage(
   link: Pick<ServerLink, 'cipherOf' | 'outbox' | 'feed' | 'socket'>,
   session: string,
   text: string,

@@ -13,7 +13,7 @@ import type { Trouble } from '../model/account/machine-call.ts'
 import { home } from '../model/home.ts'
 import { hasDaemon, isOurs, modelsOf, nameOfMachine, stateOfMachine } from '../model/machines.ts'
 import { newStart } from '../model/outbox/starts.ts'
-import { type AskedStart, sayFirst, startSession } from '../model/start-and-stop.ts'
+import { type AskedStart, sendFirstMessage, startSession } from '../model/start-and-stop.ts'
 import type { MachineView } from '../model/store.ts'
 import { StartLog } from '../session/machine/start-log.tsx'
 import { TroubleCard } from '../session/machine/trouble.tsx'
@@ -28,7 +28,7 @@ import { session as sessionWords } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
 import { AgentPicker, isReady } from './agent.tsx'
 import { folderToBegin, useChoices, useFolder } from './choices.ts'
-import { keepFirst } from './first-message.ts'
+import { storeFirstMessage } from './first-message.ts'
 import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './folder.tsx'
 import { FolderSheet } from './folder-sheet.tsx'
 import { recentOf } from './known-folders.tsx'
@@ -93,8 +93,8 @@ export function StartForm(props: {
     base: ''
   }
   const opened = async (id: string, asked?: AskedStart): Promise<Route> => {
-    await sayFirst(link, id, hasFiles ? '' : text, asked)
-    if (hasFiles && !(await keepFirst(link, id, text, files.chosen))) toast(words.firstFilesLost)
+    await sendFirstMessage(link, id, hasFiles ? '' : text, asked)
+    if (hasFiles && !(await storeFirstMessage(link, id, text, files.chosen))) toast(words.firstFilesLost)
     props.onStarted()
     return { name: 'session', id, view: [] }
   }

@@ -14,7 +14,7 @@ import { Sheet } from '../ui/sheet.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { notifications as words } from '../words/notifications.ts'
 import { HealthCard } from './health.tsx'
-import { takeChannelAway } from './new-channel.ts'
+import { removeWithUndo } from './new-channel.ts'
 
 /** All other channels of this account, their delivery rates, and ways to add one. */
 export function Channels({ channels }: Pick<NotificationContext, 'channels'>) {
@@ -100,7 +100,7 @@ function RemoveSheet({ context: { link, book }, channel, onClose }: { context: N
   const remove = () =>
     run(async () => {
       try {
-        const putBack = await takeChannelAway(link, channel)
+        const putBack = await removeWithUndo(link, channel)
         goFromLayer({ name: 'settings', page: 'notifications' })
         await book.read()
         if (putBack) offerUndo(words.removed, { undo: () => void putBack().then(book.read, () => {}) })

@@ -62,7 +62,7 @@ async function add(link: Link, kind: 'ntfy' | 'webhook', fields: Record<string, 
 }
 
 /** Removes a channel. Resolves to a function that restores it, if that is possible from here. */
-export async function takeChannelAway(link: Link, channel: Channel): Promise<(() => Promise<void>) | undefined> {
+export async function removeWithUndo(link: Link, channel: Channel): Promise<(() => Promise<void>) | undefined> {
   const token = await tokenOf(link, channel)
   await removeChannel(link, channel)
   return token === undefined

@@ -14,7 +14,7 @@ import { Channels, MissingElsewhere, nameOfChannel, OneChannel } from './channel
 import { EscalationSettings, unansweredSummary } from './escalation.tsx'
 import { InTheNotification, InUseMinutes, NotificationKinds } from './kinds.tsx'
 import { QuietHours, quietSummary } from './quiet.tsx'
-import { SavingWord, Unread, Unsaved } from './save-state.tsx'
+import { SaveState, Unread, Unsaved } from './save-state.tsx'
 import { Snooze } from './snooze.tsx'
 import { ThisDevice } from './this-device.tsx'
 
@@ -94,7 +94,7 @@ function Page(props: {
     <div class="screen">
       <Bar
         title={(context && props.named?.(context)) ?? props.title}
-        sub={<SavingWord book={book} />}
+        sub={<SaveState book={book} />}
         back={pathOf(parentOf(route.value))}
         keepBack
       />

@@ -1,4 +1,11 @@
-import { areNotificationsChanging, askNoMore, type Reach, reach, shouldAsk, turnOn } from '../model/notifications/device-notifications.ts'
+import {
+  areNotificationsChanging,
+  dismissPrompt,
+  type Reach,
+  reach,
+  shouldAsk,
+  turnOn
+} from '../model/notifications/device-notifications.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { alerts as words } from '../words/alerts.ts'
@@ -41,7 +48,7 @@ function Ways() {
     case 'denied':
       return (
         <>
-          <Button look="text" onClick={askNoMore}>
+          <Button look="text" onClick={dismissPrompt}>
             {words.gotIt}
           </Button>
           <ButtonLink look="quiet" href="/settings/notifications">
@@ -51,14 +58,14 @@ function Ways() {
       )
     case 'needs-home-screen':
       return (
-        <Button look="quiet" onClick={askNoMore}>
+        <Button look="quiet" onClick={dismissPrompt}>
           {words.gotIt}
         </Button>
       )
     default:
       return (
         <>
-          <Button look="text" onClick={askNoMore}>
+          <Button look="text" onClick={dismissPrompt}>
             {words.notNow}
           </Button>
           <Button look="quiet" onClick={() => void turnOn()} busy={areNotificationsChanging.value && words.turnOn}>

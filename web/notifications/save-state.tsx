@@ -5,7 +5,7 @@ import { words as app } from '../words/index.ts'
 import { notifications as words } from '../words/notifications.ts'
 
 /** Whether the choice is being saved or was saved, in a word. */
-export function SavingWord({ book }: { book: NotificationBook | undefined }) {
+export function SaveState({ book }: { book: NotificationBook | undefined }) {
   const word = savingWord(book?.saving.value)
   return (
     <span class={word === words.unsavedShort ? 'danger-t' : ''} role="status">

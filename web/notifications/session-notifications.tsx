@@ -5,7 +5,7 @@ import type { SessionFacts } from '../model/session/facts.ts'
 import { Choice } from '../ui/choice.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { SavingWord, Unread, Unsaved } from './save-state.tsx'
+import { SaveState, Unread, Unsaved } from './save-state.tsx'
 
 const choices = ['all', 'decisions', 'off'] as const
 
@@ -38,7 +38,7 @@ export function SessionNotifications({ facts: { id }, onClose }: { facts: Sessio
         <Unread type={reading?.type} again={() => void book?.read()} />
       )}
       <p class="hint">
-        {words.sessionHint} <SavingWord book={book} />
+        {words.sessionHint} <SaveState book={book} />
       </p>
     </Sheet>
   )

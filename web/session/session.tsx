@@ -4,7 +4,7 @@ import { isStale } from '../core/connection.ts'
 import { go } from '../core/router.ts'
 import { home, markSeen } from '../model/home.ts'
 import { lookAt } from '../model/session/absence.ts'
-import { takeOutWhenSaid } from '../model/session/actions.ts'
+import { unarchiveOnMessage } from '../model/session/actions.ts'
 import { factsOf } from '../model/session/facts.ts'
 import { Lazy } from '../ui/lazy.tsx'
 import { session as words } from '../words/session.ts'
@@ -42,7 +42,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
   const [offered, offer] = useState<Offered>()
   useEffect(() => lookAt(id), [id])
   // Sending a message from here unarchives the session.
-  useEffect(() => link?.onStored((_, stored) => void (stored === id && takeOutWhenSaid(link, id))), [link, id])
+  useEffect(() => link?.onStored((_, stored) => void (stored === id && unarchiveOnMessage(link, id))), [link, id])
 
   const known = session.value
   const wasKnown = useRef(false)

@@ -31,11 +31,11 @@ export async function readPeople({ rest }: Link): Promise<People | undefined> {
   }
 }
 
-export async function letIn({ rest }: Link, { fingerprint }: Applicant): Promise<void> {
+export async function approveApplicant({ rest }: Link, { fingerprint }: Applicant): Promise<void> {
   await rest.call('approveSignup', { params: { fingerprint } })
 }
 
-export async function turnAway({ rest }: Link, { fingerprint }: Applicant): Promise<void> {
+export async function rejectApplicant({ rest }: Link, { fingerprint }: Applicant): Promise<void> {
   await rest.call('rejectSignup', { params: { fingerprint } })
 }
 

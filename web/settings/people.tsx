@@ -15,7 +15,7 @@ import { toast } from '../ui/toast.tsx'
 import { people as words } from '../words/people.ts'
 import { agoInWords, fullTime } from '../words/time.ts'
 import { Loaded } from './loaded.tsx'
-import { type Applicant, type Invite, invite, letIn, type People, readPeople, revokeInvite, turnAway } from './people.ts'
+import { type Applicant, approveApplicant, type Invite, invite, type People, readPeople, rejectApplicant, revokeInvite } from './people.ts'
 
 const lookEveryMs = 10_000
 
@@ -87,10 +87,10 @@ function ApplicantRow({ applicant, again }: { applicant: Applicant; again(): voi
       </p>
       {hasFailed && <Problem title={words.notDone} text={words.notDoneText} />}
       <div class="acts">
-        <Button look="quiet" onClick={() => void decide(turnAway, words.turnedAway)} isOff={isBusy}>
+        <Button look="quiet" onClick={() => void decide(rejectApplicant, words.turnedAway)} isOff={isBusy}>
           {words.reject}
         </Button>
-        <Button look="primary" onClick={() => void decide(letIn, words.letIn)} busy={isBusy && words.deciding}>
+        <Button look="primary" onClick={() => void decide(approveApplicant, words.letIn)} busy={isBusy && words.deciding}>
           {words.approve}
         </Button>
       </div>

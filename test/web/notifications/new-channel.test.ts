@@ -8,7 +8,7 @@ import {
   newWebhookSecret,
   ntfyLink,
   readAddress,
-  takeChannelAway
+  removeWithUndo
 } from '../../../web/notifications/new-channel.ts'
 
 type Channel = ReplyOf<'readNotifications'>['channels'][number]
@@ -65,11 +65,11 @@ t.test('ntfy and a webhook are registered in the form that providers parse, and 
 
 t.test('a channel added here can be edited, and one added by another device cannot', async t => {
   const there = server([])
-  const putBack = await takeChannelAway(there.link, channel('c1', {}))
+  const putBack = await removeWithUndo(there.link, channel('c1', {}))
   t.same(there.removed, ['c1'])
   await putBack?.()
   t.same(there.added, ['Ntfy[whole]'])
-  t.equal(await takeChannelAway(there.link, channel('c1', { isOwn: false })), undefined)
+  t.equal(await removeWithUndo(there.link, channel('c1', { isOwn: false })), undefined)
 })
 
 t.test('an address without a topic gets a random one, and an invalid web address none', async t => {

@@ -6,7 +6,7 @@ import { noteLink } from '../../../web/core/connection.ts'
 import { startPreferences } from '../../../web/core/preferences.ts'
 import { startRouter } from '../../../web/core/router.ts'
 import { HomeScreen } from '../../../web/home/home.tsx'
-import { tellHome } from '../../../web/model/home.ts'
+import { updateHome } from '../../../web/model/home.ts'
 import { SubagentScreen } from '../../../web/session/log/subagent.tsx'
 import { OpenSession } from '../../../web/session/view.tsx'
 import { WorkScreen } from '../../../web/session/work/work.tsx'
@@ -38,7 +38,7 @@ const isFramed = params.has('framed')
 if (isFramed) {
   history.replaceState(null, '', places[params.get('story') ?? ''] ?? '/s/s1')
   startRouter()
-  tellHome({ type: 'restored', home: busyHome })
+  updateHome({ type: 'restored', home: busyHome })
   noteLink({ socket: 'live', feed: 'live' })
 }
 

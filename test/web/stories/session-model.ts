@@ -9,7 +9,7 @@ import type { AskedChoices } from '../../../web/model/session/choices.ts'
 import type { SessionFacts } from '../../../web/model/session/facts.ts'
 import type { Attaching } from '../../../web/model/session/files.ts'
 import type { Queued } from '../../../web/model/session/message-queue.ts'
-import type { FeedWord } from '../../../web/model/session/messages.ts'
+import type { LoadState } from '../../../web/model/session/messages.ts'
 import { type AskedOf, askedNothing, type SessionModel } from '../../../web/model/session/session.ts'
 import type { WaitingText } from '../../../web/model/session/texts.ts'
 import type { KnownMessage } from '../../../web/model/transcript/message.ts'
@@ -87,7 +87,7 @@ const facts: SessionFacts = {
 export interface Given {
   facts?: Partial<SessionFacts>
   transcript?: Transcript
-  feed?: FeedWord
+  feed?: LoadState
   requests?: OpenRequest[]
   answered?: Answered[]
   lives?: [string, { answer: MyAnswer; life: Life }][]

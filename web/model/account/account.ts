@@ -5,7 +5,7 @@ import { noteLink } from '../../core/connection.ts'
 import { type DeviceDb, deviceDb } from '../../core/device-db.ts'
 import { forgetLock } from '../../core/lock.ts'
 import { onTabs, tellTabs } from '../../core/tabs.ts'
-import { home, restoreHome, tellHome } from '../home.ts'
+import { home, restoreHome, updateHome } from '../home.ts'
 import { type AccountLink, openAccountLink } from './link.ts'
 import type { Live } from './live.ts'
 import { entry, isKept, isSameSignIn, isSignedIn, type KeptTokens, keptTokens, type SignIn, type StoredAccount } from './stored-account.ts'
@@ -219,7 +219,7 @@ const here = accountOfTab<Live>({
     // Without the stored rows the server sends them again.
     if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
   },
-  clearHome: () => tellHome({ type: 'cleared' }),
+  clearHome: () => updateHome({ type: 'cleared' }),
   forgetLock,
   tellTabs: () => tellTabs({ type: 'account-changed' })
 })
@@ -234,7 +234,7 @@ function deviceNameNow(): string | undefined {
 /** Reads the storage of this device, and connects. */
 export async function openAccount(): Promise<void> {
   onTabs(message => {
-    if (message.type === 'seen' || message.type === 'pinned') tellHome(message)
+    if (message.type === 'seen' || message.type === 'pinned') updateHome(message)
     else if (message.type === 'account-changed') void here.settle()
   })
   await here.settle()

@@ -23,11 +23,11 @@ import {
 import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
 import { isStale, noteLink, watchDevice } from '../../core/connection.ts'
 import { deviceDb } from '../../core/device-db.ts'
-import { noteServerRoom } from '../../core/free-space.ts'
+import { noteServerSpace } from '../../core/free-space.ts'
 import { isOn } from '../../core/preferences.ts'
-import { home, tellHome } from '../home.ts'
+import { home, updateHome } from '../home.ts'
 import { type DeviceQueue, openDeviceQueue } from '../outbox/kinds.ts'
-import { sayFirst, startSession } from '../start-and-stop.ts'
+import { sendFirstMessage, startSession } from '../start-and-stop.ts'
 import { followLines } from '../transcript/last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
 import { openPins } from './pins.ts'
@@ -116,7 +116,7 @@ export async function openLive(
     },
     onState: state => {
       // While retrying it has no more space than before.
-      if (state.type !== 'sending') noteServerRoom(state.type === 'waiting' && state.isFull)
+      if (state.type !== 'sending') noteServerSpace(state.type === 'waiting' && state.isFull)
       if (state.type === 'refused' && state.refusal.status === 401) ended()
     }
   })
@@ -140,10 +140,10 @@ export async function openLive(
   const queue = openDeviceQueue({
     isLinked: computed(() => !isStale.value),
     replies: { link, sessions, me: account.me },
-    starts: { link, machines: computed(() => home.value.machines), begin: startSession, say: sayFirst },
+    starts: { link, machines: computed(() => home.value.machines), begin: startSession, say: sendFirstMessage },
     continuations: {
       canSay: session => sessions.value.has(session) && cipherOf(session) !== undefined,
-      say: (session, text) => sayFirst(link, session, text)
+      say: (session, text) => sendFirstMessage(link, session, text)
     }
   })
   // Not needed before the first paint.
@@ -232,16 +232,16 @@ function openFeedInto({
     onChange(change) {
       switch (change.type) {
         case 'session':
-          return tellHome({ type: 'session', session: sessionView(vault, change.session) })
+          return updateHome({ type: 'session', session: sessionView(vault, change.session) })
         case 'machine':
-          return tellHome({ type: 'machine', machine: machineView(vault, change.machine) })
+          return updateHome({ type: 'machine', machine: machineView(vault, change.machine) })
         case 'session-removed':
           noteRemoval(change)
-          return tellHome(change)
+          return updateHome(change)
         case 'machine-removed':
-          return tellHome(change)
+          return updateHome(change)
         case 'listed':
-          return tellHome({
+          return updateHome({
             type: 'listed',
             sessions: new Set(feed.sessions.keys()),
             machines: new Set(feed.machines.keys()),
@@ -249,9 +249,9 @@ function openFeedInto({
             isWhole: change.isWhole
           })
         case 'older':
-          return tellHome(change)
+          return updateHome(change)
         case 'started-over':
-          tellHome(change)
+          updateHome(change)
           return startedOver()
         case 'settings':
           return
@@ -259,7 +259,7 @@ function openFeedInto({
     },
     onState(state) {
       noteLink({ feed: state.type })
-      if (state.type === 'live') tellHome({ type: 'confirmed', at: Date.now() })
+      if (state.type === 'live') updateHome({ type: 'confirmed', at: Date.now() })
       else if (wasLive) noteHeard(socket)
       wasLive = state.type === 'live'
       if (state.type === 'ended') ended()
@@ -271,7 +271,7 @@ function openFeedInto({
 
 // The account state is as current as the server's last message: after a sleep that is long ago.
 function noteHeard({ heardAt }: LiveSocket): void {
-  if (heardAt !== undefined) tellHome({ type: 'confirmed', at: heardAt })
+  if (heardAt !== undefined) updateHome({ type: 'confirmed', at: heardAt })
 }
 
 function added<Listener>(listeners: Set<Listener>, listener: Listener): () => void {

@@ -43,7 +43,7 @@ export const shouldAsk: ReadonlySignal<boolean> = computed(() => {
 })
 
 /** "Not now": from now on it is only in the settings. */
-export function askNoMore(): void {
+export function dismissPrompt(): void {
   isRefusedNow.value = false
   choose('later')
 }

@@ -1,6 +1,6 @@
 import { type Draft, giveUpDraft, newUserText, sealDraft } from '../../../lib/client/index.ts'
 import { home } from '../home.ts'
-import { type MessageLink, metaOf, openedOf, tellChange, type UnsentMessage } from './messages.ts'
+import { type MessageLink, metaOf, notifyChange, openedOf, type UnsentMessage } from './messages.ts'
 
 /** In sending order. An edit is shown in place of its message; those that cannot be decrypted here are omitted. */
 export function unsentMessages(link: MessageLink, drafts: readonly Draft[]): UnsentMessage[] {
@@ -43,7 +43,7 @@ export async function changeMessage(link: MessageLink, { session, localId }: Uns
   ]
   // Together, so that they are stored together and sent in this order.
   await Promise.all(again.map(draft => link.outbox.put(draft)))
-  tellChange({ session, localId, text })
+  notifyChange({ session, localId, text })
 }
 
 /** Withdraws it with everything queued behind it, except what is being sent. */

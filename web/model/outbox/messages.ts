@@ -27,7 +27,7 @@ export function onMessageChange(listener: (change: MessageChange) => void): () =
   return () => listeners.delete(listener)
 }
 
-export function tellChange(change: MessageChange): void {
+export function notifyChange(change: MessageChange): void {
   for (const listener of listeners) listener(change)
 }
 
@@ -41,7 +41,7 @@ export async function withdrawMessage(link: MessageLink, { session, localId }: P
   const text = drafts.filter(draft => draft.localId === localId)
   // If one of its files may have been sent, the text is sent too, and withdrawn after it.
   const isHere = text.length > 0 && (await takeBack(link, [...filesBefore(link, drafts, localId), ...text]))
-  tellChange({ session, localId, text: undefined })
+  notifyChange({ session, localId, text: undefined })
   // Otherwise the messages behind it would make it look lost.
   const isMissed = link.outbox.pending.some(draft => draft.session === session)
   const cipher = link.cipherOf(session)

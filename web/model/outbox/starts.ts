@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { ServerLink } from '../account/server-link.ts'
 import { hasDaemon } from '../machines.ts'
-import type { AskedStart, sayFirst, startSession } from '../start-and-stop.ts'
+import type { AskedStart, sendFirstMessage, startSession } from '../start-and-stop.ts'
 import type { MachineView } from '../store.ts'
 import type { EntryState, Kind } from './durable-queue.ts'
 
@@ -23,7 +23,7 @@ export interface StartSources {
   readonly link: Pick<ServerLink, 'socket' | 'feed' | 'cipherOf' | 'cipherOfMachine' | 'outbox'>
   readonly machines: ReadonlySignal<ReadonlyMap<string, MachineView>>
   readonly begin: typeof startSession
-  readonly say: typeof sayFirst
+  readonly say: typeof sendFirstMessage
 }
 
 export function newStart(given: Pick<WaitingStart, 'machine' | 'agent' | 'asked' | 'text'>): WaitingStart {

@@ -9,7 +9,7 @@ import { lists as words } from '../../words/lists.ts'
 import type { Live } from '../account/live.ts'
 import { noteEnding } from '../decisions/closed-decisions.ts'
 import { groups } from '../groups.ts'
-import { home, pin, tellHome } from '../home.ts'
+import { home, pin, updateHome } from '../home.ts'
 import { hasDaemon } from '../machines.ts'
 import { stopOnMachine } from '../start-and-stop.ts'
 import { changeMetadata } from './metadata.ts'
@@ -20,19 +20,19 @@ export async function archive(live: Live, ids: readonly string[]): Promise<void>
   const running = done.filter(id => home.peek().sessions.get(id)?.isActive === true)
   if (done.length === 0) return
   offerUndo(running.length > 0 ? words.archivedEnds(done.length) : words.archived(done.length), {
-    undo: () => void takeOut(live, done),
+    undo: () => void unarchive(live, done),
     later: () => void endEach(live, running.filter(isStillAway))
   })
 }
 
 /** Unarchives sessions, also those archived automatically: they count as idle from now. */
-export async function takeOut(live: Live, ids: readonly string[]): Promise<void> {
+export async function unarchive(live: Live, ids: readonly string[]): Promise<void> {
   await changeEach(live, ids, { archivedAt: null, restoredAt: trueNow() })
 }
 
 /** Sending a message in a session unarchives it. */
-export async function takeOutWhenSaid(live: Live, id: string): Promise<void> {
-  if (groups.peek().archived.some(session => session.id === id)) await takeOut(live, [id])
+export async function unarchiveOnMessage(live: Live, id: string): Promise<void> {
+  if (groups.peek().archived.some(session => session.id === id)) await unarchive(live, [id])
 }
 
 /** Ends the agents of these sessions; resolves to how many ended. */
@@ -60,7 +60,7 @@ export async function deleteEach(live: Live, ids: readonly string[]): Promise<nu
     try {
       if (home.peek().sessions.get(id)?.isActive === true) await endAgent(live, id)
       await live.rest.call('removeSession', { params: { id: v.parse(sessionId, id) } })
-      tellHome({ type: 'session-removed', id })
+      updateHome({ type: 'session-removed', id })
       pin([id], false)
       count++
     } catch {

@@ -12,7 +12,7 @@ export interface Draft {
 }
 
 /** The storage key for an automatic send of a session's draft, with its number of files. */
-export const leavesName = (session: string) => `draft-leaves.${session}`
+export const autoSendName = (session: string) => `draft-leaves.${session}`
 
 const keepAfterMs = 400
 
@@ -42,9 +42,9 @@ export function openDraft(id: string): Draft & { close(): void } {
     async takeLeaving() {
       try {
         const db = await deviceDb()
-        const files = await db.read(leavesName(id))
+        const files = await db.read(autoSendName(id))
         if (typeof files !== 'number') return undefined
-        await db.remove(leavesName(id))
+        await db.remove(autoSendName(id))
         return files
       } catch {
         return undefined

@@ -19,7 +19,7 @@ import { addMessages, addPartial, emptyTranscript, type Transcript } from '../tr
 import { openHistory } from './history.ts'
 
 /** `opening`: nothing is known yet. `stale`: the state when the connection was lost. */
-export type FeedWord = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
+export type LoadState = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
 
 const pageSize = 100
 /** Further behind than this, the newest page is read instead of everything missed. */
@@ -218,7 +218,7 @@ async function readBack(
 /** The page size of the server. */
 const mostAtOnce = 500
 
-function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): FeedWord {
+function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): LoadState {
   if (state === 'ended') return 'deleted'
   if (!isLinked) return 'stale'
   if (state === 'live') return 'live'

@@ -16,10 +16,10 @@ import { type AskedChoices, type ChoiceName, endFullAuto, openChoices } from './
 import { factsOf, hasComeBack, type SessionFacts } from './facts.ts'
 import { openFiles, type SessionFiles } from './files.ts'
 import { type Queued, queueOf } from './message-queue.ts'
-import { type FeedWord, openMessages } from './messages.ts'
+import { type LoadState, openMessages } from './messages.ts'
 import { type Stages, watchStages } from './stages.ts'
 import { openTexts, type SessionTexts } from './texts.ts'
-import { sayWatching } from './viewer.ts'
+import { reportViewing } from './viewer.ts'
 
 /** One open session: its state, and what a person can do in it. The screen uses nothing else. */
 export interface SessionModel extends SentAnswers {
@@ -27,7 +27,7 @@ export interface SessionModel extends SentAnswers {
   /** Undefined if this device knows no such session. */
   readonly facts: ReadonlySignal<SessionFacts | undefined>
   readonly transcript: ReadonlySignal<Transcript>
-  readonly feed: ReadonlySignal<FeedWord>
+  readonly feed: ReadonlySignal<LoadState>
   /** Whether there are messages before the first one loaded. */
   readonly older: ReadonlySignal<'none' | 'more' | 'loading' | 'failed'>
   readonly texts: SessionTexts
@@ -99,7 +99,7 @@ export function openSession(sources: SessionSources): SessionModel {
   const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
   const files = openFiles({ id, live, waitsFor: photoWaitsFor })
   const stages = watchStages(facts)
-  const watching = sayWatching({ id, live, facts })
+  const watching = reportViewing({ id, live, facts })
   const state = computed(() => session.value?.agentState ?? undefined)
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
   const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])

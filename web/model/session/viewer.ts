@@ -20,7 +20,7 @@ interface Watching {
 }
 
 /** Tells a session that it is on this screen: for people at its terminal, and so that growing text is sent here. */
-export function sayWatching({ id, live, facts }: WatchingSources): Watching {
+export function reportViewing({ id, live, facts }: WatchingSources): Watching {
   const viewer = newId()
   const isVisible = signal(document.visibilityState === 'visible')
   const follow = () => {

@@ -1,7 +1,7 @@
 import { type AccountFeed, type Cipher, type LiveSocket, openMessage, type Rest } from '../../../lib/client/index.ts'
 import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
 import { isOn } from '../../core/preferences.ts'
-import { home, tellHome } from '../home.ts'
+import { home, updateHome } from '../home.ts'
 import type { LastLine } from '../store.ts'
 import { endedIn, lineOf } from './last-line.ts'
 
@@ -89,8 +89,8 @@ interface News {
 }
 
 function tell(id: string, { line, ended }: News): void {
-  if (line) tellHome({ type: 'line', id, line })
-  for (const step of ended) tellHome({ type: 'step-ended', id, ...step })
+  if (line) updateHome({ type: 'line', id, line })
+  for (const step of ended) updateHome({ type: 'step-ended', id, ...step })
 }
 
 /** The line of the newest message that has one, and the steps that ended since. */

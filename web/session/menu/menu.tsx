@@ -3,7 +3,7 @@ import { go, route } from '../../core/router.ts'
 import { live } from '../../model/account/account.ts'
 import { groups } from '../../model/groups.ts'
 import { home, pin } from '../../model/home.ts'
-import { archive, takeOut } from '../../model/session/actions.ts'
+import { archive, unarchive } from '../../model/session/actions.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { onUse } from '../../ui/behavior/on-use.ts'
@@ -32,7 +32,7 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
   const isPinned = home.value.pinned.has(facts.id)
   const isAway = groups.value.archived.some(({ id }) => id === facts.id)
   const putAway = () => {
-    if (link) void (isAway ? takeOut(link, ids) : archive(link, ids))
+    if (link) void (isAway ? unarchive(link, ids) : archive(link, ids))
   }
   const items: MenuItem[] = [
     { icon: 'pencil', name: lists.rename, onPress: () => setOpen('rename') },

@@ -9,7 +9,7 @@ import { hasDaemon } from '../../model/machines.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { changeMetadata } from '../../model/session/metadata.ts'
 import type { SessionModel } from '../../model/session/session.ts'
-import { sayFirst } from '../../model/start-and-stop.ts'
+import { sendFirstMessage } from '../../model/start-and-stop.ts'
 import type { Said } from '../../model/transcript/fork-point.ts'
 import { SessionNotifications } from '../../notifications/session-notifications.tsx'
 import { Problem } from '../../ui/banner.tsx'
@@ -82,7 +82,7 @@ export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
       const outcome = await forkSession(link, machine.id, facts.id, after)
       if (outcome === 'not-there') return setTrouble({ type: 'failed', why: 'failed', says: lists.forkNotThere(facts.agentShort) })
       if (typeof outcome !== 'string') return setTrouble(outcome)
-      await sayFirst(link, outcome, '')
+      await sendFirstMessage(link, outcome, '')
       go({ name: 'session', id: outcome, view: [] }, 'replace')
     })
   return (

@@ -3,13 +3,13 @@ import { App } from '../../../../web/app/app.tsx'
 import { startClock } from '../../../../web/core/clock.ts'
 import { connection, lastingConnection } from '../../../../web/core/connection.ts'
 import { deviceDb } from '../../../../web/core/device-db.ts'
-import { keeping, noteServerRoom } from '../../../../web/core/free-space.ts'
+import { noteServerSpace, withSpaceCheck } from '../../../../web/core/free-space.ts'
 import { startLock } from '../../../../web/core/lock.ts'
 import { startPreferences } from '../../../../web/core/preferences.ts'
 import { startRouter } from '../../../../web/core/router.ts'
 import { openAccount } from '../../../../web/model/account/account.ts'
 import { noteFirstRun } from '../../../../web/model/account/first-run.ts'
-import { tellHome } from '../../../../web/model/home.ts'
+import { updateHome } from '../../../../web/model/home.ts'
 import { showAlert } from '../../../../web/model/notifications/alerts.ts'
 import { type AppStory, show } from './app-story.ts'
 import { answerFetches } from './fetches.ts'
@@ -69,12 +69,12 @@ async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, k
     ...(isKeyChecked === true && { keyCheckedAt: Date.now() }),
     isKeyInFile
   })
-  tellHome({ type: 'restored', home })
+  updateHome({ type: 'restored', home })
 }
 
 async function fill(what: 'server' | 'device'): Promise<void> {
-  if (what === 'server') noteServerRoom(true)
-  else await keeping(() => Promise.reject(new DOMException('', 'QuotaExceededError'))).catch(() => {})
+  if (what === 'server') noteServerSpace(true)
+  else await withSpaceCheck(() => Promise.reject(new DOMException('', 'QuotaExceededError'))).catch(() => {})
 }
 
 /** Waits until the screen shows the actual connection state, since it delays problems. */
