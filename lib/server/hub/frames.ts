@@ -10,16 +10,18 @@ type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 /** The largest amount written to a connection at a time; larger frames are sent in pieces of this size. */
 export const pieceBytes = 64 * 1024
 
-/** A frame too large for one piece: encoded once, and shared by all recipients. */
+/** A frame too large for one piece: encoded once, and shared by all recipients unless it is for one alone. */
 export class LargeFrame {
   /** In bytes. */
   readonly length: number
   /** How many connections it waits for; maintained by the backlog. */
   waitingFor = 0
-  #held: string | Buffer
+  #held: string | Buffer<ArrayBuffer>
+  readonly #isForOne: boolean
 
-  constructor(content: string | Buffer) {
+  constructor(content: string | Buffer<ArrayBuffer>, { isForOne = false }: { isForOne?: boolean } = {}) {
     this.#held = content
+    this.#isForOne = isForOne
     this.length = Buffer.byteLength(content)
   }
 
@@ -28,31 +30,39 @@ export class LargeFrame {
     if (typeof this.#held === 'string') this.#held = Buffer.from(this.#held)
     return this.#held
   }
+
+  /**
+   * A connection has sent it all. Memory that no other needs is freed at once: a few large calls waiting for the garbage
+   * collector would use much more than is unread.
+   */
+  sent(): void {
+    if (this.#isForOne && typeof this.#held !== 'string') this.#held.buffer.transfer(0)
+  }
 }
 
 export type Frame = string | LargeFrame
 
 /** The text as a frame that is in memory once, however many connections it is sent to. */
-export function largeFrom(text: string): Frame {
-  return text.length > pieceBytes ? new LargeFrame(text) : text
+export function largeFrom(text: string, to: { isForOne?: boolean } = {}): Frame {
+  return text.length > pieceBytes ? new LargeFrame(text, to) : text
 }
 
 /**
- * A packet with its arguments as JSON. If the last argument ends in a long text that needs no escapes, as calls and their
+ * A packet for one connection, with its arguments as JSON. If the last argument ends in a long text that needs no escapes, as calls and their
  * answers do, the text is copied as it is: escaping 20 MiB takes as long as everything else about a call.
  */
 export function packetFrame(start: string, args: readonly unknown[]): Frame {
   const body = args.at(-1)
   const [key, text] = (isObject(body) && Object.entries(body).at(-1)) || []
   if (!isObject(body) || key === undefined || typeof text !== 'string' || text.length <= pieceBytes || needsEscapes.test(text))
-    return largeFrom(start + JSON.stringify(args))
+    return largeFrom(start + JSON.stringify(args), { isForOne: true })
   const around = start + JSON.stringify([...args.slice(0, -1), { ...body, [key]: '' }])
   const before = Buffer.from(around.slice(0, -afterText.length))
   const bytes = Buffer.allocUnsafe(before.length + text.length + afterText.length)
   bytes.set(before)
   bytes.write(text, before.length, 'latin1')
   bytes.write(afterText, before.length + text.length)
-  return new LargeFrame(bytes)
+  return new LargeFrame(bytes, { isForOne: true })
 }
 
 const afterText = '"}]'

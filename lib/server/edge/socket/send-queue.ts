@@ -11,7 +11,7 @@ const busyMs = 5_000
 const busyTimes = 16
 
 /** A whole frame, or part of a large one. */
-export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: boolean }
+export type Piece = string | { bytes: Uint8Array; isFirst: boolean; isLast: boolean; of: LargeFrame }
 
 type SendQueueDeps = { clock: Pick<Clock, 'now'>; backlog: Backlog }
 
@@ -77,7 +77,7 @@ export class SendQueue {
     const isLast = end === frame.length
     this.#taken = end
     if (isLast) this.#leave(frame)
-    return { bytes: frame.bytes.subarray(start, end), isFirst: start === 0, isLast }
+    return { bytes: frame.bytes.subarray(start, end), isFirst: start === 0, isLast, of: frame }
   }
 
   /** The first frames whole, at least one and as many more as fit this many bytes. */
@@ -146,7 +146,7 @@ export class SendQueue {
       this.#addPing()
       return
     }
-    const kept = typeof frame === 'string' ? largeFrom(frame) : frame
+    const kept = typeof frame === 'string' ? largeFrom(frame, { isForOne: true }) : frame
     this.#frames.push(kept)
     if (typeof kept === 'string') this.#own += Buffer.byteLength(kept)
     else {

@@ -197,8 +197,10 @@ export class WebSocketTransport implements Transport, Behind {
   #send(piece: Piece): void {
     if (typeof piece === 'string') this.#ws.send(piece)
     else if (piece.isFirst) this.#ws.sendFirstFragment(piece.bytes)
-    else if (piece.isLast) this.#ws.sendLastFragment(piece.bytes)
-    else this.#ws.sendFragment(piece.bytes)
+    else if (piece.isLast) {
+      this.#ws.sendLastFragment(piece.bytes)
+      piece.of.sent()
+    } else this.#ws.sendFragment(piece.bytes)
   }
 
   #count(): void {

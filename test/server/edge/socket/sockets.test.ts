@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer as createListener } from 'node:net'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { LargeFrame } from '../../../../lib/server/hub/frames.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { next, signUp, type Untyped } from '../../../kit/person.ts'
 import { startServer, startServerProcess } from '../../../kit/server.ts'
@@ -224,6 +225,32 @@ t.test('a packet of many megabytes is accepted and forwarded', async t => {
   const { body } = await told
   t.ok(body.message.content.c === message)
   t.same(await other.emitWithAck('ping'), {}, 'and nobody was taken for slow')
+})
+
+t.test('memory of a large call is freed once its callee was sent it, and that of an update for many is not [B2]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const sessionId = await ada.openSession()
+  const [caller, callee] = [await ada.connect(), await ada.connect({ clientType: 'session-scoped', sessionId })]
+  const mib = 1024 * 1024
+  const params = 'x'.repeat(mib)
+  const sent = t.capture(LargeFrame.prototype, 'sent', LargeFrame.prototype.sent)
+  callee.on('rpc-request', (asked, answer) => answer(asked.params))
+  callee.emit('rpc-register', { method: `${sessionId}:echo` })
+  await callee.emitWithAck('ping')
+  t.same(await caller.emitWithAck('rpc-call', { method: `${sessionId}:echo`, params }), { ok: true, result: params })
+  const heard = Promise.all([caller, callee].map(socket => next(socket, 'update')))
+  await ada.send(sessionId, { localId: 'a', content: params })
+  t.same(
+    (await heard).map(({ body }) => body.message.content.c.length),
+    [mib, mib]
+  )
+  const left = sent().map(({ receiver }) => (receiver as LargeFrame).bytes.length)
+  t.same(left.slice(0, 2), [0, 0], 'the question and the answer')
+  t.same(
+    left.slice(2).map(bytes => bytes > mib),
+    [true, true]
+  )
 })
 
 t.test('the real client reconnects after a server restart, and calls work again [S1]', async t => {
