@@ -2,9 +2,9 @@ import type { Clock } from '../../async/clock.ts'
 import type { MachineId, SessionId } from '../../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../../protocol/wire/records.ts'
 import type { UpdateBody } from '../../protocol/wire/updates.ts'
-import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
+import { createRetrier, type Retrier } from '../link/retry.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import { ChangeReader } from './change-reader.ts'
 import { readOlderSessions } from './older-sessions.ts'
@@ -84,7 +84,7 @@ class Account implements AccountFeed {
   readonly #options: AccountFeedOptions
   readonly #rows: AccountRows
   readonly #end = new AbortController()
-  readonly #persistence: Persistence
+  readonly #retrier: Retrier
   readonly #reader: ChangeReader
   readonly #unlisten: (() => void)[]
   /** While lists or changes are being read. */
@@ -99,8 +99,8 @@ class Account implements AccountFeed {
     const { socket, onChange, clock, random } = options
     this.#options = options
     this.#rows = new AccountRows(onChange)
-    this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
-    this.#reader = new ChangeReader(options.rest, this.#persistence)
+    this.#retrier = createRetrier({ signal: this.#end.signal, clock, random })
+    this.#reader = new ChangeReader(options.rest, this.#retrier)
     this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
     this.#unlisten = [
       socket.onUpdate(({ body, createdAt }) => this.#hear(body, createdAt)),
@@ -111,7 +111,7 @@ class Account implements AccountFeed {
       socket.onState(state => {
         if (state.type !== 'live') return this.#settle()
         // Requests hanging on the lost connection are made again over the new one.
-        this.#persistence.restart()
+        this.#retrier.restart()
         this.#strangers.clear()
         this.#reader.reconnected()
         this.refresh()
@@ -194,7 +194,7 @@ class Account implements AccountFeed {
 
   async #readLists(meanwhile: Meanwhile): Promise<void> {
     const { rest } = this.#options
-    const [{ sessions }, machines, { settings, settingsVersion }] = await this.#persistence.attempt(signal =>
+    const [{ sessions }, machines, { settings, settingsVersion }] = await this.#retrier.attempt(signal =>
       Promise.all([
         rest.call('listSessions', {}, { signal }),
         rest.call('listMachines', {}, { signal }),
@@ -210,9 +210,9 @@ class Account implements AccountFeed {
     const removed = new Set<string>()
     this.#removedMeanwhile = removed
     const { rest, clock, random, onChange } = this.#options
-    const persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    const retrier = createRetrier({ signal: this.#end.signal, clock, random })
     try {
-      for await (const page of readOlderSessions(rest, persistence)) {
+      for await (const page of readOlderSessions(rest, retrier)) {
         const unknown = page.filter(({ id }) => !this.#rows.sessions.has(id) && !removed.has(id))
         for (const session of unknown) this.#rows.mergeSession(session)
         onChange({ type: 'older', sessions: unknown.map(({ id }) => id) })

@@ -1,7 +1,7 @@
 import type { ChangesReply } from '../../protocol/wire/routes/changes.ts'
-import type { Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
+import type { Retrier } from '../link/retry.ts'
 
 export type ChangedRows = Extract<ChangesReply, { complete: true }>
 
@@ -30,13 +30,13 @@ interface Place {
  */
 export class ChangeReader {
   readonly #rest: Pick<Rest, 'call'>
-  readonly #persistence: Persistence
+  readonly #retrier: Retrier
   #place: Place | undefined
   #tellsChanges = true
 
-  constructor(rest: Pick<Rest, 'call'>, persistence: Persistence) {
+  constructor(rest: Pick<Rest, 'call'>, retrier: Retrier) {
     this.#rest = rest
-    this.#persistence = persistence
+    this.#retrier = retrier
   }
 
   /** Another server may now answer at the same address. */
@@ -44,7 +44,7 @@ export class ChangeReader {
     this.#tellsChanges = true
   }
 
-  /** One call at a time. Rejects like `Persistence.attempt`. */
+  /** One call at a time. Rejects like `Retrier.attempt`. */
   async read(sink: ChangeSink): Promise<void> {
     if (this.#place && (await this.#readOn(this.#place, sink))) return
     // Read before everything else, so that concurrent changes come with the next read.
@@ -72,7 +72,7 @@ export class ChangeReader {
   async #ask(query: { since: number; began?: number; epoch?: string; limit: number }): Promise<ChangesReply | undefined> {
     if (!this.#tellsChanges) return undefined
     try {
-      return await this.#persistence.attempt(signal => this.#rest.call('readChanges', { query }, { signal }))
+      return await this.#retrier.attempt(signal => this.#rest.call('readChanges', { query }, { signal }))
     } catch (error) {
       if (!(error instanceof Refused && error.status === 404)) throw error
       this.#tellsChanges = false

@@ -1,8 +1,8 @@
 import type { Clock } from '../../async/clock.ts'
 import type { MessageRecord } from '../../protocol/wire/records.ts'
-import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
+import { createRetrier, type Retrier } from '../link/retry.ts'
 import type { LiveSocket } from '../link/socket.ts'
 
 export type FeedState =
@@ -73,7 +73,7 @@ class SessionFeed implements Feed {
   readonly #options: FeedOptions
   readonly #pageSize: number
   readonly #end = new AbortController()
-  readonly #persistence: Persistence
+  readonly #retrier: Retrier
   readonly #earlyBySeq = new Map<number, MessageRecord>()
   readonly #unlisten: (() => void)[]
   #waiting: PromiseWithResolvers<void> | undefined
@@ -85,7 +85,7 @@ class SessionFeed implements Feed {
     const { socket, session, after, pageSize = usualPageSize, clock, random } = options
     this.#options = options
     this.#pageSize = pageSize
-    this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    this.#retrier = createRetrier({ signal: this.#end.signal, clock, random })
     this.cursor = after === 'end' ? undefined : after
     this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
     // Listening comes before reading, so that nothing falls between the two [S2].
@@ -154,7 +154,7 @@ class SessionFeed implements Feed {
   /** A new connection: frames were missed, and a current read may hang on the lost one. */
   #readAgain(): void {
     this.#mustRead = true
-    this.#persistence.restart()
+    this.#retrier.restart()
     if (this.#isReading) this.#settle()
     else this.#readSoon()
   }
@@ -175,7 +175,7 @@ class SessionFeed implements Feed {
   /** Until a last page was requested after the last doubt. */
   async #readAll(): Promise<void> {
     let hasMore = true
-    while (hasMore || this.#mustRead) hasMore = await this.#persistence.attempt(signal => this.#readPage(signal))
+    while (hasMore || this.#mustRead) hasMore = await this.#retrier.attempt(signal => this.#readPage(signal))
   }
 
   /** True when more pages follow. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../async/clock.ts'
 import type { SessionRecord } from '../../protocol/wire/records.ts'
-import { createPersistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
+import { createRetrier } from '../link/retry.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import { ChangeReader } from './change-reader.ts'
 
@@ -26,8 +26,8 @@ interface SessionWatchOptions {
 export function watchSession(options: SessionWatchOptions): { close(): void } {
   const { rest, socket, session, onRow, onRemoved, onRefused, clock, random } = options
   const end = new AbortController()
-  const persistence = createPersistence({ signal: end.signal, clock, random })
-  const reader = new ChangeReader(rest, persistence)
+  const retrier = createRetrier({ signal: end.signal, clock, random })
+  const reader = new ChangeReader(rest, retrier)
   let isReading = false
   let mustRead = false
   let isBack = false
@@ -46,7 +46,7 @@ export function watchSession(options: SessionWatchOptions): { close(): void } {
       isBack = true
     },
     async readAll() {
-      tell((await persistence.attempt(signal => rest.call('listSessions', {}, { signal }))).sessions)
+      tell((await retrier.attempt(signal => rest.call('listSessions', {}, { signal }))).sessions)
     }
   }
 
@@ -64,7 +64,7 @@ export function watchSession(options: SessionWatchOptions): { close(): void } {
     if (socket.state.type !== 'live') return
     mustRead = true
     reader.reconnected()
-    persistence.restart()
+    retrier.restart()
     if (!isReading) {
       catchUp().catch(error => {
         if (end.signal.aborted) return

@@ -20,7 +20,7 @@ export interface Answering {
 }
 
 /** The methods this client answers, sent to the server at each connect until it has confirmed them. */
-interface AnswerDesk {
+interface CallAnswers {
   answer(method: string, handler: CallHandler): Answering
   /** The connection is live: registers everything on it. */
   connected(): void
@@ -37,10 +37,10 @@ interface Entry {
 }
 
 /** `tell` sends an event over the current connection. */
-export function createAnswerDesk(
+export function createCallAnswers(
   tell: (event: 'rpc-register' | 'rpc-unregister', method: string) => void,
   clock: Clock = systemClock
-): AnswerDesk {
+): CallAnswers {
   const entryByMethod = new Map<string, Entry>()
   let isConnected = false
   let cancelReminder = () => {}

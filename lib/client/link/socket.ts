@@ -5,7 +5,7 @@ import { type AckOf, type ClientEvent, events } from '../../protocol/wire/events
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Update } from '../../protocol/wire/updates.ts'
 import * as v from '../../schema.ts'
-import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
+import { type Answering, type CallHandler, createCallAnswers } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
 import { Listeners } from './listeners.ts'
 import { mayRetry, Unreachable } from './refusals.ts'
@@ -115,7 +115,7 @@ class Connection implements LiveSocket {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#backoff = createBackoff({ firstMs: firstRetryMs, longestMs: longestRetryMs, random: options.random ?? Math.random })
-    this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
+    this.#answers = createCallAnswers((event, method) => this.#line.emit(event, { method }), this.#clock)
     this.#signIn = createSocketSignIn(options)
     this.#line = this.#connect()
   }

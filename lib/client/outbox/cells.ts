@@ -1,8 +1,8 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import * as v from '../../schema.ts'
-import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
+import { createRetrier, type Retrier } from '../link/retry.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import type { SealedCell, WriteCell } from './cell-writers.ts'
 
@@ -65,7 +65,7 @@ class VersionedCell<Value> implements Cell<Value> {
 
   readonly #options: CellOptions<Value>
   readonly #end = new AbortController()
-  readonly #persistence: Persistence
+  readonly #retrier: Retrier
   readonly #unlisten: (() => void) | undefined
   #requests: Request<Value>[] = []
   #isWriting = false
@@ -73,10 +73,10 @@ class VersionedCell<Value> implements Cell<Value> {
   constructor(options: CellOptions<Value>) {
     const { cell, socket, clock, random } = options
     this.#options = options
-    this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    this.#retrier = createRetrier({ signal: this.#end.signal, clock, random })
     this.value = this.#read(cell)
     this.version = cell.version
-    this.#unlisten = socket?.onState(state => state.type === 'live' && this.#persistence.hurry())
+    this.#unlisten = socket?.onState(state => state.type === 'live' && this.#retrier.hurry())
   }
 
   update(change: (value: Value) => Value): Promise<Value> {
@@ -156,7 +156,7 @@ class VersionedCell<Value> implements Cell<Value> {
 
       const expected = this.version
       const value = this.#options.cipher.seal(next)
-      const outcome = await this.#persistence.attempt(() => this.#options.write(expected, value))
+      const outcome = await this.#retrier.attempt(() => this.#options.write(expected, value))
       // An attempt whose answer was lost may have been stored: then the conflict is with our own text.
       const isOurs = outcome.type === 'written' || (outcome.version === expected + 1 && outcome.value === value)
       if (isOurs) {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 import { pause } from '../../async/pause.ts'
 import type { MessageRecord } from '../../protocol/wire/records.ts'
-import { createPersistence, type Persistence } from '../link/persist.ts'
 import { Refused } from '../link/refusals.ts'
+import { createRetrier, type Retrier } from '../link/retry.ts'
 import type { LiveSocket } from '../link/socket.ts'
 import type { Draft } from '../sealed/messages.ts'
 import { draftKey, type Journal } from './journal.ts'
@@ -103,7 +103,7 @@ class JournaledOutbox implements Outbox {
 
   readonly #options: OutboxOptions
   readonly #end = new AbortController()
-  readonly #persistence: Persistence
+  readonly #retrier: Retrier
   readonly #unlisten: (() => void) | undefined
   /** A draft counts once the journal has it. */
   readonly #waiting: WaitingDrafts
@@ -125,7 +125,7 @@ class JournaledOutbox implements Outbox {
     const { clock, random, socket, limitBytes = usualLimitBytes } = options
     this.#waiting = createWaitingDrafts(left, limitBytes)
     this.#unlisten = socket?.onState(state => state.type === 'live' && this.wake())
-    this.#persistence = createPersistence({
+    this.#retrier = createRetrier({
       signal: this.#end.signal,
       clock,
       random,
@@ -173,12 +173,12 @@ class JournaledOutbox implements Outbox {
   }
 
   wake(): void {
-    if (this.#isFlushing) this.#persistence.hurry()
+    if (this.#isFlushing) this.#retrier.hurry()
     else this.#flush()
   }
 
   restart(): void {
-    if (this.#isFlushing) this.#persistence.restart()
+    if (this.#isFlushing) this.#retrier.restart()
     else this.#flush()
   }
 
@@ -297,7 +297,7 @@ class JournaledOutbox implements Outbox {
   /** The rejection, if the server will not accept this batch. */
   async #sendBatch(batch: readonly Draft[]): Promise<Refused | undefined> {
     try {
-      await this.#persistence.attempt(signal => this.#trySending(batch, signal))
+      await this.#retrier.attempt(signal => this.#trySending(batch, signal))
       return undefined
     } catch (error) {
       if (error instanceof Refused) return error

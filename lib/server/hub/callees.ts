@@ -12,11 +12,11 @@ export const answerWithinMs = 30_000
 
 type CallEvent = Extract<BusEvent, { type: 'call' }>
 type Result = Extract<BusEvent, { type: 'call-answered' }>['result']
-type CalleeHere = Extract<BusEvent, { type: 'callee-here' }>
+type Announcement = Extract<BusEvent, { type: 'callee-here' }>
 type CalleeEvent = Extract<BusEvent, { type: 'call' | 'callee-here' | 'call-dropped' }>
 
 /** The connections of one account at this instance that answer calls. */
-export interface CalleeDesk {
+export interface CalleeRegistry {
   /**
    * From now on the connection answers calls of the method, and the previous one, on any instance, no
    * longer does.
@@ -35,7 +35,7 @@ interface Callee {
   readonly since: number
 }
 
-export function createCalleeDesk({
+export function createCalleeRegistry({
   bus,
   topic,
   clock,
@@ -45,19 +45,19 @@ export function createCalleeDesk({
   topic: Topic
   clock: Pick<Clock, 'now'>
   answerDeadlines: Deadlines
-}): CalleeDesk {
+}): CalleeRegistry {
   const calleeByMethod = new Map<string, Callee>()
   const openCalls = new Map<string, { callee: Connection; end: (result: Result) => void }>()
   const endedCalls = new Set<string>()
   /** The highest stamp assigned or received. */
   let lastStamp = 0
 
-  function hold(method: string, connection: Connection, since: number) {
+  function assign(method: string, connection: Connection, since: number) {
     lastStamp += 1
     calleeByMethod.set(method, { connection, stamp: lastStamp, since })
   }
 
-  function tell(method: string) {
+  function announce(method: string) {
     const callee = calleeByMethod.get(method)
     if (!callee) return
     const { connection, stamp, since } = callee
@@ -71,20 +71,20 @@ export function createCalleeDesk({
 
   // The newest registration wins wherever it was made; after a half-open connection the older one is the
   // dead one. If two cross on the bus, both ends must keep the same one, so only stamps decide which goes.
-  function weigh(other: CalleeHere) {
+  function resolveConflict(other: Announcement) {
     lastStamp = Math.max(lastStamp, other.stamp)
     const own = calleeByMethod.get(other.method)
     if (!own || own.connection.id === other.connection) return
     if (!isAbove(other, own)) {
       // It was made without knowledge of this one; its own instance finds out whether it is the newer one.
-      tell(other.method)
+      announce(other.method)
     } else if (clock.now() - own.since < other.heldForMs) {
-      hold(other.method, own.connection, own.since)
-      tell(other.method)
+      assign(other.method, own.connection, own.since)
+      announce(other.method)
     } else release(own.connection, other.method)
   }
 
-  function take(call: CallEvent) {
+  function accept(call: CallEvent) {
     const callee = calleeByMethod.get(call.method)?.connection
     // A caller that learns late that its call was accepted asks again; it runs once.
     if (!callee || openCalls.has(call.id) || endedCalls.has(call.id)) return
@@ -117,9 +117,9 @@ export function createCalleeDesk({
     register(connection, method) {
       const before = calleeByMethod.get(method)?.connection
       if (before && before !== connection) release(before, method)
-      hold(method, connection, clock.now())
+      assign(method, connection, clock.now())
       connection.send(eventFrame('rpc-registered', { method }))
-      tell(method)
+      announce(method)
     },
     unregister(connection, method) {
       if (calleeByMethod.get(method)?.connection === connection) calleeByMethod.delete(method)
@@ -131,9 +131,9 @@ export function createCalleeDesk({
     hear(event) {
       switch (event.type) {
         case 'call':
-          return take(event)
+          return accept(event)
         case 'callee-here':
-          return weigh(event)
+          return resolveConflict(event)
         case 'call-dropped':
           openCalls.get(event.id)?.end(failed('internal'))
       }
@@ -141,7 +141,7 @@ export function createCalleeDesk({
   }
 }
 
-function isAbove(one: CalleeHere, { stamp, connection }: Callee): boolean {
+function isAbove(one: Announcement, { stamp, connection }: Callee): boolean {
   return one.stamp === stamp ? one.connection > connection.id : one.stamp > stamp
 }
 

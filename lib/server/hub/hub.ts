@@ -6,7 +6,7 @@ import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids
 import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 import { Budget, type Share } from '../budget.ts'
-import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
+import { answerWithinMs, type CalleeRegistry, createCalleeRegistry } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from './frames.ts'
 
@@ -28,7 +28,7 @@ interface LiveAccount {
   readonly connections: Set<Connection>
   /** How many connections wait for `ready` before they are added. */
   connecting: number
-  readonly callees: CalleeDesk
+  readonly callees: CalleeRegistry
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
@@ -155,7 +155,7 @@ export class Hub {
       id: account,
       connections: new Set(),
       connecting: 0,
-      callees: createCalleeDesk({ bus, topic, clock, answerDeadlines: this.#answerDeadlines }),
+      callees: createCalleeRegistry({ bus, topic, clock, answerDeadlines: this.#answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       queued: undefined,

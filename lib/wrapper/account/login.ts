@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { hostname, platform, userInfo, version } from 'node:os'
-import { createPersistence } from '../../client/link/persist.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
+import { createRetrier } from '../../client/link/retry.ts'
 import type { TerminalKeys } from '../../client/sealed/vault.ts'
 import { startLinking } from '../../client/sign-in/linking.ts'
 import { type PairingOptions, startPairing, terminalKeys } from '../../client/sign-in/pairing.ts'
@@ -158,8 +158,8 @@ async function ask(server: string, { forHappy, home }: LoginOptions, show: (now:
   const { fetch, signal } = untilHopeless(server, home)
   const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble }
   if (forHappy) return askInFirstWay(asker, show, signal)
-  const persistence = createPersistence({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
-  const linking = await persistence.attempt(() => startLinking('terminal', asker))
+  const retrier = createRetrier({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
+  const linking = await retrier.attempt(() => startLinking('terminal', asker))
   if (linking === 'unsupported') return askInFirstWay(asker, show, signal)
   show({ type: 'waiting' })
   return {

@@ -4,8 +4,8 @@ import { WebSocket } from 'ws'
 import { version } from '../../assets.ts'
 import type { Forgery } from '../../client/calls/calls.ts'
 import { type MachineHandlers, serveMachine } from '../../client/calls/machine-calls.ts'
-import { createPersistence } from '../../client/link/persist.ts'
 import { createRest, type Fetch, type TokenSource } from '../../client/link/rest.ts'
+import { createRetrier } from '../../client/link/retry.ts'
 import { type LiveSocket, openSocket, type SocketState } from '../../client/link/socket.ts'
 import { writeDaemonState, writeMachineMetadata } from '../../client/outbox/cell-writers.ts'
 import { type Cell, openCell } from '../../client/outbox/cells.ts'
@@ -14,7 +14,7 @@ import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } 
 import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import { openPinFile, registerMachine } from '../home/machine.ts'
-import { openSeenCalls } from '../home/replay.ts'
+import { openSeenCalls } from '../home/replay-protection.ts'
 import { watchNetwork } from '../uplink/network.ts'
 
 interface MachineLineOptions {
@@ -61,15 +61,15 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     state = next
     options.onState(next)
   }
-  const persistence = createPersistence({
+  const retrier = createRetrier({
     signal: end.signal,
     onWait: error => enter({ type: 'away', reason: error.message })
   })
   const tellAlive = (how?: { volatile: boolean }) => socket?.send('machine-alive', { machineId: home.machineId, time: Date.now() }, how)
 
   async function open(): Promise<void> {
-    await persistence.attempt(() => registerMachine(rest, home, credentials.keys))
-    const { machine } = await persistence.attempt(() => rest.call('readMachine', { params: { id: home.machineId } }))
+    await retrier.attempt(() => registerMachine(rest, home, credentials.keys))
+    const { machine } = await retrier.attempt(() => rest.call('readMachine', { params: { id: home.machineId } }))
     const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId }, WebSocket })
     socket = line
     openCells(line, machine)
@@ -144,7 +144,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   }
 
   const stopWatching = watchNetwork(() => {
-    persistence.hurry()
+    retrier.hurry()
     socket?.reconnectNow()
   })
   open().catch(() => enter({ type: 'unlinked' }))

@@ -14,7 +14,7 @@ import {
   openNumbersFile,
   openSeenCalls,
   type SeenCalls
-} from './replay.ts'
+} from './replay-protection.ts'
 import { forgetEndedByPerson, formatNotes, isEndedByPerson, parseNotes, type SessionNotes } from './session-notes.ts'
 
 /**

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../../async/clock.ts'
 import { type Forgery, type SessionHandlers, serveSession } from '../../client/calls/calls.ts'
 import { type Feed, openFeed } from '../../client/feed/feed.ts'
 import { watchSession } from '../../client/feed/session-watch.ts'
-import { createPersistence } from '../../client/link/persist.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import type { Rest, TokenSource } from '../../client/link/rest.ts'
+import { createRetrier } from '../../client/link/retry.ts'
 import { type LiveSocket, openSocket } from '../../client/link/socket.ts'
 import type { Pin } from '../../client/sealed/call-seals.ts'
 import { envelopeOf, type OpenedMessage, openMessage, sealPartial, writerOf } from '../../client/sealed/messages.ts'
@@ -13,7 +13,7 @@ import type { Cipher } from '../../crypto/envelopes.ts'
 import type { PartialFrame } from '../../protocol/sealed/messages.ts'
 import type { SealFault } from '../../protocol/sealed/sealed-for.ts'
 import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
-import type { HeardMessages, OwnNumbers } from '../home/replay.ts'
+import type { HeardMessages, OwnNumbers } from '../home/replay-protection.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { UplinkCells } from './cells.ts'
 
@@ -243,7 +243,7 @@ interface Receipts {
  * only the latest is queued. Nothing more is sent to a server that does not store receipts.
  */
 function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSignal): Receipts {
-  const persistence = createPersistence({ signal: end })
+  const retrier = createRetrier({ signal: end })
   let [deliveredSeq, readSeq] = [0, 0]
   let lastSent = ''
   let isTelling = false
@@ -252,7 +252,7 @@ function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSig
     isTelling = true
     try {
       for (let now = stand(); now !== lastSent; now = stand()) {
-        const sent = await persistence.attempt(async signal => {
+        const sent = await retrier.attempt(async signal => {
           const latest = stand()
           await rest.call('markReceipts', { params: { id: session }, body: { deliveredSeq, readSeq } }, { signal })
           return latest
@@ -278,7 +278,7 @@ function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSig
       deliveredSeq = Math.max(deliveredSeq, seq)
       news()
     },
-    hurry: () => persistence.hurry()
+    hurry: () => retrier.hurry()
   }
 }
 

@@ -1,6 +1,6 @@
-import { createPersistence } from '../../client/link/persist.ts'
 import { mayRetry, Refused, Unreachable } from '../../client/link/refusals.ts'
 import type { Rest } from '../../client/link/rest.ts'
+import { createRetrier } from '../../client/link/retry.ts'
 import { isDeleted, wasRemoved } from '../../client/outbox/removals.ts'
 import { type SealingKey, terminalVault } from '../../client/sealed/vault.ts'
 import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
@@ -164,12 +164,12 @@ interface UnknownSessionOptions {
  * restored to an older state is opened there again, so that no queued message is lost.
  */
 export function createUnknownSession({ rest, link, signal, current, openAgain }: UnknownSessionOptions) {
-  const persistence = createPersistence({ signal })
+  const retrier = createRetrier({ signal })
   const lost = new Set<string>()
   let asking: Promise<boolean> | undefined
 
   async function ask(session: string): Promise<boolean> {
-    const isRemoved = await persistence.attempt(signal => wasRemoved(rest, session, signal))
+    const isRemoved = await retrier.attempt(signal => wasRemoved(rest, session, signal))
     // If it was reopened and is unknown again, reopening would loop forever.
     const isOpenedAgain = isRemoved === false && !lost.has(session)
     if (isOpenedAgain) {

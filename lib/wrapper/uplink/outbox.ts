@@ -15,7 +15,7 @@ import {
   sealDraft
 } from '../../client/sealed/messages.ts'
 import type { MessageBody, PlanEntry, SessionEvent } from '../../protocol/sealed/messages.ts'
-import type { OwnNumbers } from '../home/replay.ts'
+import type { OwnNumbers } from '../home/replay-protection.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 
 interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'onSetAside' | 'onDropped' | 'onState' | 'limitBytes'> {

@@ -1,7 +1,7 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { createPersistence } from '../../client/link/persist.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Fetch, type Rest, type TokenSource } from '../../client/link/rest.ts'
+import { createRetrier } from '../../client/link/retry.ts'
 import type { LiveSocket } from '../../client/link/socket.ts'
 import type { Outbox } from '../../client/outbox/outbox.ts'
 import { giveUpDraft, type SpeakingCipher } from '../../client/sealed/messages.ts'
@@ -12,7 +12,7 @@ import type { AgentState, SessionMetadata } from '../../protocol/sealed/session.
 import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
 import { type Credentials, deviceToken, type Home } from '../home/credentials.ts'
 import type { Notice } from '../home/notice-queue.ts'
-import type { OwnNumbers } from '../home/replay.ts'
+import type { OwnNumbers } from '../home/replay-protection.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import { attachmentsOf, type SessionAttachments } from './attachments.ts'
 import { createUplinkCells, type UplinkCells } from './cells.ts'
@@ -97,7 +97,7 @@ class SessionUplink implements Uplink {
   readonly #refused: RefusedMessages
   readonly #end = new AbortController()
   readonly #link = createLink(() => this.#options.onChange?.())
-  readonly #persistence = createPersistence({
+  readonly #retrier = createRetrier({
     signal: this.#end.signal,
     onWait: error => this.#link.enter({ type: 'away', reason: error.message })
   })
@@ -196,7 +196,7 @@ class SessionUplink implements Uplink {
   }
 
   #openThere(): Promise<string> {
-    return this.#persistence.attempt(() => this.#opening.open())
+    return this.#retrier.attempt(() => this.#opening.open())
   }
 
   #giveUp(error: unknown, session: string | undefined): void {
@@ -287,7 +287,7 @@ class SessionUplink implements Uplink {
 
   /** Retries now instead of waiting. */
   #hurry(): void {
-    this.#persistence.hurry()
+    this.#retrier.hurry()
     this.#line?.reconnect()
     this.#outbox?.wake()
   }

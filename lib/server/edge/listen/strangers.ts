@@ -1,7 +1,7 @@
 import { networksAround, subnetOf } from '../../address.ts'
 
 /** A connection without a sign-in. */
-export interface Comer {
+export interface Stranger {
   readonly address: string
   /** The origin of the page that opened it, if it is another site; otherwise empty. */
   readonly page: string
@@ -41,16 +41,16 @@ export class Strangers {
     return this.count >= mostStrangers.inRoom / 2
   }
 
-  come(comer: Comer): void {
+  come(stranger: Stranger): void {
     if (this.#isOff) return
-    const room = this.isKnown(subnetOf(comer.address)) ? this.#rooms.known : this.#rooms.unknown
-    room.enter(comer)
+    const room = this.isKnown(subnetOf(stranger.address)) ? this.#rooms.known : this.#rooms.unknown
+    room.enter(stranger)
   }
 
   /** It was signed in, or it closed. Does nothing the second time. */
-  leave(comer: Comer): void {
-    this.#rooms.known.leave(comer)
-    this.#rooms.unknown.leave(comer)
+  leave(stranger: Stranger): void {
+    this.#rooms.known.leave(stranger)
+    this.#rooms.unknown.leave(stranger)
   }
 
   isKnown(from: string): boolean {
@@ -89,24 +89,24 @@ interface Crowd {
 
 class Room {
   /** In order of arrival, each with its crowds, from the pool as a whole to the page. */
-  readonly #here = new Map<Comer, readonly Crowd[]>()
+  readonly #here = new Map<Stranger, readonly Crowd[]>()
   readonly #crowds = new Map<string, Crowd>()
 
   get count(): number {
     return this.#here.size
   }
 
-  enter(comer: Comer): void {
-    const crowds = namesOf(comer).map(({ name, most }) => this.#join(name, most))
-    this.#here.set(comer, crowds)
+  enter(stranger: Stranger): void {
+    const crowds = namesOf(stranger).map(({ name, most }) => this.#join(name, most))
+    this.#here.set(stranger, crowds)
     for (const [level, { count, most }] of [...crowds.entries()].toReversed()) {
       if (count > most) this.#makeRoom(crowds, level)
     }
   }
 
-  leave(comer: Comer): void {
-    if (!this.#here.delete(comer)) return
-    for (const { name } of namesOf(comer)) {
+  leave(stranger: Stranger): void {
+    if (!this.#here.delete(stranger)) return
+    for (const { name } of namesOf(stranger)) {
       const crowd = this.#crowds.get(name)
       if (crowd) crowd.count -= 1
       if (crowd?.count === 0) this.#crowds.delete(name)
@@ -122,14 +122,14 @@ class Room {
 
   /** Finds the largest crowd, the largest within that, and so on; and there the oldest connection. */
   #makeRoom(of: readonly Crowd[], level: number): void {
-    let found: { comer: Comer; crowds: readonly Crowd[] } | undefined
-    for (const [comer, crowds] of this.#here) {
+    let found: { stranger: Stranger; crowds: readonly Crowd[] } | undefined
+    for (const [stranger, crowds] of this.#here) {
       if (crowds[level] !== of[level]) continue
-      if (!found || isLarger(crowds, found.crowds, level + 1)) found = { comer, crowds }
+      if (!found || isLarger(crowds, found.crowds, level + 1)) found = { stranger, crowds }
     }
     if (!found) return
-    this.leave(found.comer)
-    found.comer.makeRoom()
+    this.leave(found.stranger)
+    found.stranger.makeRoom()
   }
 }
 
@@ -142,7 +142,7 @@ function isLarger(one: readonly Crowd[], other: readonly Crowd[], from: number):
 }
 
 // An attacker with many addresses has adjacent ones, and a page of another site can have unlimited names.
-function namesOf({ address, page }: Comer): { name: string; most: number }[] {
+function namesOf({ address, page }: Stranger): { name: string; most: number }[] {
   const any = Number.POSITIVE_INFINITY
   const [wide = '', narrow = '', own = ''] = networksAround(address)
   return [

@@ -5,7 +5,7 @@ import type { LargePacketSlots } from '../listen/large-packet-slots.ts'
 import type { PacketSize } from '../listen/packet-sizes.ts'
 import type { PreSignInSlot, PreSignInSlots } from '../listen/pre-sign-in-slots.ts'
 import type { ProxyHint } from '../listen/proxy-hint.ts'
-import type { Comer, Strangers } from '../listen/strangers.ts'
+import type { Stranger, Strangers } from '../listen/strangers.ts'
 
 interface AdmissionDeps {
   strangers: Strangers
@@ -80,7 +80,7 @@ function hostOf(url: string): string | undefined {
 }
 
 /** Where a connection comes from; unauthenticated until a sign-in. */
-export class AdmittedConnection implements Comer {
+export class AdmittedConnection implements Stranger {
   readonly address: string
   readonly page: string
   /** While it may send large packets without a sign-in. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Comer, mostStrangers, Strangers } from '../../../../lib/server/edge/listen/strangers.ts'
+import { mostStrangers, type Stranger, Strangers } from '../../../../lib/server/edge/listen/strangers.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
@@ -276,7 +276,7 @@ t.test('when places are scarce, a request with a token makes its network known, 
   t.match(await web.next(), /^40/)
 })
 
-const asComer = (address: string, page = ''): Comer & { isOut: boolean } => ({
+const asComer = (address: string, page = ''): Stranger & { isOut: boolean } => ({
   address,
   page,
   isOut: false,
@@ -299,7 +299,7 @@ t.test('the oldest connection of the largest crowd makes room, the widest networ
     const first = asComer(alone)
     strangers.come(first)
     const all = Array.from({ length: 2 * mostStrangers.inRoom }, (_, number) => asComer(crowd(number)))
-    for (const comer of all) strangers.come(comer)
+    for (const stranger of all) strangers.come(stranger)
     const stayed = all.filter(({ isOut }) => !isOut)
     t.notOk(first.isOut, `who is alone stays: ${name}`)
     t.ok(strangers.count <= mostStrangers.inRoom)

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../async/clock.ts'
 import { pause } from '../../async/pause.ts'
 import { mayRetry, type Refused, type Unreachable } from './refusals.ts'
 
-interface PersistOptions {
+interface RetryOptions {
   /** Stops the attempts; `attempt` then rejects with its reason. */
   signal: AbortSignal
   clock?: Clock | undefined
@@ -14,7 +14,7 @@ interface PersistOptions {
   onWait?: ((error: Refused | Unreachable, waitMs: number) => void) | undefined
 }
 
-export interface Persistence {
+export interface Retrier {
   /**
    * Retries until it succeeds, waiting longer each time; rejects with errors that waiting does not
    * fix. One call at a time.
@@ -41,13 +41,7 @@ function abort(attempt: AbortController): () => void {
 }
 
 /** From half a second to the longest wait, with full jitter, or as long as the server asks for. */
-export function createPersistence({
-  signal,
-  clock = systemClock,
-  random = Math.random,
-  longestMs = 30_000,
-  onWait
-}: PersistOptions): Persistence {
+export function createRetrier({ signal, clock = systemClock, random = Math.random, longestMs = 30_000, onWait }: RetryOptions): Retrier {
   const backoff = createBackoff({ firstMs: 500, longestMs, random })
   let attempt = new AbortController()
   let wait = new AbortController()
