@@ -42,7 +42,7 @@ async function world(t: Test, names: readonly string[]) {
   /** The number of channels that the server knows. */
   const channels = async () => {
     const answer = await fetch(`${server.url}/v1/notifications`, { headers: { authorization: `Bearer ${account.token}` } })
-    return ((await answer.json()) as Told).channels.length
+    return ((await answer.json()) as NotificationsReply).channels.length
   }
   return {
     ...{ home, session, phones, run, restart, channels, open },
@@ -83,7 +83,7 @@ t.test('a notification shows the request, its button answers a real agent, and i
   t.same(told?.actions, [])
   await other.until(all => all.length === 0)
 
-  const { channels } = (await other.ask('GET', '/v1/notifications')) as Told
+  const { channels } = (await other.ask('GET', '/v1/notifications')) as NotificationsReply
   t.same(
     channels.map(({ health }) => health.arrived),
     [1, 1],
@@ -108,7 +108,7 @@ t.test('a notification shows the request, its button answers a real agent, and i
   await first.until(all => all.length === 0)
 })
 
-interface Told {
+interface NotificationsReply {
   channels: { health: { arrived: number } }[]
 }
 
@@ -266,7 +266,7 @@ t.test('offline it is shown, says that no answer came, and reports its arrival l
   await first.device.visit('/')
   const told = await first.device.page.waitForResponse(response => response.url().endsWith('/v1/push-receipts'))
   t.equal(told.status(), 200)
-  const { channels } = (await first.ask('GET', '/v1/notifications')) as Told
+  const { channels } = (await first.ask('GET', '/v1/notifications')) as NotificationsReply
   t.same(
     channels.map(({ health }) => health.arrived),
     [1]
