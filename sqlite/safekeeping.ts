@@ -3,7 +3,7 @@ import type { Inspection, Safekeeping } from '../lib/store/safekeeping.ts'
 import { keepChecksums, type NextRows } from './engine/checked-rows.ts'
 import type { Deps } from './engine/deps.ts'
 import { renewEpoch } from './engine/epoch.ts'
-import { isNotLeft, ofNoneLeft } from './engine/leftovers.ts'
+import { isNotRemoved, ofNoneRemoved } from './engine/leftovers.ts'
 import { createPrivately } from './file/private-file.ts'
 import { lastPossibleSeq } from './rows/messages.ts'
 
@@ -118,19 +118,19 @@ function inspect(database: Database, tables: readonly NextRows[]): Inspection {
     for (const { name, sound } of rowsAfter(0, -1)) if (!sound) flaws.push(`${name} is not what was stored`)
   }
   const uneven = database.prepare<[], number>(
-    `SELECT key FROM session WHERE ${ofNoneLeft}
+    `SELECT key FROM session WHERE ${ofNoneRemoved}
        AND last_seq - gaps <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)`
   )
   for (const key of uneven.pluck().all()) flaws.push(`session row ${key} does not have all its messages`)
   const short = database.prepare<[], number>(
-    `SELECT key FROM attachment WHERE ${ofNoneLeft} AND received <> (
+    `SELECT key FROM attachment WHERE ${ofNoneRemoved} AND received <> (
        SELECT coalesce(sum(length(bytes)), 0) FROM attachment_piece WHERE account = attachment.account AND attachment = attachment.key)`
   )
   for (const key of short.pluck().all()) flaws.push(`attachment row ${key} does not have all its bytes`)
   const count = (from: string) => Number(database.prepare(`SELECT count(*) FROM ${from}`).pluck().get())
   return {
-    accounts: count(`account WHERE ${isNotLeft}`),
-    sessions: count(`session WHERE ${ofNoneLeft}`),
+    accounts: count(`account WHERE ${isNotRemoved}`),
+    sessions: count(`session WHERE ${ofNoneRemoved}`),
     messages: count('message'),
     flaws
   }

@@ -3,7 +3,7 @@ import type { LegacyLogin, Role } from '../../lib/store/access/accounts.ts'
 import type { SignedIn, SignIn } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
-import { isNotLeft } from '../engine/leftovers.ts'
+import { isNotRemoved } from '../engine/leftovers.ts'
 import { spendNonce } from './nonces.ts'
 import { endOlderTokens } from './renewals.ts'
 import { signupCheck } from './signup.ts'
@@ -26,7 +26,7 @@ export function accounts({
   const findByKey = database.prepare<[string], KnownAccount>(
     'SELECT id, legacy_login AS legacyLogin, legacy_logins AS legacyLogins FROM account WHERE public_key = ?'
   )
-  const findAny = database.prepare<[]>(`SELECT 1 FROM account WHERE ${isNotLeft} LIMIT 1`)
+  const findAny = database.prepare<[]>(`SELECT 1 FROM account WHERE ${isNotRemoved} LIMIT 1`)
   const create = database.prepare<[AccountId, string, Role, number]>(
     'INSERT INTO account (id, public_key, role, created_at) VALUES (?, ?, ?, ?)'
   )

@@ -1,7 +1,7 @@
 import type { AccountId, TokenId } from '../../lib/protocol/wire/ids.ts'
 import type { AccountStore, Role, UserRow } from '../../lib/store/access/accounts.ts'
 import type { Deps } from '../engine/deps.ts'
-import { isNotLeft, leftovers } from '../engine/leftovers.ts'
+import { isNotRemoved, leftovers } from '../engine/leftovers.ts'
 import { insertRevocation } from './devices.ts'
 
 /** All accounts, for the owner of the server. */
@@ -10,10 +10,10 @@ export function users({ database, queue }: Deps): Pick<AccountStore, 'readRole' 
   const list = database.prepare<[], UserRow>(
     `SELECT id, public_key AS publicKey, role, created_at AS createdAt,
        (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes + attachment_bytes + artifact_bytes AS bytes
-     FROM account WHERE ${isNotLeft} ORDER BY key LIMIT 10000`
+     FROM account WHERE ${isNotRemoved} ORDER BY key LIMIT 10000`
   )
   const hasOthers = database.prepare<[AccountId]>(
-    `SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) AND ${isNotLeft} LIMIT 1`
+    `SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) AND ${isNotRemoved} LIMIT 1`
   )
   const findKey = database.prepare<[AccountId], number>('SELECT key FROM account WHERE id = ?').pluck()
   const findTokens = database.prepare<[number], TokenId>('SELECT id FROM token WHERE account = ?').pluck()

@@ -144,7 +144,7 @@ export function freeKey(kind: 'session' | 'machine'): string {
   return `1 + max(ifnull((SELECT max(key) FROM ${kind}), 0), ifnull((SELECT max(key) FROM leftover WHERE kind = '${kind}'), 0))`
 }
 
-/** For account rows: that it exists, and is not just remains. */
-export const isNotLeft = `key NOT IN (SELECT key FROM leftover WHERE kind = 'account')`
-/** For rows of an account: that theirs does. */
-export const ofNoneLeft = `account NOT IN (SELECT key FROM leftover WHERE kind = 'account')`
+/** SQL condition for account rows: it was not removed, so it is not only waiting to be swept. */
+export const isNotRemoved = `key NOT IN (SELECT key FROM leftover WHERE kind = 'account')`
+/** The same for rows of an account. */
+export const ofNoneRemoved = `account NOT IN (SELECT key FROM leftover WHERE kind = 'account')`

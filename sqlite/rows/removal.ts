@@ -5,7 +5,7 @@ import type { RemovableRef } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
-import { leftovers, ofNoneLeft } from '../engine/leftovers.ts'
+import { leftovers, ofNoneRemoved } from '../engine/leftovers.ts'
 
 interface Place {
   account: number
@@ -35,7 +35,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
   // more.
   const old = database.prepare<[number, number, number], { account: AccountId; session: SessionId }>(
     `SELECT (SELECT id FROM account WHERE key = session.account) AS account, id AS session FROM session
-     WHERE active = 0 AND updated_at < ? AND active_at < ? AND ${ofNoneLeft} LIMIT ?`
+     WHERE active = 0 AND updated_at < ? AND active_at < ? AND ${ofNoneRemoved} LIMIT ?`
   )
   const clock = accountClock(database)
   const rest = leftovers(database)

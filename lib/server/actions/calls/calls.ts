@@ -7,8 +7,8 @@ import { Budget } from '../../budget.ts'
 import type { Caller, Deps } from '../../deps.ts'
 import { Seats } from '../../limits.ts'
 import type { Metrics } from '../../watch/metrics.ts'
-import { Arrivals } from './arrivals.ts'
 import { CallQueue, mostCallsInFlight } from './call-queue.ts'
+import { CalleeArrivals } from './callee-arrivals.ts'
 
 /** How long a call waits for its method to be registered: the gap of a reconnect. */
 const graceMs = 15_000
@@ -64,7 +64,7 @@ export async function createCalls(
   const seats = new Seats(mostCallsInFlight)
   const queue = new CallQueue(clock)
   const paramsBudget = new Budget(mostParamsBytes)
-  const arrivals = new Arrivals(bus, onError)
+  const arrivals = new CalleeArrivals(bus, onError)
   const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)

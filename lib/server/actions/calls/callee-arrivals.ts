@@ -2,7 +2,7 @@ import type { Bus, Topic } from '../../../bus/bus.ts'
 
 type OnCallee = () => void
 
-interface Ear {
+interface Waiters {
   byMethod: Map<string, Set<OnCallee>>
   subscribed: Promise<() => Promise<void>>
 }
@@ -12,10 +12,10 @@ interface Ear {
  * calls wait: each event is given to every subscriber, so one for each call would make a burst of calls
  * quadratic.
  */
-export class Arrivals {
+export class CalleeArrivals {
   readonly #bus: Pick<Bus, 'subscribe'>
   readonly #onError: (error: unknown) => void
-  readonly #ears = new Map<Topic, Ear>()
+  readonly #waiters = new Map<Topic, Waiters>()
 
   constructor(bus: Pick<Bus, 'subscribe'>, onError: (error: unknown) => void) {
     this.#bus = bus
@@ -24,19 +24,19 @@ export class Arrivals {
 
   /** `subscribed` never rejects. Without a subscription, only a callee that arrives while the call waits is missed. Call `end` once. */
   await(topic: Topic, method: string, onCallee: OnCallee): { subscribed: Promise<unknown>; end(): void } {
-    const ear = this.#ears.get(topic) ?? this.#open(topic)
-    const waiting = ear.byMethod.get(method) ?? new Set()
-    ear.byMethod.set(method, waiting.add(onCallee))
+    const waiters = this.#waiters.get(topic) ?? this.#open(topic)
+    const waiting = waiters.byMethod.get(method) ?? new Set()
+    waiters.byMethod.set(method, waiting.add(onCallee))
     const end = () => {
       waiting.delete(onCallee)
-      if (waiting.size === 0) ear.byMethod.delete(method)
-      if (ear.byMethod.size === 0) this.#close(topic, ear)
+      if (waiting.size === 0) waiters.byMethod.delete(method)
+      if (waiters.byMethod.size === 0) this.#close(topic, waiters)
     }
-    return { subscribed: ear.subscribed, end }
+    return { subscribed: waiters.subscribed, end }
   }
 
-  #open(topic: Topic): Ear {
-    const byMethod: Ear['byMethod'] = new Map()
+  #open(topic: Topic): Waiters {
+    const byMethod: Waiters['byMethod'] = new Map()
     const subscribed = this.#bus
       .subscribe(topic, event => {
         if (event.type === 'callee-here') for (const onCallee of byMethod.get(event.method) ?? []) onCallee()
@@ -44,16 +44,16 @@ export class Arrivals {
       .catch(error => {
         this.#onError(error)
         // The next call tries again.
-        if (this.#ears.get(topic) === ear) this.#ears.delete(topic)
+        if (this.#waiters.get(topic) === waiters) this.#waiters.delete(topic)
         return async () => {}
       })
-    const ear = { byMethod, subscribed }
-    this.#ears.set(topic, ear)
-    return ear
+    const waiters = { byMethod, subscribed }
+    this.#waiters.set(topic, waiters)
+    return waiters
   }
 
-  #close(topic: Topic, ear: Ear): void {
-    if (this.#ears.get(topic) === ear) this.#ears.delete(topic)
-    void ear.subscribed.then(unsubscribe => unsubscribe()).catch(this.#onError)
+  #close(topic: Topic, waiters: Waiters): void {
+    if (this.#waiters.get(topic) === waiters) this.#waiters.delete(topic)
+    void waiters.subscribed.then(unsubscribe => unsubscribe()).catch(this.#onError)
   }
 }
