@@ -4,8 +4,9 @@ import module from 'node:module'
 import { join } from 'node:path'
 import { homePath } from '../lib/wrapper/home/own-process.ts'
 
-// Halves the time until a command does something. In a folder that no other person of this computer can write into, and
-// only where an agent was run before: a server alone makes no such folder. Too old a Node.js lacks it, and is refused below.
+// Halves the start-up time of a command. The cache is in a folder that no other user can write to, and is used only
+// where an agent was run before: a server alone does not create that folder. A Node.js without this function is too
+// old and is rejected below.
 const home = homePath(process.env)
 if (existsSync(home)) module.enableCompileCache?.(join(home, 'compiled'))
 

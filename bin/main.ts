@@ -16,7 +16,8 @@ export async function main(typed: string[]): Promise<void> {
   if (process.platform === 'linux') nameProcess()
   // Programs started by Afield itself write only to their parent, and end with it.
   if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) surviveClosedOutput()
-  // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
+  // Socket.IO's client checks for a global WebSocket, and uses `ws` here; for that check alone Node.js would load all its
+  // code for `fetch`.
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {
     // Before any command's own imports, some of which crash an unsupported Node.js.

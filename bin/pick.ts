@@ -23,7 +23,7 @@ export async function pick<Entry>(picking: Picking<Entry>): Promise<Entry | 'nob
     const answer = (await terminal.ask(questionFor(numbersOf(shown.slice(0, count)))))?.trim()
     if (answer === undefined) return 'nobody'
     if (answer === '') return undefined
-    // Also one that is not shown.
+    // Including entries that are not shown.
     const picked = shown[numbersOf(shown).indexOf(answer)]
     if (picked !== undefined) return picked
     const found = /^\d+$/.test(answer) ? [] : await search(answer.split(/\s+/))

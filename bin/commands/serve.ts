@@ -16,7 +16,7 @@ export const builder = serverOptions
 export function serverOptions(line: Argv): Argv {
   for (const { flag, kind, choices, about, env, defaultHere } of optionRows()) {
     line.option(flag, {
-      // The choices say it better, and both would not fit on a line.
+      // The choices explain it better, and both do not fit on a line.
       type: choices ? undefined : kind,
       describe: `${about} [${env}]`,
       requiresArg: kind !== 'boolean',

@@ -69,7 +69,7 @@ export const revocationTopic = 'revocations' as Topic
 
 /** At most once; ordered per publisher and topic; the publisher's own instance gets its events too. */
 export interface Bus {
-  /** Never rejects and never waits; connections of this instance have the frame before it returns. */
+  /** Never rejects and never waits; connections of this instance get the frame before it returns. */
   publish(topic: Topic, event: BusEvent): void
   /**
    * Once resolved, nothing published later is missed while the bus is connected. A rejection leaves
