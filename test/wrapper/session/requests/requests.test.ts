@@ -763,7 +763,7 @@ t.test('a request that cannot reach the devices is reported in the session and a
   await session.say(`SCRIPT: ask https://example.org/?${'a'.repeat(4_500_000)}`)
   await session.until(({ events }) => events().some(event => event.t === 'service' && /may not show a pending decision/.test(event.text)))
   t.same(session.state.requests ?? {}, {})
-  await wrapper.says(/Trouble:? .*“Please open this page\.”.*Stop the turn to go on/)
+  await wrapper.says(/Trouble:? .*“Please open this page\.”.*Stop the turn to continue/)
   await session.call('abort', {})
   await session.until(session => turnsEnded(session) === 1)
   await session.say('SCRIPT: tool exec {"command": "true"}')
