@@ -35,7 +35,7 @@ t.test('waiting people are listed, approved and rejected while the server runs',
   const listed = await afield(data, 'users')
   t.match(listed, { status: 0, stderr: '' })
   t.match(listed.stdout, new RegExp(`${owner.id} .* owner `))
-  const waiting = listed.stdout.slice(listed.stdout.indexOf('waits'))
+  const waiting = listed.stdout.slice(listed.stdout.indexOf('waiting key'))
   t.match(waiting, /127\.0\.0\.1 +an app/)
 
   t.match(await afield(data, 'users', 'reject', keyOf(waiting)), { status: 0, stdout: /was rejected/ })
@@ -111,6 +111,6 @@ async function signUpApproved(t: Test, server: { url: string }, data: string): P
   const secret = crypto.getRandomValues(new Uint8Array(32))
   await call(server, 'POST', '/v1/auth', { body: await signInBody(secret) })
   const { stdout } = await afield(data, 'users')
-  await afield(data, 'users', 'approve', keyOf(stdout.slice(stdout.indexOf('waits'))))
+  await afield(data, 'users', 'approve', keyOf(stdout.slice(stdout.indexOf('waiting key'))))
   return signUp(t, server, secret)
 }
