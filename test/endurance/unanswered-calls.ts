@@ -55,16 +55,14 @@ export async function unansweredCalls(t: Keeper, { data, sockets }: { data: stri
   const posted = await attack('Over HTTP', () => overHttp(ada, { method: `${session}:nobody`, posts: Math.min(mostPosts, 4 * sockets) }))
   // Who could not read as fast as all that came was closed, and comes back.
   const isHere = callee.connected || (await calleeOf(ada, session)).connected
-  const { ok } = await (await ada.connect()).emitWithAck('rpc-call', { method: `${session}:small`, params: 'c21hbGw=' })
-  if (!isHere || !ok) complaints.push('A small call after them was not answered.')
+  const { ok, error } = await (await ada.connect()).emitWithAck('rpc-call', { method: `${session}:small`, params: 'c21hbGw=' })
+  if (!isHere || !ok) complaints.push(`A small call after them was answered with ${error}.`)
   const calls = Math.max(wide.sockets, sockets)
-  let answered = 0
   const largest = await attack('Answered', async () => {
-    const { told, count } = await onWideSockets(t, eve, { port, calls })
-    answered = count
+    const { told, answered, refused } = await onWideSockets(t, eve, { port, calls })
+    if (answered === 0 || answered + refused < calls) complaints.push(`Of the largest calls: ${told}.`)
     return told
   })
-  if (answered < calls) complaints.push(`Of ${calls} calls of ${wide.paramsBytes / mib} MiB ${answered} were answered.`)
   return { told: [nobody, silent, posted, largest].join('. '), complaints }
 }
 
@@ -131,7 +129,7 @@ async function onWideSockets(
   t: Keeper,
   eve: Person,
   { port, calls }: { port: number; calls: number }
-): Promise<{ told: string; count: number }> {
+): Promise<{ told: string; answered: number; refused: number }> {
   const sessionId = await eve.openSession()
   const method = `${sessionId}:large`
   const callee = await openAccepted(t, { port, from: heardFrom }, { token: eve.token, clientType: 'session-scoped', sessionId })
@@ -142,7 +140,8 @@ async function onWideSockets(
   const text = `["rpc-call",${JSON.stringify({ method, params: 'a'.repeat(wide.paramsBytes) })}]`
   const beganAt = performance.now()
   let begun = 0
-  let count = 0
+  let answered = 0
+  let refused = 0
   const one = async () => {
     const web = await open()
     while (begun < calls) {
@@ -152,7 +151,8 @@ async function onWideSockets(
       await web.pourText(`42${number}${text}`)
       const answer = await answerOf(web, `43${number}`)
       if (answer === undefined) break
-      if (answer.includes('"ok":true')) count += 1
+      if (answer.includes('"ok":true')) answered += 1
+      else refused += 1
     }
     web.hangUp()
   }
@@ -160,10 +160,8 @@ async function onWideSockets(
   const seconds = (performance.now() - beganAt) / 1000
   callee.hangUp()
   await answering
-  return {
-    told: `${count} of ${calls} calls of ${wide.paramsBytes / mib} MiB on ${wide.sockets} sockets in ${seconds.toFixed(1)} s`,
-    count
-  }
+  const told = `${answered} of ${calls} calls of ${wide.paramsBytes / mib} MiB on ${wide.sockets} sockets in ${seconds.toFixed(1)} s, ${refused} refused`
+  return { told, answered, refused }
 }
 
 async function answerAll(callee: RawWebSocket): Promise<void> {
