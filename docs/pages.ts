@@ -19,6 +19,7 @@ export function pages(): Record<string, string> {
 const generated = '<!-- Made by `node build.mjs docs` from the tables the program uses. -->'
 
 function optionsPage(): string {
+  const secrets = optionRows().filter(({ isSecret }) => isSecret)
   const rows = optionRows().map(({ flag, env, name, choices, shownDefault, about }) => [
     `\`--${flag}\``,
     `\`${env}\``,
@@ -30,7 +31,21 @@ function optionsPage(): string {
 
 # Options of the server
 
-Each option is a flag or environment variable of \`afield serve\`, and a field of \`createServer\`. A flag wins over the environment.
+Each option is a flag or environment variable of \`afield serve\`, a line of its configuration file, and a field of \`createServer\`. A flag wins over the
+environment, and the environment over the file.
+
+The file is named by \`--config\` or \`AFIELD_CONFIG\`. It is TOML, or JSON if its name ends in \`.json\`, with the names of the flags; paths in it are relative to
+its folder:
+
+\`\`\`toml
+public-url = "https://home.example"
+signup = "invite"
+backup-every = 24
+backup-to = "/mnt/other-disk/afield"
+\`\`\`
+
+\`afield config\` shows the options that a start would use and where each comes from, and \`afield config check\` whether it would start. Secrets can be
+in files of their own: ${secrets.map(({ env }) => `\`${env}_FILE\``).join(' and ')} name them.
 
 ${table(['flag', 'environment', 'field', 'default', 'what it does'], rows)}`
 }

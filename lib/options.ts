@@ -27,6 +27,10 @@ interface Manual {
   about: string
   /** Shown in the manual for a default that differs from machine to machine. */
   defaultInWords?: string
+  /** Never shown; the variable with `_FILE` at its end names a file that has it. */
+  isSecret?: true
+  /** A place on disk: in a configuration file it is relative to the file's folder. */
+  isPath?: true
 }
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -47,6 +51,7 @@ const options = {
   }),
   data: option(v.optional(v.pipe(v.string(), v.minLength(1)), dataDirectory), {
     env: 'AFIELD_DATA',
+    isPath: true,
     flag: 'data',
     about: 'Directory for everything the server stores. Only one server can use it at a time.',
     defaultInWords: "afield in the platform's data directory"
@@ -74,11 +79,13 @@ const options = {
   }),
   tlsCert: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TLS_CERT',
+    isPath: true,
     flag: 'tls-cert',
     about: 'File with the certificate chain (PEM). With --tls-key the server speaks HTTPS.'
   }),
   tlsKey: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TLS_KEY',
+    isPath: true,
     flag: 'tls-key',
     about: "File with the certificate's private key (PEM)."
   }),
@@ -126,6 +133,7 @@ const options = {
   }),
   backupTo: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_BACKUP_TO',
+    isPath: true,
     flag: 'backup-to',
     about: 'Directory for scheduled backups, ideally on another disk.',
     defaultInWords: 'backups in the data directory'
@@ -142,6 +150,7 @@ const options = {
   }),
   metricsToken: option(v.optional(v.pipe(v.string(), v.minLength(16))), {
     env: 'AFIELD_METRICS_TOKEN',
+    isSecret: true,
     flag: 'metrics-token',
     about: 'Serve Prometheus metrics at /metrics to callers with this bearer token (16 or more characters); by default there are none.'
   }),
@@ -152,6 +161,7 @@ const options = {
   }),
   expoToken: option(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))), {
     env: 'AFIELD_EXPO_TOKEN',
+    isSecret: true,
     flag: 'expo-token',
     about: "Access token for Expo's push service, for projects that require one."
   }),
@@ -193,21 +203,37 @@ export function completeOptions(given: GivenOptions): ServerOptions {
   return checked(given, name => name)
 }
 
-/** Options from the command line, then the environment, then the defaults. Throws as `completeOptions` does. */
-export function readOptions(flags: Record<string, unknown>, env: Record<string, string | undefined>): ServerOptions {
+/** A configuration file as read: its values by the names of flags, and the name that messages call it by. */
+export interface ConfigFile {
+  name: string
+  values: ReadonlyMap<string, unknown>
+}
+
+/** The options of a start, and where each comes from; those that nobody gave are missing there. */
+export interface ReadOptions {
+  options: ServerOptions
+  sources: ReadonlyMap<string, string>
+}
+
+/** Options from the command line, then the environment, then a file, then the defaults. Throws as `completeOptions` does. */
+export function readOptions(
+  flags: Record<string, unknown>,
+  env: Record<string, string | undefined>,
+  file: ConfigFile = { name: '', values: new Map() }
+): ReadOptions {
   const given: Record<string, unknown> = {}
   const sources = new Map<string, string>()
+  const take = (name: string, value: unknown, source: string) => {
+    given[name] = value
+    sources.set(name, source)
+  }
   for (const row of optionRows()) {
     const fromEnv = env[row.env]
-    if (flags[row.flag] !== undefined) {
-      given[row.name] = flags[row.flag]
-      sources.set(row.name, `--${row.flag}`)
-    } else if (fromEnv) {
-      given[row.name] = fromText(row.kind, fromEnv)
-      sources.set(row.name, row.env)
-    }
+    if (flags[row.flag] !== undefined) take(row.name, flags[row.flag], `--${row.flag}`)
+    else if (fromEnv) take(row.name, fromText(row.kind, fromEnv), row.env)
+    else if (file.values.has(row.flag)) take(row.name, file.values.get(row.flag), `${row.flag} in ${file.name}`)
   }
-  return checked(given, name => sources.get(name) ?? name)
+  return { options: checked(given, name => sources.get(name) ?? name), sources }
 }
 
 /** All options in the order of the manual. */

@@ -7,7 +7,7 @@ import { completeOptions, optionRows, readOptions } from '../lib/options.ts'
 
 t.test('a flag wins over the environment, which wins over the default', async t => {
   const env = { AFIELD_PORT: '4000', AFIELD_SIGNUP: 'open' }
-  const { port, signup, host } = readOptions({ port: 5000 }, env)
+  const { port, signup, host } = readOptions({ port: 5000 }, env).options
   t.same({ port, signup, host }, { port: 5000, signup: 'open', host: '127.0.0.1' })
 })
 
@@ -22,7 +22,7 @@ t.test('the manual describes where the data is, and the help on this machine nam
 })
 
 t.test('an empty variable counts as absent', async t => {
-  t.equal(readOptions({}, { AFIELD_PORT: '' }).port, 3005)
+  t.equal(readOptions({}, { AFIELD_PORT: '' }).options.port, 3005)
 })
 
 const yesAndNo: [text: string, value: boolean][] = [
@@ -34,7 +34,7 @@ const yesAndNo: [text: string, value: boolean][] = [
 ]
 for (const [text, value] of yesAndNo) {
   t.test(`${text} in the environment means ${value}`, async t => {
-    t.equal(readOptions({}, { AFIELD_INSECURE_HTTP: text }).insecureHttp, value)
+    t.equal(readOptions({}, { AFIELD_INSECURE_HTTP: text }).options.insecureHttp, value)
   })
 }
 
@@ -99,7 +99,7 @@ const accepted: [why: string, flags: Record<string, unknown>][] = [
 ]
 for (const [why, flags] of accepted) {
   t.test(`any address is allowed with ${why}`, async t => {
-    t.equal(readOptions({ host: '0.0.0.0', ...flags }, {}).host, '0.0.0.0')
+    t.equal(readOptions({ host: '0.0.0.0', ...flags }, {}).options.host, '0.0.0.0')
   })
 }
 

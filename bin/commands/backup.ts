@@ -1,9 +1,9 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { passphraseOptions, readNewPassphrase } from '../passphrase.ts'
 import { progressLine } from '../progress-line.ts'
+import { dataOptions, readDataOptions } from '../server-options.ts'
 import { shownBytes } from '../table.ts'
 
 export function builder(line: Argv): Argv {

@@ -1,11 +1,10 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
-import { readOptions } from '../../lib/options.ts'
 import { examineThisComputer } from '../../lib/wrapper/account/health.ts'
 import { type Style, styleFor, wrapped } from '../../lib/wrapper/terminal/style.ts'
 import { processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { serverOptions } from './serve.ts'
+import { readServerOptions, serverOptions } from '../server-options.ts'
 
 export function builder(line: Argv): Argv {
   return serverOptions(line)
@@ -25,7 +24,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 
 /** Checks the server whose data is here, this computer where agents work, or both. */
 async function look(args: ArgumentsCamelCase): Promise<Finding[]> {
-  const options = readOptions(args, process.env)
+  const { options } = readServerOptions(args)
   const computer = await examineThisComputer(process.env, Date.now)
   return computer && !keepsData(options) ? computer : [...(await examine(options, Date.now)), ...(computer ?? [])]
 }

@@ -2,9 +2,9 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import { CannotStart } from '../../lib/exit.ts'
 import { processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { passphraseOptions, readPassphrase } from '../passphrase.ts'
 import { progressLine } from '../progress-line.ts'
+import { dataOptions, readDataOptions } from '../server-options.ts'
 
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))

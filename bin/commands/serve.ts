@@ -1,35 +1,23 @@
-import type { ArgumentsCamelCase, Argv } from 'yargs'
+import type { ArgumentsCamelCase } from 'yargs'
 import { allowAddonsIn } from '../../lib/assets.ts'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
-import { optionRows, readOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
 import { reachableUrls } from '../../lib/server/edge/listen/reachable-urls.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { openSecret } from '../config-file.ts'
 import { drainOnSignal } from '../drain.ts'
+import { readServerOptions, serverOptions } from '../server-options.ts'
 import { takeBackupOf } from '../take-backup.ts'
 import { unknownSettings } from '../unknown-settings.ts'
 
 export const builder = serverOptions
 
-/** Every option of the server. */
-export function serverOptions(line: Argv): Argv {
-  for (const { flag, kind, choices, about, env, defaultHere } of optionRows()) {
-    line.option(flag, {
-      // The choices explain it better, and both do not fit on a line.
-      type: choices ? undefined : kind,
-      describe: `${about} [${env}]`,
-      requiresArg: kind !== 'boolean',
-      ...(choices && { choices }),
-      ...(defaultHere !== undefined && { defaultDescription: defaultHere })
-    })
-  }
-  return line
-}
-
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   for (const unknown of unknownSettings(process.env)) note(unknown)
-  const options = readOptions(args, process.env)
+  const { options, file } = readServerOptions(args)
+  const warning = file && openSecret(file)
+  if (warning !== undefined) note(warning)
   allowAddonsIn(options.data)
   const server = await createServer({ ...options, takeBackup: takeBackupOf(options) })
   drainOnSignal(() => server.close())

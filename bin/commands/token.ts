@@ -7,7 +7,8 @@ import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, pointingTo, readDataOptions } from '../ask-line.ts'
+import { pointingTo } from '../ask-line.ts'
+import { dataOptions, readDataOptions } from '../server-options.ts'
 import { drawTable, shownTime } from '../table.ts'
 
 const dayMs = 24 * 60 * 60_000

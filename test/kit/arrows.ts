@@ -168,7 +168,7 @@ export const rooms: Record<string, Room> = {
     rooms: ['bin', 'create', 'doctor'],
     packages: ['yargs']
   },
-  bin: { files: ['bin/'], rooms: ['wrapper/run', ...common], packages: ['node:', 'yargs', 'undici'] }
+  bin: { files: ['bin/'], rooms: ['wrapper/run', ...common], packages: ['node:', 'yargs', 'undici', 'smol-toml'] }
 }
 
 const exceptions = [

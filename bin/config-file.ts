@@ -1,0 +1,56 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, extname, resolve } from 'node:path'
+import { parse, TomlError } from 'smol-toml'
+import { CannotStart } from '../lib/exit.ts'
+import { type ConfigFile, optionRows } from '../lib/options.ts'
+import { nearest } from './nearest.ts'
+
+/**
+ * The options in a file, by the names of their flags: JSON if its name ends in `.json`, otherwise TOML. Throws CannotStart, in one
+ * sentence, if it cannot be read or names something that is no option.
+ */
+export function readConfigFile(path: string): ConfigFile {
+  const rows = optionRows()
+  const values = new Map(Object.entries(parsed(path)))
+  for (const name of values.keys()) {
+    if (rows.some(({ flag }) => flag === name)) continue
+    const meant = nearest(
+      name,
+      rows.map(({ flag }) => flag)
+    )
+    throw new CannotStart(`${path} names ${name}, which is no option.${meant === undefined ? '' : ` Did you mean ${meant}?`}`)
+  }
+  for (const { flag, isPath } of rows) {
+    const value = values.get(flag)
+    if (isPath && typeof value === 'string') values.set(flag, resolve(dirname(path), value))
+  }
+  return { name: path, values }
+}
+
+/** A warning if others on this computer can read a secret in the file. */
+export function openSecret({ name, values }: ConfigFile): string | undefined {
+  const secret = optionRows().find(({ flag, isSecret }) => isSecret && values.has(flag))
+  if (!secret || process.platform === 'win32' || (statSync(name).mode & 0o044) === 0) return undefined
+  return `Others on this computer can read ${name}, which contains ${secret.flag}. Run: chmod o-r,g-r ${name}`
+}
+
+function parsed(path: string): Record<string, unknown> {
+  const text = readText(path)
+  try {
+    const value: unknown = extname(path) === '.json' ? JSON.parse(text) : parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch (error) {
+    // The rest of its message quotes the file, which may hold secrets.
+    const where = error instanceof TomlError ? ` in line ${error.line}` : ''
+    throw new CannotStart(`${path} is not valid ${extname(path) === '.json' ? 'JSON' : 'TOML'}${where}.`, undefined, { cause: error })
+  }
+  throw new CannotStart(`${path} must be an object with one member for each option.`)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CannotStart(`The configuration file ${path} cannot be read.`, undefined, { cause: error })
+  }
+}

@@ -1,0 +1,137 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+
+const secret = 'a-token-nobody-sees'
+
+/** `afield config …` with these files in a folder of its own, `FOLDER` in variables for that folder. */
+function config(
+  t: Test,
+  files: Record<string, string>,
+  { args = ['show'], env = {} }: { args?: string[]; env?: Record<string, string> } = {}
+) {
+  const folder = t.testdir(files)
+  const at = (text: string) => text.replaceAll('FOLDER', folder)
+  for (const name of Object.keys(files)) chmodSync(join(folder, name), 0o600)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/afield.ts', 'config', ...args.map(at)], {
+    encoding: 'utf8',
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      NO_COLOR: '1',
+      COLUMNS: '200',
+      ...Object.fromEntries(Object.entries(env).map(([name, text]) => [name, at(text)]))
+    }
+  })
+  const shown = () =>
+    Object.fromEntries(Object.entries(JSON.parse(stdout)).map(([flag, row]) => [flag, row as { value: unknown; from: string }]))
+  return { folder, status, stdout, stderr, shown }
+}
+
+const toml = `
+port = 4100
+signup = "open"
+limits = "off"
+data = "data"
+metrics-token = "${secret}"
+`
+
+t.test('a flag wins over a variable, a variable over the file, the file over the default', async t => {
+  const { folder, shown, stderr } = config(
+    t,
+    { 'afield.toml': toml },
+    {
+      args: ['--json', '--config', 'FOLDER/afield.toml', '--signup', 'invite'],
+      env: { AFIELD_PORT: '4200' }
+    }
+  )
+  t.equal(stderr, '')
+  t.match(shown(), {
+    signup: { value: 'invite', from: '--signup' },
+    port: { value: 4200, from: 'AFIELD_PORT' },
+    limits: { value: 'off', from: `${folder}/afield.toml` },
+    'log-level': { value: 'info', from: 'default' }
+  })
+})
+
+t.test('paths in the file are relative to its folder, and secrets are hidden', async t => {
+  const { folder, stdout } = config(t, { 'afield.toml': toml }, { env: { AFIELD_CONFIG: 'FOLDER/afield.toml' } })
+  t.match(stdout, new RegExp(`^ +data +${folder}/data +${folder}/afield.toml$`, 'm'))
+  t.match(stdout, /^ +metrics-token +\(hidden\) /m)
+  t.notMatch(stdout, secret)
+})
+
+t.test('a file that ends in .json is read as JSON', async t => {
+  const { shown } = config(
+    t,
+    { 'afield.json': '{ "port": 4300, "push-titles": true }' },
+    { args: ['--json', '--config', 'FOLDER/afield.json'] }
+  )
+  t.match(shown(), { port: { value: 4300 }, 'push-titles': { value: true } })
+})
+
+t.test('a secret is read from the file that a variable names', async t => {
+  const { shown, status } = config(t, { token: `${secret}\n` }, { args: ['--json'], env: { AFIELD_METRICS_TOKEN_FILE: 'FOLDER/token' } })
+  t.equal(status, 0)
+  t.match(shown()['metrics-token'], { value: '(hidden)', from: 'AFIELD_METRICS_TOKEN' })
+})
+
+const refused: [why: string, toml: string, sentence: RegExp, env?: Record<string, string>][] = [
+  ['a name that is no option', 'prot = 4000', /^.*\/afield\.toml names prot, which is no option\. Did you mean port\?$/m],
+  ['a value that does not fit', 'port = "many"', /^port in .*\/afield\.toml must be a whole number from 0 to 65535\.$/m],
+  ['text that is no TOML', `port = 1\nmetrics-token = ${secret}`, /^.*\/afield\.toml is not valid TOML in line 2\.$/m],
+  ['a combination that cannot work', 'host = "0.0.0.0"', /^Listening on 0\.0\.0\.0 needs HTTPS/m],
+  [
+    'a variable and its file',
+    '',
+    /^AFIELD_EXPO_TOKEN and AFIELD_EXPO_TOKEN_FILE cannot both be set\.$/m,
+    { AFIELD_EXPO_TOKEN: 'x', AFIELD_EXPO_TOKEN_FILE: 'y' }
+  ],
+  [
+    'a file of a secret that is missing',
+    '',
+    /^The file \/nowhere of AFIELD_EXPO_TOKEN_FILE cannot be read\.$/m,
+    { AFIELD_EXPO_TOKEN_FILE: '/nowhere' }
+  ]
+]
+for (const [why, toml, sentence, env = {}] of refused) {
+  t.test(`${why} is rejected in one sentence, with exit code 78`, async t => {
+    const { status, stderr, stdout } = config(t, { 'afield.toml': toml }, { args: ['check', '--config', 'FOLDER/afield.toml'], env })
+    t.match(stderr, sentence)
+    t.notMatch(stderr + stdout, secret)
+    t.equal(status, 78)
+  })
+}
+
+t.test('a file that is missing is rejected in one sentence', async t => {
+  const { status, stderr } = config(t, {}, { args: ['check', '--config', '/nowhere/afield.toml'] })
+  t.equal(stderr, 'The configuration file /nowhere/afield.toml cannot be read.\n')
+  t.equal(status, 78)
+})
+
+t.test('check says what is set, and warns of a secret that others can read', async t => {
+  const { folder, stdout, stderr } = config(t, { 'afield.toml': toml }, { args: ['check', '--config', 'FOLDER/afield.toml'] })
+  t.equal(stdout, `${folder}/afield.toml and the environment are valid: 5 options are set, the others have their defaults.\n`)
+  t.equal(stderr, '')
+  chmodSync(join(folder, 'afield.toml'), 0o644)
+  const { stderr: warning } = spawnSync(process.execPath, ['bin/afield.ts', 'config', 'check', '--config', join(folder, 'afield.toml')], {
+    encoding: 'utf8'
+  })
+  t.match(warning, /^Others on this computer can read .*\/afield\.toml, which contains metrics-token\. Run: chmod o-r,g-r /m)
+})
+
+t.test('serve and the commands beside it use the file', async t => {
+  const folder = t.testdir({ 'afield.toml': 'port = 0\ndata = "own"\nsignup = "open"\nlog-level = "silent"\n' })
+  const file = join(folder, 'afield.toml')
+  const start = (...args: string[]) => spawn(process.execPath, ['bin/afield.ts', ...args, '--config', file])
+  const server = start('serve')
+  t.teardown(() => server.kill())
+  await once(createInterface({ input: server.stdout }), 'line')
+  t.ok(existsSync(join(folder, 'own/afield.db')))
+  const users = start('users')
+  t.equal((await Promise.all([text(users.stdout), text(users.stderr)])).join(''), 'There are no accounts yet.\n')
+})
