@@ -11,10 +11,7 @@ export async function runCommand(deps: ControlDeps, name: CommandName, ask: unkn
   // One table, one entry point: the rows guarantee that request and command match.
   const command = commands[name] as unknown as Command<v.GenericSchema, v.GenericSchema>
   const parsed = v.safeParse(command.ask, ask)
-  if (!parsed.success) {
-    const { path, message } = parsed.problem
-    throw new CannotStart(`Invalid input for ${name}: ${[...path, message].join(' ')}.`)
-  }
+  if (!parsed.success) throw new CannotStart(`Invalid input for ${name}: ${new v.Misfit(parsed.problem).message}.`)
   return command.run(deps, parsed.data, tell)
 }
 

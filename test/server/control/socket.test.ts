@@ -82,7 +82,7 @@ t.test('an invalid request is rejected in one sentence and does the server no ha
     ['/noSuchCommand', '{}', /does not know this command/],
     ['/toString', '{}', /does not know this command/],
     ['/readStatus', 'not json', /not JSON/],
-    ['/readStatus', '{"more":1}', /Invalid input/],
+    ['/readStatus', '{"more":1}', /^Invalid input for readStatus: value\.more is unknown\.$/],
     ['/readStatus', `"${'x'.repeat(70_000)}"`, /too long/]
   ]
   for (const [path, body, says] of refused) {
