@@ -1,5 +1,10 @@
+import fc from 'fast-check'
 import t from 'tap'
+// biome-ignore lint/style/noRestrictedImports: ours is compared with it
+import * as valibot from 'valibot'
 import * as v from '../lib/schema.ts'
+
+type Twins = readonly [ours: v.GenericSchema, theirs: v.GenericSchema]
 
 const json = (text: string): unknown => JSON.parse(text)
 
@@ -73,4 +78,59 @@ t.test('a problem names the place and what was expected, never what came', async
   for (const [value, message] of cases) t.throws(() => v.parse(schema, value), { name: 'Misfit', message })
   const thrown = v.safeParse(schema, { text: 'secret' })
   t.notMatch(JSON.stringify(thrown), 'secret')
+})
+
+t.test('an object is read as valibot reads it, and one that need not change is not copied', async t => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd')
+  const value: fc.Arbitrary<unknown> = fc.letrec(tie => ({
+    value: fc.oneof({ depthSize: 'small' }, fc.string(), fc.integer(), fc.constant(undefined), fc.constant(null), tie('object')),
+    object: fc.dictionary(name, tie('value'), { noNullPrototype: true })
+  })).object
+  const twins = fc.letrec<{ schema: Twins }>(tie => ({
+    schema: fc.oneof(
+      { depthSize: 'small' },
+      fc.constant<Twins>([v.string(), v.string()]),
+      fc.constant<Twins>([v.pipe(v.string(), v.toUpperCase()), v.pipe(v.string(), v.toUpperCase())]),
+      fc.constant<Twins>([v.unknown(), v.unknown()]),
+      tie('schema').map(([one, other]): Twins => [v.optional(one), v.optional(other)]),
+      fc
+        .dictionary(name, tie('schema'))
+        .map(
+          (entries): Twins => [
+            v.object(Object.fromEntries(Object.entries(entries).map(([key, [one]]) => [key, one]))),
+            valibot.object(Object.fromEntries(Object.entries(entries).map(([key, [, other]]) => [key, other])))
+          ]
+        )
+    )
+  })).schema
+  fc.assert(
+    fc.property(twins, value, ([ours, theirs], given) => {
+      const before = structuredClone(given)
+      t.strictSame(v.safeParse(ours, given), v.safeParse(theirs, given))
+      t.strictSame(given, before)
+    }),
+    { numRuns: 2000 }
+  )
+  const given = { a: 'x', b: { a: 'y' } }
+  t.equal(v.parse(v.object({ a: v.string(), b: v.object({ a: v.string() }) }), given), given)
+  t.strictSame(v.parse(v.omit(v.object({ a: v.string(), b: v.unknown() }), ['b']), given), { a: 'x' })
+})
+
+t.test('each part of a value is read once, however deep, and a problem names its whole place', async t => {
+  let reads = 0
+  const depth = 24
+  let schema: v.GenericSchema = v.pipe(
+    v.string(),
+    v.check(() => {
+      reads += 1
+      return false
+    }, 'is wrong')
+  )
+  let given: unknown = 'x'
+  for (let level = 0; level < depth; level += 1) {
+    schema = v.object({ in: schema })
+    given = { in: given, more: 1 }
+  }
+  t.same(v.safeParse(schema, given).problem, { path: Array(depth).fill('in'), message: 'is wrong', type: 'check' })
+  t.equal(reads, 1)
 })
