@@ -103,7 +103,7 @@ for (const [where, args] of [
     await session.until(session => turnsEnded(session) === 1)
     t.equal(session.state.modelWait, undefined)
     t.match(texts(session), [/401/], 'its own words')
-    t.match(notes(session), [/^Claude Code is not signed in, or its key is not accepted\. Run it .+ sign in there/])
+    t.match(notes(session), [/^Claude Code is not signed in, or its key was rejected\. Run it .+ sign in there/])
     t.match(session.events().at(-1), { t: 'turn-end', status: 'failed' })
     await session.say('are you there?')
     await session.until(session => turnsEnded(session) === 2)

@@ -83,8 +83,17 @@ t.test(
   }
 )
 
-/** Private memory (PSS) of a process and of everything it started. */
+/** Private memory (PSS) of a process and of everything it started; one of those may end meanwhile. */
 function memoryOf(pid: number): string {
+  try {
+    return memoryNow(pid)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return 'ended'
+    throw error
+  }
+}
+
+function memoryNow(pid: number): string {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
   const pss = /\nPss:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
   const name = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
