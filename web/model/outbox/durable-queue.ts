@@ -173,16 +173,14 @@ export function openQueue<Item extends Entry>({
   })
 
   const put = async (entry: Item): Promise<void> => {
-    show(entry)
+    // Only what is stored is shown as waiting: the app may be closed the moment a person reads that.
     try {
       await kept.put(entry)
     } catch (error) {
-      if (!kindOf(entry).mayStayInTab) {
-        forget(entry.key)
-        throw error
-      }
+      if (!kindOf(entry).mayStayInTab) throw error
       onlyHere.add(entry.key)
     }
+    show(entry)
     asked.value++
   }
 

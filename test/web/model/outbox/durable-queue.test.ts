@@ -25,6 +25,7 @@ function device() {
     mayStayInTab: true
   }
   return {
+    db,
     isLinked,
     sent,
     fill: () => {
@@ -68,6 +69,26 @@ t.test('entries of every kind wait in one list, in order, also while the app is 
   isLinked.value = true
   await until(after.all, all => all.length === 0)
   t.same(sent.value.toSorted(), ['a', 'b', 'c'])
+})
+
+t.test('an entry is shown as waiting once it is stored: the app may be closed from then on [U2]', async t => {
+  const { db, openApp } = device()
+  const queue = openApp()
+  await queue.isRead
+  const isStored = Promise.withResolvers<void>()
+  const shown: string[] = []
+  const write = db.write
+  db.write = async (name, value) => {
+    await isStored.promise
+    await write(name, value)
+    shown.push('stored')
+  }
+  const stop = queue.all.subscribe(all => all.length > 0 && shown.push('shown'))
+  const put = queue.put(parcel('a'))
+  isStored.resolve()
+  await put
+  stop()
+  t.same(shown, ['stored', 'shown'])
 })
 
 t.test('where the browser stores nothing, an entry that may waits in the tab and is sent from there; others are rejected', async t => {
