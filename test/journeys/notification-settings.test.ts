@@ -93,7 +93,7 @@ t.test(
     await device.see('That is not a web address.')
     await device.write('Address', `${service.url}/hook`)
     await device.press('Add and send a test')
-    await device.see('The test was handed over.')
+    await device.see('The test was sent.')
     const secret = (await page.locator('.token').textContent()) ?? ''
     const [request] = await service.came(1)
     t.equal(request?.headers['webhook-signature'], request && signatureOf(request, secret))
@@ -101,7 +101,7 @@ t.test(
 
     await device.press('Done')
     await device.see('Webhook, added here')
-    await device.see('1 handed over in 7 days')
+    await device.see('1 sent in 7 days')
     t.notMatch(await page.content(), service.url, 'where it leads is not shown again')
     service.answer = () => ({ status: 403 })
     await device.press(/^Webhook, added here/)
