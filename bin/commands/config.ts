@@ -29,8 +29,8 @@ export function handler(args: ArgumentsCamelCase): void {
 
 /** Throws what `serve` would throw, before this. */
 function check({ sources, file }: Read): void {
-  const of = file ? `${file.name} and the environment` : 'The environment'
-  console.log(`${of} are valid: ${sources.size} options are set, the others have their defaults.`)
+  const withFile = file ? `, with those of ${file.name}` : ''
+  console.log(`The options are valid. Set: ${sources.size}${withFile}; the others have their defaults.`)
 }
 
 function show({ options, sources }: Read, isJson: boolean): void {

@@ -115,13 +115,19 @@ t.test('a file that is missing is rejected in one sentence', async t => {
 
 t.test('check says what is set, and warns of a secret that others can read', async t => {
   const { folder, stdout, stderr } = config(t, { 'afield.toml': toml }, { args: ['check', '--config', 'FOLDER/afield.toml'] })
-  t.equal(stdout, `${folder}/afield.toml and the environment are valid: 5 options are set, the others have their defaults.\n`)
+  t.equal(stdout, `The options are valid. Set: 5, with those of ${folder}/afield.toml; the others have their defaults.\n`)
   t.equal(stderr, '')
   chmodSync(join(folder, 'afield.toml'), 0o644)
   const { stderr: warning } = spawnSync(process.execPath, ['bin/afield.ts', 'config', 'check', '--config', join(folder, 'afield.toml')], {
     encoding: 'utf8'
   })
   t.match(warning, /^Others on this computer can read .*\/afield\.toml, which contains metrics-token\. Run: chmod o-r,g-r /m)
+})
+
+t.test('check works without a file', async t => {
+  const { stdout, status } = config(t, {}, { args: ['check'], env: { AFIELD_PORT: '4200' } })
+  t.equal(stdout, 'The options are valid. Set: 1; the others have their defaults.\n')
+  t.equal(status, 0)
 })
 
 t.test('serve and the commands beside it use the file', async t => {
