@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleApp, filesUnder, isAppStale, kB, licencesOf } from '../../web/bundle.mjs'
+import { emulatorOf, isThisMachine, thisMachine } from './target.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
@@ -100,57 +101,73 @@ function declarations() {
   execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', config], { stdio: 'inherit' })
 }
 
-/** One executable: a copy of this Node.js with the bundle, the native addons, the SQL and the app inside. */
-export async function binary() {
+/**
+ * One executable: a copy of the target's Node.js with the bundle, the native addons, the SQL and the app inside. Its
+ * Node.js must be of the version that runs this.
+ */
+export async function binary(target = thisMachine, executable = at('build', isWindows ? 'afield.exe' : 'afield')) {
   if (isAppStale()) await bundleApp()
-  const work = at('build/binary')
+  const work = at('build/binary', target.name)
   rmSync(work, { recursive: true, force: true })
   const pieces = join(work, 'program')
   mkdirSync(pieces, { recursive: true })
   // Only now, because it needs the pinned Node.js.
   const { bundleProgram, compilePieces } = await import('./program.mjs')
   const start = await bundleProgram(pieces)
-  await compilePieces(pieces)
-
-  const executable = at('build', isWindows ? 'afield.exe' : 'afield')
-  const pkgPlatform = { darwin: 'macos', win32: 'win' }[process.platform] ?? process.platform
-  const target = { platform: pkgPlatform, arch: process.arch, nodeRange: `node${process.versions.node}`, output: executable }
-  require('pkg/lib-es5/options').default.set({})
-  const assets = await assetsOfProgram(work, pieces)
-  await require('pkg/lib-es5/sea').default(start, {
-    targets: [target],
-    nodePath: strippedNode(work),
-    signature: true,
-    seaConfig: { assets }
-  })
-  chmodSync(executable, 0o755)
-  console.log(`build/afield ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
+  await compilePieces(pieces, target)
+  const assets = await assetsOfProgram(work, pieces, target)
+  await pack(work, { start, assets, target, executable })
+  console.log(`${relative(root, executable)} ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
 
-/** A copy of this Node.js without its symbols, a seventh of its size, which only a debugger reads. The program must still run. */
-function strippedNode(work) {
-  const node = join(work, isWindows ? 'node.exe' : 'node')
-  cpSync(process.execPath, node)
-  if (process.platform !== 'linux') return node
+/** Puts the files into the Node.js as its documentation of single executable applications says. */
+async function pack(work, { start, assets, target, executable }) {
+  const config = join(work, 'sea.json')
+  const blob = join(work, 'sea.blob')
+  writeFileSync(config, JSON.stringify({ main: start, output: blob, disableExperimentalSEAWarning: true, assets }))
+  execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' })
+  cpSync(strippedNode(work, target), executable)
+  const isMac = target.platform === 'darwin'
+  const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : []
+  const words = [executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', sentinelFuse, '--overwrite', ...segment]
+  // As a program, so that its warnings about names of sections, which do not matter, can be dropped.
+  execFileSync(process.execPath, [require.resolve('postject/dist/cli.js'), ...words], { stdio: 'pipe' })
+  if (isMac) require('pkg/lib-es5/mach-o').signMachOExecutable(executable)
+  chmodSync(executable, 0o755)
+}
+
+const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+/** A copy of the Node.js without its symbols, a seventh of its size, which only a debugger reads. The program must still run. */
+function strippedNode(work, target) {
+  const node = join(work, target.platform === 'win32' ? 'node.exe' : 'node')
+  cpSync(target.node, node)
+  if (target.platform !== 'linux') return node
   try {
-    execFileSync('strip', [node], { stdio: 'pipe' })
-    execFileSync(node, ['--version'], { stdio: 'pipe' })
+    execFileSync(stripFor(target), [node], { stdio: 'pipe' })
+    const [program, ...words] = [...(emulatorOf(target) ?? ['true']), node, '--version']
+    execFileSync(program, words, { stdio: 'pipe' })
   } catch {
     console.log('The program keeps its symbols, 18 MB: strip of binutils is missing or failed.')
-    cpSync(process.execPath, node)
+    cpSync(target.node, node)
   }
   return node
 }
 
-async function assetsOfProgram(work, pieces) {
+/** The strip of binutils knows only its own architecture; that of LLVM knows all. */
+function stripFor(target) {
+  return isThisMachine(target) ? 'strip' : 'llvm-strip'
+}
+
+async function assetsOfProgram(work, pieces, target) {
   const { lowerGlibcVersion } = await import('../../lib/server/edge/listen/glibc.ts')
-  const uws = trustedUws()
+  const uws = trustedUws(target)
   writeFileSync(join(work, 'uws.node'), lowerGlibcVersion(uws) ?? uws)
   const assets = {
     'package.json': at('package.json'),
     'native/uws.node': join(work, 'uws.node'),
-    'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`),
-    'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`)
+    'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${target.platform}-${target.arch}.node`),
+    'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${target.platform}-${target.arch}.node`)
   }
   for (const name of readdirSync(pieces)) assets[`program/${name}`] = join(pieces, name)
   for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
@@ -164,8 +181,8 @@ const uwsSha256 = {
   linux_arm64_137: 'ad0ffb42a119ee022ba1fc752d942e5a19b863ce47bfdc909cd1d5bc1363a7a6'
 }
 
-function trustedUws() {
-  const build = `${process.platform}_${process.arch}_${process.versions.modules}`
+function trustedUws({ platform, arch }) {
+  const build = `${platform}_${arch}_${process.versions.modules}`
   const bytes = readFileSync(at(`node_modules/uWebSockets.js/uws_${build}.node`))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (uwsSha256[build] !== undefined && uwsSha256[build] !== sha256)

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Script } from 'node:vm'
 import { pieceOf } from './pieces.ts'
 import { rehearse } from './rehearsal.mjs'
+import { emulatorOf, isThisMachine } from './target.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
@@ -64,17 +65,16 @@ function refuseNamesOfCommonJs({ inputs }) {
 
 /**
  * Stores V8's code cache next to each piece, since most of the start time of a program is spent compiling: for those
- * that start an agent, all code that runs until then, for the others the code that V8 compiles eagerly.
+ * that start an agent, all code that runs until then, for the others the code that V8 compiles eagerly. V8 rejects the
+ * cache of another platform or architecture, so a target that cannot run here gets none and compiles at each start.
  */
-export async function compilePieces(folder) {
+export async function compilePieces(folder, target) {
+  const emulator = emulatorOf(target)
+  if (!emulator) return
   // If scripts cannot be run as programs there is no fake Claude Code.
-  if (process.platform !== 'win32') await rehearse(folder)
-  const pieces = readdirSync(folder).filter(name => name.endsWith('.js'))
-  for (const name of pieces) {
-    const compiled = join(folder, `${name}.compiled`)
-    const text = readFileSync(join(folder, name), 'utf8')
-    if (!existsSync(compiled)) writeFileSync(compiled, new Script(text, { filename: name }).createCachedData())
-  }
+  if (isThisMachine(target) && process.platform !== 'win32') await rehearse(folder)
+  const [program, ...words] = [...emulator, target.node, '--predictable', at('bin/packaging/compile-pieces.mjs'), folder]
+  execFileSync(program, words, { stdio: 'inherit' })
 }
 
 // This package can load its addon only from a file next to it.

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * What a single-file program is made for: a platform and an architecture as Node.js names them, and a Node.js of them.
+ * `name` is that of its files, such as linux-x64.
+ */
+export function targetOf(platform, arch, node) {
+  return { platform, arch, node, name: `${platform === 'win32' ? 'win' : platform}-${arch}` }
+}
+
+export const thisMachine = targetOf(process.platform, process.arch, process.execPath)
+
+export function isThisMachine({ platform, arch }) {
+  return platform === process.platform && arch === process.arch
+}
+
+/** How a program of the target starts on this machine: the words before its name. Undefined if it cannot. */
+export function emulatorOf({ platform, arch }) {
+  if (isThisMachine({ platform, arch })) return []
+  if (platform !== 'linux' || process.platform !== 'linux' || arch !== 'arm64') return undefined
+  return inPath('qemu-aarch64-static') && existsSync(join(arm64Libraries, 'lib/ld-linux-aarch64.so.1'))
+    ? ['qemu-aarch64-static', '-L', arm64Libraries]
+    : undefined
+}
+
+// Where Debian's libc6-arm64-cross and libstdc++6-arm64-cross put them.
+const arm64Libraries = '/usr/aarch64-linux-gnu'
+
+export function inPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some(folder => existsSync(join(folder, program)))
+}
