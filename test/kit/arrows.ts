@@ -124,6 +124,7 @@ export const rooms: Record<string, Room> = {
     rooms: ['control', 'store/open', ...common],
     packages: ['node:', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
   },
+  upgrade: { files: ['lib/upgrade/'], rooms: ['control', 'store/open', ...common], packages: ['node:', 'undici'] },
   // Actions may trigger background work.
   actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
   chores: { files: ['lib/server/chores/'], rooms: ['watch'], packages: ['node:'] },
