@@ -62,7 +62,7 @@ export const rooms: Record<string, Room> = {
   // The wrapper also imports downwards only: code that starts a session imports it, and the session imports its uplink and its agent.
   'wrapper/run': { files: ['lib/wrapper/run/'], rooms: ['wrapper/account'], packages: ['node:'] },
   'wrapper/account': { files: ['lib/wrapper/account/'], rooms: ['wrapper/daemon'], packages: ['node:'] },
-  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session'], packages: ['node:', 'ws'] },
+  'wrapper/daemon': { files: ['lib/wrapper/daemon/'], rooms: ['wrapper/session', 'service'], packages: ['node:', 'ws'] },
   'wrapper/session': {
     files: ['lib/wrapper/session/'],
     rooms: ['wrapper/histories', 'wrapper/approvals', 'wrapper/uplink'],
@@ -155,6 +155,9 @@ export const rooms: Record<string, Room> = {
   options: { files: ['lib/options.ts', 'lib/option-refusal.ts'], rooms: ['schema', 'exit'], packages: ['node:'] },
   assets: { files: ['lib/assets.ts'], rooms: [], packages: ['node:'] },
   'node-version': { files: ['lib/node-version.ts'], rooms: ['exit'], packages: ['node:'] },
+
+  // How the system starts the server, or the daemon.
+  service: { files: ['lib/service/'], rooms: ['exit'], packages: ['node:'] },
 
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // Code that runs an agent loads neither uWebSockets nor SQLite; only these two commands import the server.

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'smol-toml'
+import t from 'tap'
+import { firstConfig, serverUnit } from '../../lib/service/server-unit.ts'
+
+const analyze = (...args: string[]) =>
+  spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { ...process.env, XDG_RUNTIME_DIR: t.testdir(), SYSTEMD_COLORS: '0' } })
+const skip = analyze('--version').error !== undefined && 'systemd-analyze is missing here'
+
+/** Of ten: a unit without any restriction has 9.6. One of a person counts as root here, and may restrict less. */
+const mostExposure = { system: 1.5, user: 6.5 }
+
+for (const scope of ['system', 'user'] as const) {
+  t.test(`systemd accepts the unit of the ${scope}, and rates its exposure low`, { skip }, async t => {
+    const file = join(t.testdir(), 'afield.service')
+    writeFileSync(file, serverUnit({ command: ['/bin/true', 'serve', '--config', '/etc/100%$/a "b".toml'], scope }))
+    const { status, stderr } = analyze(`--${scope}`, 'verify', file)
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    const { stdout } = analyze(`--${scope}`, 'security', '--offline=yes', '--no-pager', file)
+    const exposure = Number(/exposure level for afield\.service: ([\d.]+)/.exec(stdout)?.[1])
+    t.ok(exposure <= mostExposure[scope], `exposure ${exposure}`)
+  })
+}
+
+t.test('the first configuration file is valid, and its examples are too', async t => {
+  const text = firstConfig('/var/lib/"afield"', 'systemctl restart afield')
+  t.same(parse(text), { data: '/var/lib/"afield"' })
+  const file = join(t.testdir(), 'afield.toml')
+  writeFileSync(file, text.replaceAll(/^# (?=[a-z-]+ = )/gm, ''))
+  const program = join(import.meta.dirname, '..', '..', 'bin', 'afield.ts')
+  const { status, stderr } = spawnSync(process.execPath, [program, 'config', 'check', '--config', file], { encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+})
