@@ -34,17 +34,18 @@ export function bundling(root, { isWhole = false } = {}) {
         return { contents: direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
       // Opening boxes needs a small part of the curves package, and signing nearly all. Boxes get their own copy, tree-shaken to that part.
+      // Their names are relative: the hashes in the names of files depend on them, and must be the same wherever the app is built.
       build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
-        importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined
+        importer === join(root, boxes) ? { path: `node_modules/${path}`, namespace: forBoxes, sideEffects: false } : undefined
       )
       build.onResolve({ filter: /^\./, namespace: forBoxes }, ({ path, resolveDir }) => ({
-        path: join(resolveDir, path),
+        path: sourceAt(join(resolveDir, path)),
         namespace: forBoxes,
         sideEffects: false
       }))
       build.onLoad({ filter: /./, namespace: forBoxes }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8'),
-        resolveDir: dirname(path)
+        contents: readFileSync(join(root, path), 'utf8'),
+        resolveDir: dirname(join(root, path))
       }))
     }
   }

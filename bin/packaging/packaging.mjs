@@ -122,10 +122,11 @@ export async function binary(target = thisMachine, executable = at('build', isWi
 
 /** Puts the files into the Node.js as its documentation of single executable applications says. */
 async function pack(work, { start, assets, target, executable }) {
-  const config = join(work, 'sea.json')
   const blob = join(work, 'sea.blob')
-  writeFileSync(config, JSON.stringify({ main: start, output: blob, disableExperimentalSEAWarning: true, assets }))
-  execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' })
+  // The program contains this name of its first file; a relative one is the same wherever it is built.
+  const config = { main: relative(work, start), output: 'sea.blob', disableExperimentalSEAWarning: true, assets }
+  writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
+  execFileSync(process.execPath, ['--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
   cpSync(strippedNode(work, target), executable)
   const isMac = target.platform === 'darwin'
   const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : []

@@ -22,7 +22,7 @@ export async function rehearse(folder) {
     const server = await createServer({ port: 0, signup: 'open', limits: 'off', logLevel: 'silent', expoUrl: 'off', data })
     t.teardown(() => server.close())
     const { phone, sitDown } = await computerWithClaude(t, server)
-    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, runner, folder])))
+    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, '--predictable', runner, folder])))
   } finally {
     for (const close of closing) await close()
   }

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { runPieces } from './pieces.ts'
 
 const [folder, ...argv] = process.argv.slice(2)
@@ -11,7 +12,13 @@ const require = createRequire(import.meta.url)
 const textOf = name => readFileSync(join(folder, name), 'utf8')
 const scripts = new Map()
 
+// V8 notes in the cache what it optimized, and leaves out what it dropped meanwhile. Without both the cache depends on the
+// code that ran, not on the speed of the machine. V8 rejects a cache of other flags, so they are as usual when it is made.
+const unsteady = ['sparkplug', 'maglev', 'turbofan', 'flush-bytecode']
+for (const flag of unsteady) setFlagsFromString(`--no-${flag}`)
+
 process.once('exit', () => {
+  for (const flag of unsteady) setFlagsFromString(`--${flag}`)
   for (const [name, script] of scripts) writeFileSync(join(folder, `${name}.compiled`), script.createCachedData())
 })
 
