@@ -51,14 +51,14 @@ import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
 import { customProvider, unknownProvider } from './push/custom-provider.ts'
 import { expoPush } from './push/expo.ts'
 import { ntfyPush } from './push/ntfy.ts'
-import { type Outbound, openOutbound } from './push/outbound.ts'
+import { type Outbound, openWithFirstRequest } from './push/outbound.ts'
 import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
 import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
 import type { Listeners } from './watch/events.ts'
 import { listenersOf, watchRefusals } from './watch/listeners.ts'
 import { type Logger, noteOf, openLogger } from './watch/log.ts'
-import { createMetrics, uncounted } from './watch/metrics.ts'
+import { uncounted } from './watch/metrics.ts'
 import { watchBus } from './watch/watched-bus.ts'
 import { watchStore } from './watch/watched-store.ts'
 
@@ -156,7 +156,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
   const instance = newId()
-  const counted = options.metricsToken === undefined ? undefined : createMetrics()
+  const counted = options.metricsToken === undefined ? undefined : (await import('./watch/prometheus.ts')).createMetrics()
   const listeners = listenersOf({ onAudit, onEvent }, onError)
   const metrics = watchRefusals(counted ?? uncounted, listeners, now)
   const openOwnStore = () =>
@@ -216,7 +216,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
 
     const vapid = vapidKeysOf(await store.keepSecret('vapid', freshVapidSecret()))
     let ownPort = options.port
-    const outbound = openOutbound({ allowed: readNetworks(options.pushAllow, '--push-allow'), ownPort: () => ownPort }, { now })
+    const destinations = { allowed: readNetworks(options.pushAllow, '--push-allow'), ownPort: () => ownPort }
+    const outbound = openWithFirstRequest(async () => (await import('./push/guarded-outbound.ts')).openOutbound(destinations, { now }))
     closers.add(() => outbound.close())
     const providers = ownPush ? [customProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
     const isWatched = (account: AccountId) => hub.isWatched(account)

@@ -161,7 +161,9 @@ export function flawIn(footing: Footing): string | undefined {
 }
 
 function isOlder(version: string, than: string): boolean {
-  return version.localeCompare(than, 'en', { numeric: true }) < 0
+  const [ours, theirs] = [version, than].map(text => text.split('.').map(Number))
+  const at = theirs?.findIndex((part, index) => part !== ours?.[index]) ?? -1
+  return at >= 0 && (ours?.[at] ?? 0) < (theirs?.[at] ?? 0)
 }
 
 function numberOf(database: Database.Database, pragma: string): number {

@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import * as v from '../../schema.ts'
 import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOutcome } from '../push.ts'
 import { outcomeOf } from './answers.ts'
@@ -36,6 +36,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
   }
 
   async function ask(path: string, body: unknown, signal: AbortSignal) {
+    const { request } = await import('./undici.ts')
     const answer = await request(new URL(path, baseUrl), { method: 'POST', headers, body: JSON.stringify(body), signal })
     return { status: answer.statusCode, retryAfterMs: retryAfter(answer.headers['retry-after']), text: await textOf(answer.body) }
   }

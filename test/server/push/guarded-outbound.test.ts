@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readNetworks } from '../../../lib/server/address.ts'
-import { mayReach, openOutbound } from '../../../lib/server/push/outbound.ts'
+import { mayReach, openOutbound } from '../../../lib/server/push/guarded-outbound.ts'
 import { startStandIn } from './stand-in.ts'
 
 const home = readNetworks('192.168.1.0/24, fd12::/16, 169.254.0.0/16', '--push-allow')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { ChannelKind } from '../../../lib/protocol/wire/notifications.ts'
-import { createMetrics } from '../../../lib/server/watch/metrics.ts'
+import { createMetrics } from '../../../lib/server/watch/prometheus.ts'
 import { call, type Person, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { browser, startStandIn, tokenOf } from '../push/stand-in.ts'
