@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { openChromium } from './chromium.ts'
+import { type BrowserSettings, openChromium } from './chromium.ts'
 
 /** Window size and theme: an upright phone by default. */
 export interface DeviceLook {
@@ -10,8 +10,11 @@ export interface DeviceLook {
 }
 
 /** One browser for a whole test file; every device is a profile of it. */
-export async function openDevices(t: Test): Promise<{ open(t: Test, url: string, look?: DeviceLook): Promise<Device> }> {
-  const browser = await openChromium(t)
+export async function openDevices(
+  t: Test,
+  settings?: BrowserSettings
+): Promise<{ open(t: Test, url: string, look?: DeviceLook): Promise<Device> }> {
+  const browser = await openChromium(t, settings)
   return { open: (t, url, look = {}) => openDevice(t, browser, url, look) }
 }
 

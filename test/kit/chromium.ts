@@ -5,25 +5,35 @@ import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
-/** A real Chromium that closes with the test. Debian's is installed if missing and permitted. `fontSize`: the reader's setting, in px. */
-export async function openChromium(t: Test, fontSize?: number): Promise<Browser> {
-  const browser = await launchChromium(fontSize)
+export interface BrowserSettings {
+  /** The reader's setting, in px. */
+  fontSize?: number
+  /** The hash of the key of a certificate that it accepts although no known authority signed it. */
+  trustedKey?: string
+  /** The host and port that it talks HTTP/3 with from the first request on. */
+  http3At?: string
+}
+
+/** A real Chromium that closes with the test. Debian's is installed if missing and permitted. */
+export async function openChromium(t: Test, settings?: BrowserSettings): Promise<Browser> {
+  const browser = await launchChromium(settings)
   t.teardown(() => browser.close())
   return browser
 }
 
 /** For callers that close it themselves. */
-export function launchChromium(fontSize?: number): Promise<Browser> {
+export function launchChromium({ fontSize, trustedKey, http3At }: BrowserSettings = {}): Promise<Browser> {
   // The browser setting, not a style of the page: media queries follow it too.
   const larger = fontSize === undefined ? [] : [`--blink-settings=defaultFontSize=${fontSize},defaultFixedFontSize=${fontSize}`]
-  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger] })
+  const trusting = trustedKey === undefined ? [] : [`--ignore-certificate-errors-spki-list=${trustedKey}`]
+  const http3 = http3At === undefined ? ['--disable-quic'] : ['--enable-quic', `--origin-to-force-quic-on=${http3At}`]
+  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger, ...trusting, ...http3] })
 }
 
 // No sandbox, because root may not have one; the rest disables network calls of its own and the graphics card.
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
-  '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
   '--disable-component-update',

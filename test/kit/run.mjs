@@ -131,8 +131,8 @@ function git(...args) {
   return text.split('\n').filter(line => line !== '')
 }
 
-// Sign-in, an agent at work, answers to it, and all of that over a bad connection.
-const usualJourneys = ['first-slice.test.ts', 'offline.test.ts']
+// Sign-in, an agent at work, answers to it, all of that over a bad connection, and behind a proxy.
+const usualJourneys = ['first-slice.test.ts', 'offline.test.ts', 'nginx.test.ts']
 
 // A long file that starts last would run alone at the end.
 const longFolders = ['journeys', 'kills', 'wrapper', 'web', 'crash', 'endurance', 'mutation', 'sqlite', 'server', 'bin', 'client']

@@ -79,7 +79,7 @@ export async function startServerProcess(
  * A free port that a later server can reuse. Not one chosen by the system: those are opened without the option to
  * reuse them, and could be assigned to another program meanwhile.
  */
-async function portToKeep(): Promise<number> {
+export async function portToKeep(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
     const probe = createNetServer()

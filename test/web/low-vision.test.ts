@@ -9,7 +9,7 @@ import { serveStories } from './stories/serve.ts'
 const { origin, close } = await serveStories(t.testdir())
 t.teardown(close)
 const browser = await openChromium(t)
-const large = await openChromium(t, 32)
+const large = await openChromium(t, { fontSize: 32 })
 
 const sizes = { 'the narrowest phone': [320, 640], 'a phone': [390, 844], 'a desktop': [1280, 800] } as const
 

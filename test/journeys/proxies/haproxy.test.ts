@@ -1,0 +1,4 @@
+import t from 'tap'
+import { proxyJourney } from './journey.ts'
+
+proxyJourney(t, 'haproxy')
