@@ -8,7 +8,7 @@ import { dataOptions, readDataOptions } from '../server-options.ts'
 
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))
-    .positional('file', { type: 'string', describe: 'The backup' })
+    .positional('file', { type: 'string', describe: 'The backup, or a copy before-schema-….db of a database' })
     .option('force', { type: 'boolean', describe: 'Move existing data in the data directory aside' })
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
@@ -15,9 +15,10 @@ const holdLoginsMs = 24 * 60 * 60 * 1000
 
 interface RestoreAsk {
   options: Pick<ServerOptions, 'data' | 'store'>
+  /** A backup, or a plain copy of a database such as the one made before a migration. */
   file: string
   passphrase: () => Promise<string>
-  /** Move existing data aside instead of refusing. */
+  /** Move existing data aside instead of refusing; a database without accounts is always moved. */
   force: boolean
   now: number
   tell: (step: 'unpacking' | 'checking', progress?: { done: number; total: number }) => void
@@ -40,15 +41,18 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
   const data = resolve(options.data)
   const place = await openForRestore(options.store, data)
   try {
-    if (existsSync(place.database) && !force) {
+    if (place.hasAccounts() && !force) {
       throw new CannotStart(`${data} already has a database; with --force it is moved aside and the backup takes its place.`)
     }
     const fresh = place.makeFresh()
     let isReplacing = false
     try {
-      const manifest = await unpackInto(fresh, { file, passphrase, tell })
+      const unpacked = isDatabase(file)
+        ? await copyInto(fresh.database, { file, tell })
+        : await unpackInto(fresh, { file, passphrase, tell })
       tell('checking')
-      const { endedTokens } = await adopt(fresh.database, manifest, await readEndedTokens(data), now)
+      const { endedTokens, holds } = await adopt(fresh.database, unpacked, await readEndedTokens(data), now)
+      const manifest = { ...unpacked, holds }
       const names = manifest.files.map(({ name }) => name).filter(name => name !== databaseName && !madeHere.test(name))
       isReplacing = true
       const putAside = place.replace({ fresh, databaseName, names }, `before-${timeIn(now)}`)
@@ -101,17 +105,54 @@ async function unpackInto(
   }
 }
 
+/** Undefined for a copy that nobody counted. */
+type Unpacked = Omit<Manifest, 'holds'> & { holds?: Manifest['holds'] }
+
+const databaseStart = 'SQLite format 3\0'
+
+function isDatabase(file: string): boolean {
+  if (!existsSync(file) || statSync(file).size < databaseStart.length) return false
+  const handle = openSync(file, 'r')
+  try {
+    const start = Buffer.alloc(databaseStart.length)
+    readSync(handle, start, 0, start.length, 0)
+    return start.toString('latin1') === databaseStart
+  } finally {
+    closeSync(handle)
+  }
+}
+
+async function copyInto(directory: string, { file, tell }: Pick<RestoreAsk, 'file' | 'tell'>): Promise<Unpacked> {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new CannotStart(`${file} is not a copy: a program uses it, or was killed while it did.`)
+  }
+  const { size: total, mtimeMs } = statSync(file)
+  const handle = await open(join(directory, databaseName), 'wx', 0o600)
+  try {
+    let done = 0
+    for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+      await handle.write(chunk)
+      done += chunk.length
+      tell('unpacking', { done, total })
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return { version: 'unknown', madeAt: Math.round(mtimeMs), files: [{ name: databaseName, bytes: total, sha256: '' }] }
+}
+
 /** Checks the unpacked database completely, upgrades its schema and starts a new epoch of it. */
-async function adopt(directory: string, manifest: Manifest, endedTokens: readonly string[], now: number) {
+async function adopt(directory: string, { holds: expected }: Unpacked, endedTokens: readonly string[], now: number) {
   const store = await openStore('sqlite:afield.db', { dataDirectory: directory, onBroken() {} })
   try {
     const safekeeping = safekeepingOf(store)
     const { flaws, ...holds } = await safekeeping.inspect()
     if (flaws[0] !== undefined) throw new CannotStart(`The database in the backup is damaged: ${flaws[0]}.`)
-    if (holds.messages !== manifest.holds.messages || holds.accounts !== manifest.holds.accounts) {
+    if (expected && (holds.messages !== expected.messages || holds.accounts !== expected.accounts)) {
       throw new CannotStart('The database in the backup does not match its manifest.')
     }
-    return await safekeeping.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })
+    return { ...(await safekeeping.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })), holds }
   } finally {
     await store.close()
   }

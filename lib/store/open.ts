@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 import type { RestorePlace } from './safekeeping.ts'
 import type { Store, StoreBroken } from './store.ts'
@@ -53,7 +54,35 @@ export async function readEndedTokens(dataDirectory: string): Promise<string[]> 
 
 /** Schema and structure of a database without writing to it; undefined when there is none. */
 export async function inspectStore(url: string, dataDirectory: string) {
-  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store can be inspected.')
   const { inspect } = await import('../../sqlite/file/inspect.ts')
-  return inspect(resolve(dataDirectory, url.slice('sqlite:'.length)))
+  return inspect(databaseFile(url, dataDirectory))
+}
+
+/** The number of the schema of a database, which is not opened for writing; undefined if there is none. */
+export async function readSchemaNumber(url: string, dataDirectory: string): Promise<number | undefined> {
+  const { schemaNumber } = await import('../../sqlite/file/stored-since.ts')
+  return schemaNumber(databaseFile(url, dataDirectory))
+}
+
+/**
+ * Looks for the copy that was made before the schema of a database changed from that number, and tells what was stored
+ * since. Undefined if there is no such copy. No server may use the database.
+ */
+export async function sinceMigration(
+  url: string,
+  dataDirectory: string,
+  schema: number
+): Promise<{ copy: string; stored: { table: string; rows: number }[] } | undefined> {
+  const [{ storedSince }, { copyName }] = await Promise.all([
+    import('../../sqlite/file/stored-since.ts'),
+    import('../../sqlite/file/copy-before-migration.ts')
+  ])
+  const file = databaseFile(url, dataDirectory)
+  const copy = join(dirname(file), copyName(schema))
+  return existsSync(copy) ? { copy, stored: storedSince(file, copy) } : undefined
+}
+
+function databaseFile(url: string, dataDirectory: string): string {
+  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store can be inspected.')
+  return resolve(dataDirectory, url.slice('sqlite:'.length))
 }

@@ -77,6 +77,8 @@ export function safekeepingOf({ safekeeping }: { readonly safekeeping?: Safekeep
 /** Where a backup replaces the current data. */
 export interface RestorePlace {
   database: string
+  /** Whether there is anything to lose; true if the database cannot be read. */
+  hasAccounts(): boolean
   /**
    * An empty directory next to the database, and one next to the small files; the same if these are
    * together.

@@ -8,6 +8,7 @@ import { opened, sealed } from '../../lib/backup/age.ts'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { createServer } from '../../lib/server/create.ts'
 import { openStore } from '../../lib/store/open.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { startServer } from '../kit/server.ts'
@@ -164,6 +165,41 @@ t.test('a backup encrypted before the switch to age can be restored [K2]', async
   t.match(manifest.holds, { accounts: 1, sessions: 1, messages: 3 })
   t.equal(readFileSync(join(data, 'push-key.pem'), 'utf8'), 'a key of the server')
   t.equal(query(data, 'SELECT count(*) FROM message'), 3)
+})
+
+t.test('a copy made before a migration is restored like a backup, and upgraded again [K2] [V4]', async t => {
+  const { data, out, place } = await filledData(t)
+  const copy = join(out, 'before-schema-9.db')
+  query(data, 'DELETE FROM message WHERE seq IN (3, 4) RETURNING 1')
+  query(data, 'UPDATE session SET gaps = 2 RETURNING 1')
+  const database = new Database(join(data, 'afield.db'))
+  database.prepare('VACUUM INTO ?').run(copy)
+  database.close()
+  const { manifest, putAside } = await restore(join(place, 'new'), copy, undefined)
+  t.same({ holds: manifest.holds, putAside }, { holds: { accounts: 1, sessions: 1, messages: 38 }, putAside: [] })
+  t.equal(query(join(place, 'new'), 'SELECT count(*) FROM message'), 38)
+
+  const bytes = readFileSync(copy)
+  writeFileSync(copy, bytes.subarray(0, bytes.length - 8192))
+  await t.rejects(restore(join(place, 'other'), copy, undefined), { message: /damaged/ })
+  writeFileSync(copy, bytes)
+  writeFileSync(`${copy}-wal`, 'changes that the copy lacks')
+  await t.rejects(restore(join(place, 'other'), copy, undefined), { message: /is not a copy: a program uses it/ })
+})
+
+t.test('a server without accounts has nothing to lose: a restore moves its database aside unasked [V7]', async t => {
+  const { data, out, place, ann, session } = await filledData(t)
+  const file = join(out, 'x.backup')
+  await backup(data, file, undefined)
+  const empty = join(place, 'empty')
+  const server = await createServer({ data: empty, port: 0, logLevel: 'silent', expoUrl: 'off' })
+  await t.rejects(restore(empty, file, undefined), { message: /Another Afield server is using/ })
+  await server.close()
+  const { putAside } = await restore(empty, file, undefined)
+  t.equal(putAside.length, 1)
+  const store = await open(empty)
+  t.equal((await readAll(store, ann, session)).length, 40)
+  await store.close()
 })
 
 t.test('encrypting and decrypting a large backup holds only a few chunks in memory', async t => {

@@ -5,6 +5,7 @@ import t from 'tap'
 
 const script = fileURLToPath(new URL('../kit/fill-disk.ts', import.meta.url))
 const reserveScript = fileURLToPath(new URL('../kit/fill-reserve.ts', import.meta.url))
+const migrationScript = fileURLToPath(new URL('../kit/fill-migration.ts', import.meta.url))
 const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 t.test(
@@ -27,6 +28,25 @@ t.test(
       acked: seen.ackedWhenFull + 1,
       kept: seen.acked
     })
+  }
+)
+
+t.test(
+  'a disk that is full in the middle of a schema upgrade leaves the database as it was, and nothing of the copy [V2] [F1]',
+  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  async t => {
+    const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'
+    const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, migrationScript])
+    const { refusals, ...seen } = JSON.parse(stdout)
+    for (const { message, exitCode } of refusals) {
+      t.match(message, /^There is no space on the disk for .*afield\.db; free some and start again\.$/)
+      t.equal(exitCode, 75)
+    }
+    const { after, ...before } = seen
+    t.same(before, { schemas: [12, 12, 12], flaw: 'ok', leftovers: [[], [], []], accounts: 1 })
+    t.match(after, { kept: ['before-schema-12.db'], accounts: 1 })
+    t.equal(refusals.length, 3)
+    t.ok(after.schema > 12)
   }
 )
 

@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -30,6 +31,30 @@ t.test('before a schema upgrade the database is copied privately, and only the l
   copy.close()
   ;(await openAt(data, migrations.length)).close()
   t.same(keptIn(data), ['before-schema-3.db'], 'a start that changes nothing copies nothing')
+})
+
+t.test('the copy is on disk before the schema changes, and the rest of an interrupted one is removed [V2]', traced, async t => {
+  const data = privateData(t)
+  await filledAt(data, 2)
+  const log = join(data, '..', 'log')
+  const args = ['-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,fdatasync,rename', process.execPath, 'test/kit/migrate-all.ts', data]
+  t.equal(spawnSync('strace', args).status, 0)
+  const calls = readFileSync(log, 'utf8').split('\n')
+  const named = calls.findIndex(call => call.includes('rename(') && call.includes('before-schema-2.db.part'))
+  t.ok(named > 0)
+  t.ok(
+    calls.slice(0, named).some(call => /sync\(.*before-schema-2\.db\.part>/.test(call)),
+    'the copy before it gets its name'
+  )
+  const migrated = calls.slice(named).findIndex(call => /sync\(.*afield\.db(-wal)?>/.test(call))
+  t.ok(
+    calls.slice(named, named + migrated).some(call => /sync\(.*\/data>/.test(call)),
+    'and the name before the database changes'
+  )
+
+  writeFileSync(join(data, 'before-schema-2.db.part'), 'a killed start left this')
+  ;(await openAt(data, migrations.length)).close()
+  t.same(keptIn(data), ['before-schema-2.db'])
 })
 
 t.test("a schema upgrade is reported once, and a new database's schema is not", async t => {
