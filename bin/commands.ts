@@ -45,6 +45,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   },
   { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: loadCompletion },
   { usage: 'complete', about: false, load: loadComplete },
+  { usage: 'make-certificate', about: false, load: () => import('./commands/make-certificate.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

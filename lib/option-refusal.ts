@@ -74,6 +74,12 @@ export const pushAddress = v.pipe(
   v.check(text => text === 'off' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be off or an address such as https://exp.host')
 )
 
+/** The directory of an authority that speaks ACME. */
+export const acmeDirectory = v.pipe(
+  v.string(),
+  v.check(text => URL.parse(text)?.protocol === 'https:', 'must be the https address of an ACME directory')
+)
+
 /** A contact of the operator, as required by RFC 8292. */
 export const pushContact = v.pipe(
   v.string(),

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CannotStart } from './exit.ts'
-import { optionRefusal, outlineOf, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
+import { acmeDirectory, optionRefusal, outlineOf, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
 import * as v from './schema.ts'
 
 /** Every option of the server, with defaults and validated. */
@@ -39,10 +39,11 @@ export type LogLevel = (typeof logLevels)[number]
 const manual = new Map<v.GenericSchema, Manual>()
 
 const options = {
-  host: option(v.optional(v.pipe(v.string(), v.minLength(1), v.transform(withoutBrackets)), '127.0.0.1'), {
+  host: option(v.optional(v.pipe(v.string(), v.minLength(1), v.transform(withoutBrackets))), {
     env: 'AFIELD_HOST',
     flag: 'host',
-    about: 'Address to listen on. Any but a loopback address needs HTTPS, see --tls-cert, --public-url and --insecure-http.'
+    about: 'Address to listen on. Any but a loopback address needs HTTPS, see --https, --public-url and --insecure-http.',
+    defaultInWords: '127.0.0.1; with --https auto 0.0.0.0'
   }),
   port: option(v.optional(v.pipe(v.int(), v.minValue(0), v.maxValue(65_535)), 3005), {
     env: 'AFIELD_PORT',
@@ -76,6 +77,29 @@ const options = {
     env: 'AFIELD_BUS',
     flag: 'bus',
     about: 'How the instances of one server exchange updates: local means there is only this one.'
+  }),
+  https: option(v.optional(v.picklist(['off', 'auto']), 'off'), {
+    env: 'AFIELD_HTTPS',
+    flag: 'https',
+    about:
+      'auto looks for a way to a certificate on this computer, says what it found, and renews it in time: own files, the authority at --https-directory for the name in --public-url, or Tailscale.'
+  }),
+  httpsDirectory: option(v.optional(acmeDirectory, 'https://acme-v02.api.letsencrypt.org/directory'), {
+    env: 'AFIELD_HTTPS_DIRECTORY',
+    flag: 'https-directory',
+    about: 'ACME directory of the authority that issues the certificate for --https auto.'
+  }),
+  httpsChallengePort: option(v.optional(v.pipe(v.int(), v.minValue(1), v.maxValue(65_535)), 80), {
+    env: 'AFIELD_HTTPS_CHALLENGE_PORT',
+    flag: 'https-challenge-port',
+    about: 'Port on which the authority checks the name (HTTP-01) while a certificate is ordered. It must be port 80 from outside.'
+  }),
+  httpsDnsHook: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
+    env: 'AFIELD_HTTPS_DNS_HOOK',
+    isPath: true,
+    flag: 'https-dns-hook',
+    about:
+      'Program that adds and removes the DNS record by which the authority checks the name (DNS-01), instead of a port: called as <program> add|remove <record> <value>.'
   }),
   tlsCert: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_TLS_CERT',
@@ -193,6 +217,7 @@ const table = v.pipe(
   v.strictObject(options),
   v.transform(given => ({
     ...given,
+    host: given.host ?? (given.https === 'auto' ? '0.0.0.0' : '127.0.0.1'),
     store: given.store ?? 'sqlite:afield.db',
     backupTo: given.backupTo ?? join(given.data, 'backups')
   }))
@@ -280,10 +305,10 @@ function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
 }
 
 // Sign-in tokens are sent in requests: outside this computer they need HTTPS, or explicit consent.
-function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
-  if (isLoopback(host) || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
+function refuseOpenNetwork({ host, https, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
+  if (isLoopback(host) || https === 'auto' || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
   throw new CannotStart(
-    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a reverse proxy provides it, or --insecure-http to allow plain HTTP.`
+    `Listening on ${host} needs HTTPS: give --https auto, or --tls-cert and --tls-key, or --public-url https://… when a reverse proxy provides it, or --insecure-http to allow plain HTTP.`
   )
 }
 

@@ -5,6 +5,7 @@ import { createServer, type Server } from '../../lib/server/create.ts'
 import { reachableUrls } from '../../lib/server/edge/listen/reachable-urls.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { separateCertificates } from '../certificates.ts'
 import { openSecret } from '../config-file.ts'
 import { drainOnSignal } from '../drain.ts'
 import { readServerOptions, serverOptions } from '../server-options.ts'
@@ -19,13 +20,18 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const warning = file && openSecret(file)
   if (warning !== undefined) note(warning)
   allowAddonsIn(options.data)
-  const server = await createServer({ ...options, takeBackup: takeBackupOf(options) })
+  const server = await createServer({
+    ...options,
+    takeBackup: takeBackupOf(options),
+    certificates: separateCertificates,
+    tell: sentences => tell(processTerminal(), sentences)
+  })
   drainOnSignal(() => server.close())
   void server.broken.then(reason => stopBroken(server, reason))
   const [url, ...others] = reachableUrls(server.url)
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)
-  tell(processTerminal(), whatNext(options.publicUrl ?? url, server.setupCode))
+  tell(processTerminal(), whatNext(server.publicUrl ?? url, server.setupCode))
   if (options.signup === 'open') note('Anyone who can reach this server can create an account. Change that with --signup.')
 }
 

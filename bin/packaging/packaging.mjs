@@ -51,6 +51,7 @@ const pages = [
   'protocol.md',
   'behaviour.md',
   'operations.md',
+  'https.md',
   'proxies.md',
   'notifications.md',
   'threats.md',

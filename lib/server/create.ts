@@ -45,6 +45,9 @@ import { reachableUrls } from './edge/listen/reachable-urls.ts'
 import type { Routes } from './edge/listen/routes.ts'
 import { loadUws } from './edge/listen/uws.ts'
 import { createEventHandlers } from './edge/socket/events.ts'
+import type { Certificates } from './https/certificates.ts'
+import { openHttps } from './https/https.ts'
+import { ownCertificates } from './https/own-certificates.ts'
 import { Hub } from './hub/hub.ts'
 import { newId } from './ids.ts'
 import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
@@ -69,6 +72,8 @@ export interface Server {
   /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was passed in, as in the options. */
   url: string
   port: number
+  /** Where phones reach it, if that is known: `publicUrl`, or what `https` found. */
+  publicUrl: string | undefined
   /** The code the first person needs to create an account; undefined once there is one, or when the policy asks for none. */
   setupCode: { code: string; file: string } | undefined
   /**
@@ -107,6 +112,10 @@ export interface ServerExtras extends Partial<Listeners> {
   push?: Push
   /** Takes the backups of `backupEvery`; `afield serve` runs its own program for it. */
   takeBackup?: TakeBackup
+  /** Makes the certificates of `https`; `afield serve` runs its own program for it, so that the code leaves no memory in use. */
+  certificates?: Certificates
+  /** Called with sentences for the operator: how HTTPS is set up, and what became of a certificate. */
+  tell?: (sentences: string) => void
   /** Policies in place of the options. */
   policy?: Policy
   /** Monotonic, for waits and limits; the system's unless a test controls it. */
@@ -124,19 +133,19 @@ export type ServerSetup = Omit<GivenOptions, 'store' | 'bus'> & ServerExtras
  */
 export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, policy, clock = systemClock, now = Date.now, ...rest } = given
-  const { store: givenStore, bus: givenBus, takeBackup, ...plain } = rest
-  const options = completeOptions({
+  const { store: givenStore, bus: givenBus, takeBackup, certificates = ownCertificates, tell = () => {}, ...plain } = rest
+  const asked = completeOptions({
     ...plain,
     ...(typeof givenStore === 'string' && { store: givenStore }),
     ...(typeof givenBus === 'string' && { bus: givenBus })
   })
-  const isProxy = readTrustedProxies(options.trustProxy)
-  const isLimited = options.limits === 'default'
+  const isProxy = readTrustedProxies(asked.trustProxy)
+  const isLimited = asked.limits === 'default'
   const limits = isLimited ? createLimits({ clock }) : unlimited
   const usual = isLimited ? defaultQuotas : noQuotas
   const ownQuotas = policy?.quotas
   const quotas = (account: AccountId) => (ownQuotas ? { ...usual, ...ownQuotas(account) } : usual)
-  const log = logger ?? openLogger(options.logLevel)
+  const log = logger ?? openLogger(asked.logLevel)
   let isBroken = false
   const onError: typeof tellError & {} = (error, at) => {
     // It was logged when the store failed, and background jobs meet it again.
@@ -152,16 +161,16 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   await cryptoReady()
   // First: if it cannot be loaded, nothing is created.
   if (!app) loadUws()
-  makeDataDirectory(options.data)
+  makeDataDirectory(asked.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
   const instance = newId()
-  const counted = options.metricsToken === undefined ? undefined : (await import('./watch/prometheus.ts')).createMetrics()
+  const counted = asked.metricsToken === undefined ? undefined : (await import('./watch/prometheus.ts')).createMetrics()
   const listeners = listenersOf({ onAudit, onEvent }, onError)
   const metrics = watchRefusals(counted ?? uncounted, listeners, now)
   const openOwnStore = () =>
-    openStore(options.store, {
-      dataDirectory: options.data,
+    openStore(asked.store, {
+      dataDirectory: asked.data,
       onBroken(reason) {
         isBroken = true
         log.error({ error: noteOf(reason) }, 'Storage failed')
@@ -180,6 +189,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
     // An object that was passed in is closed by its owner.
     if (keptIn !== givenStore) closers.addWithoutDeadline(() => keptIn.close())
+    // After the store, because that locks the data directory.
+    const https = asked.https === 'auto' && !app ? await openHttps(asked, { certificates, clock, now, log, tell }) : undefined
+    if (https) closers.add(() => https.close())
+    const options = { ...asked, ...https?.options }
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
@@ -288,6 +301,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     ownPort = edge.port
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
+    https?.start()
     const mode = openMode(options.data)
     if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; fix it with chmod 700')
 
@@ -306,6 +320,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     return {
       url: edge.url,
       port: edge.port,
+      publicUrl: options.publicUrl,
       setupCode: setup,
       broken,
       close() {

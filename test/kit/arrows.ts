@@ -102,7 +102,7 @@ export const rooms: Record<string, Room> = {
   engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
-  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
+  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'https', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
   edge: { files: ['lib/server/edge/'], rooms: ['edge/socket'], not: past, packages: ['uWebSockets.js'] },
   'edge/socket': {
     files: ['lib/server/edge/socket/'],
@@ -117,6 +117,7 @@ export const rooms: Record<string, Room> = {
     packages: ['node:', 'uWebSockets.js']
   },
   'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], not: past, packages: ['node:', 'uWebSockets.js'] },
+  https: { files: ['lib/server/https/'], rooms: ['watch'], not: past, packages: ['node:', 'acme-client'] },
   // Commands of the owner bypass the edge and call the same actions.
   control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:'] },
   backup: {
@@ -169,8 +170,13 @@ export const rooms: Record<string, Room> = {
   },
   'bin/serve': {
     files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/token.ts', 'bin/commands/invite.ts'],
-    rooms: ['bin', 'create', 'doctor'],
+    rooms: ['bin', 'bin/certificates', 'create', 'doctor'],
     packages: ['yargs']
+  },
+  'bin/certificates': {
+    files: ['bin/certificates.ts', 'bin/commands/make-certificate.ts'],
+    rooms: ['bin', 'https'],
+    packages: ['node:', 'yargs']
   },
   bin: { files: ['bin/'], rooms: ['wrapper/run', ...common], packages: ['node:', 'yargs', 'undici', 'smol-toml'] }
 }
@@ -181,6 +187,7 @@ const exceptions = [
   { from: 'lib/server/actions/sign-in/signatures.ts', to: 'lib/crypto/sign.ts' },
   // Commands are loaded when they run, so the list of them loads nothing.
   { from: 'bin/commands.ts', to: 'bin/commands/serve.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/make-certificate.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/users.ts', isDynamic: true },

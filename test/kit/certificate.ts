@@ -1,8 +1,21 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** For localhost, self-signed, as created with openssl. */
 export function writeCertificate({ tlsKey, tlsCert }: { tlsKey: string; tlsCert: string }): void {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
+}
+
+/** PEM of a certificate for the name, issued by an authority made for it, and of its key: what programs such as `tailscale cert` print. */
+export function issuedCertificate(folder: string, name: string): string {
+  const file = (part: string) => join(folder, part)
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const make = (args: string[]) => execFileSync('openssl', ['req', '-x509', ...kind, ...args], { stdio: 'ignore' })
+  make(['-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', '/CN=an authority'])
+  const issue = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
+  make(['-keyout', file('own.key'), '-out', file('own.pem'), ...issue])
+  return readFileSync(file('own.pem'), 'utf8') + readFileSync(file('own.key'), 'utf8')
 }
