@@ -1,11 +1,13 @@
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { ServerOptions } from '../options.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { examineProxy } from './proxy.ts'
 
 const waitMs = 8_000
 const day = 24 * 60 * 60 * 1000
@@ -26,12 +28,18 @@ export async function examineAddress(options: Address, serving: string | undefin
       reached(url, answer),
       clock(answer, now()),
       ...(expiresAt === undefined ? [] : [certificate(expiresAt, now())]),
-      await sockets(url)
+      await sockets(url),
+      ...(isProxied(options) && answer.statusCode === 200 ? await examineProxy(url.replace(/\/+$/, '')) : [])
     ]
   } catch (error) {
     const of = options.publicUrl === undefined ? 'own address' : 'public address'
     return [fail(of, `${url} is not responding (${codeOf(error)})`, adviceOn(codeOf(error)))]
   }
+}
+
+/** HTTPS that the server does not speak itself. */
+function isProxied({ publicUrl, tlsCert }: Address): boolean {
+  return tlsCert === undefined && publicUrl?.startsWith('https:') === true
 }
 
 function ownUrl({ host, port, tlsCert }: Address): string {
@@ -41,8 +49,23 @@ function ownUrl({ host, port, tlsCert }: Address): string {
 
 function reached(url: string, answer: IncomingMessage): Finding {
   if (answer.statusCode === 200) return ok('address', `${url} answers`)
-  const advice = answer.statusCode === 503 ? 'See the server’s log' : 'Another program may be answering there; check the reverse proxy'
-  return fail('address', `${url}/health answers ${answer.statusCode}`, advice)
+  return fail('address', `${url}/health answers ${answer.statusCode}`, adviceOnStatus(answer.statusCode))
+}
+
+function adviceOnStatus(status: number | undefined): string {
+  switch (status) {
+    case 421:
+      return `The server does not know this host name: start it with --public-url`
+    case 502:
+    case 504:
+      return 'The proxy does not reach the server: start it, or correct the address to which the proxy forwards (nginx: proxy_pass)'
+    case 503:
+      return 'See the server’s log; if it is not running, a proxy answers for it'
+    case 505:
+      return 'The proxy speaks HTTP/1.0 to the server (nginx: add proxy_http_version 1.1;); docs/proxies.md has complete recipes'
+    default:
+      return 'Another program may be answering there; check the reverse proxy'
+  }
 }
 
 function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
@@ -74,21 +97,16 @@ export function certificate(expiresAt: number, now: number): Finding {
   return ok('certificate', `valid until ${until}`)
 }
 
+/** Whether a WebSocket opens, and what the server says first arrives. */
 async function sockets(url: string): Promise<Finding> {
   const of = 'WebSocket'
-  const socket = new URL('v1/updates/?EIO=4&transport=websocket', `${url.replace(/\/$/, '')}/`)
-  const headers = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'YWZpZWxkIGRvY3RvciBoaQ=='
-  }
-  const passes = await get(socket, headers).then(
-    ({ answer }) => answer.statusCode === 101,
-    () => false
-  )
+  const passes = await opensSocket(new URL('v1/updates/?EIO=4&transport=websocket', `${url.replace(/\/$/, '')}/`)).catch(() => false)
   if (passes) return ok(of, 'passes')
-  return warn(of, 'blocked; clients fall back to long-polling', 'Configure the reverse proxy to forward the headers Upgrade and Connection')
+  return fail(
+    of,
+    'blocked: the app and the wrapper need it',
+    'Let the proxy forward it (nginx: proxy_set_header Upgrade $http_upgrade; and Connection); docs/proxies.md has complete recipes'
+  )
 }
 
 /** The notification service: any answer means that it can be reached. */
@@ -101,18 +119,31 @@ export async function examinePush({ expoUrl }: Pick<ServerOptions, 'expoUrl'>): 
   )
 }
 
-function get(url: URL, headers: Record<string, string> = {}): Promise<{ answer: IncomingMessage; expiresAt: number | undefined }> {
-  return new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? httpsRequest : httpRequest
-    const asked = request(url, { headers, agent: false, signal: AbortSignal.timeout(waitMs) })
-    const done = (answer: IncomingMessage) => {
-      const { socket } = answer
-      const expiresAt = socket instanceof TLSSocket ? Date.parse(socket.getPeerCertificate().valid_to) : undefined
-      socket.destroy()
-      resolve({ answer, expiresAt })
-    }
-    asked.once('response', done).once('upgrade', done).on('error', reject).end()
+async function get(url: URL): Promise<{ answer: IncomingMessage; expiresAt: number | undefined }> {
+  const [answer] = await once(ask(url).end(), 'response')
+  const { socket } = answer
+  const expiresAt = socket instanceof TLSSocket ? Date.parse(socket.getPeerCertificate().valid_to) : undefined
+  socket.destroy()
+  return { answer, expiresAt }
+}
+
+async function opensSocket(url: URL): Promise<boolean> {
+  const asked = ask(url, {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'YWZpZWxkIGRvY3RvciBoaQ=='
   })
+  asked.once('response', () => asked.destroy(new Error('There is no upgrade.')))
+  const [, socket, head] = await once(asked.end(), 'upgrade')
+  const [first] = head.length > 0 ? [head] : await once(socket, 'data', { signal: AbortSignal.timeout(waitMs) })
+  socket.destroy()
+  return String(first).includes('"sid"')
+}
+
+function ask(url: URL, headers: Record<string, string> = {}): ClientRequest {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return request(url, { headers, agent: false, signal: AbortSignal.timeout(waitMs) })
 }
 
 function adviceOn(code: string): string {

@@ -93,7 +93,7 @@ t.test('another program at the address, a wrong clock and a blocked WebSocket ar
   t.match(await states({ data, publicUrl: `http://127.0.0.1:${port}`, expoUrl: 'off' }), {
     address: 'fail',
     clock: 'warn',
-    WebSocket: 'warn'
+    WebSocket: 'fail'
   })
 })
 

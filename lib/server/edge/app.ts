@@ -52,7 +52,7 @@ export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'answerSender' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
-    Omit<StatusDeps, 'answerSender'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
+    Omit<StatusDeps, 'answerSender' | 'ownAddress'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const listener = deps.app ? sharedListener(deps.app, options) : ownListener(options, deps)
   const { secure } = listener

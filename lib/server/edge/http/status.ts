@@ -1,11 +1,14 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { programName, version } from '../../../assets.ts'
+import { readAddress, type TrustedProxies } from '../../address.ts'
 import type { Backups } from '../../chores/backups.ts'
 import type { BackupState, Metrics } from '../../watch/metrics.ts'
+import type { OwnAddress } from '../listen/own-address.ts'
 import { pathOf, type Routes } from '../listen/routes.ts'
 import { type AnswerSender, Client } from './answer-sender.ts'
 import { statusLine } from './reply.ts'
+import { addressOf } from './request.ts'
 
 /** A restarting server is back soon, and a disk may have space at any moment. */
 const retryAfterSeconds = '5'
@@ -14,6 +17,8 @@ const retryAfterSeconds = '5'
 type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 
 export interface StatusDeps {
+  isProxy: TrustedProxies
+  ownAddress: OwnAddress
   health: () => Promise<Health>
   /** Whether there is no account yet, so that the first needs the setup code. */
   needsSetupCode: () => Promise<boolean>
@@ -30,9 +35,12 @@ export interface StatusDeps {
  * closes and when its store cannot be read, to HEAD too; `/metrics` exists only for requests with its
  * token.
  */
-export function serveStatus(app: Routes, { health, needsSetupCode, metrics, answerSender, backups, scrape }: StatusDeps): void {
+export function serveStatus(app: Routes, deps: StatusDeps): void {
+  const { health, needsSetupCode, metrics, answerSender, backups, scrape } = deps
   const running = { version: version(), program: programName() }
   serve(app, '/health', (response, request) => {
+    const claim = request.getQuery('claim')
+    const received = claim && { received: receivedFrom(response, request, claim, deps) }
     answerLater(response, request, { metrics, answerSender }, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, {
@@ -41,7 +49,8 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, answ
         service: 'afield',
         ...running,
         needsSetupCode: is === 'ok' && (await needsSetupCode()),
-        ...(backups && { backup: shown(backups.state()) })
+        ...(backups && { backup: shown(backups.state()) }),
+        ...received
       })
     })
   })
@@ -60,6 +69,34 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, answ
         : json(401, { error: 'Invalid token' })
     )
   })
+}
+
+/** What reaches the server of a request: for `afield doctor`, which sends one through the proxies on the way. */
+export interface Received {
+  /** The address of this server, as the request names it. */
+  url: string
+  origin: string
+  /** Whether proxies say where the request comes from, and the server believes them. */
+  forwarded: 'no' | 'untrusted' | 'trusted'
+  /** Whether the address that the sender claims to have is the one that limits are counted for. */
+  isClaimBelieved: boolean
+}
+
+// Not the address itself: of a proxy it would tell strangers how it is reached.
+function receivedFrom(
+  response: HttpResponse,
+  request: HttpRequest,
+  claim: string,
+  { isProxy, ownAddress }: Pick<StatusDeps, 'isProxy' | 'ownAddress'>
+): Received {
+  const isForwarded = request.getHeader('x-forwarded-for') !== '' || request.getHeader('forwarded') !== ''
+  const isTrusted = isProxy(addressOf(response, request, () => false))
+  return {
+    url: ownAddress(response, request),
+    origin: request.getHeader('origin'),
+    forwarded: !isForwarded ? 'no' : isTrusted ? 'trusted' : 'untrusted',
+    isClaimBelieved: addressOf(response, request, isProxy) === readAddress(claim)
+  }
 }
 
 function serve(app: Routes, path: string, handler: Parameters<Routes['get']>[1]): void {

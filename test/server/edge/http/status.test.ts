@@ -13,6 +13,22 @@ t.test('a running server is healthy and ready', async t => {
   t.same(await call(server, 'GET', '/ready'), { status: 200, body: { ready: true } })
 })
 
+t.test('doctor learns what proxies left of its request, and no address that it did not claim', async t => {
+  const server = await startServer(t, { trustProxy: 'loopback', publicUrl: 'https://afield.example.net' })
+  const claim = '192.0.2.1'
+  const received = async (headers: Record<string, string>) =>
+    (await call(server, 'GET', `/health?claim=${claim}`, { headers })).body.received
+  const origin = 'https://elsewhere.example'
+  t.same(await received({ origin, 'x-forwarded-for': claim }), { url: server.url, origin, forwarded: 'trusted', isClaimBelieved: true })
+  t.match(await received({ 'x-forwarded-for': `${claim}, 203.0.113.7` }), { origin: '', forwarded: 'trusted', isClaimBelieved: false })
+  t.match(await received({}), { forwarded: 'no', isClaimBelieved: false })
+  t.notOk('received' in (await call(server, 'GET', '/health')).body)
+
+  const untrusting = await startServer(t, { data: join(t.testdirName, 'other') })
+  const { body } = await call(untrusting, 'GET', `/health?claim=${claim}`, { headers: { 'x-forwarded-for': claim } })
+  t.match(body.received, { forwarded: 'untrusted', isClaimBelieved: false })
+})
+
 t.test('monitors that ask with HEAD get the same answer without its body', async t => {
   const server = await startServer(t)
   const monitor = await openTcp(t, server)
