@@ -116,8 +116,9 @@ export async function binary(target = thisMachine, executable = at('build', isWi
   // Only now, because it needs the pinned Node.js.
   const { bundleProgram, compilePieces } = await import('./program.mjs')
   const start = await bundleProgram(pieces)
+  await writeUws(work, target)
   await compilePieces(pieces, target)
-  const assets = await assetsOfProgram(work, pieces, target)
+  const assets = assetsOfProgram(work, pieces, target)
   await pack(work, { start, assets, target, executable })
   console.log(`${relative(root, executable)} ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
@@ -162,10 +163,14 @@ function stripFor(target) {
   return isThisMachine(target) ? 'strip' : 'llvm-strip'
 }
 
-async function assetsOfProgram(work, pieces, target) {
+/** The network library as the program contains it, which also runs on an older glibc. */
+async function writeUws(work, target) {
   const { lowerGlibcVersion } = await import('../../lib/server/edge/listen/glibc.ts')
   const uws = trustedUws(target)
   writeFileSync(join(work, 'uws.node'), lowerGlibcVersion(uws) ?? uws)
+}
+
+function assetsOfProgram(work, pieces, target) {
   const assets = {
     'package.json': at('package.json'),
     'native/uws.node': join(work, 'uws.node'),

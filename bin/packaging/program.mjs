@@ -65,8 +65,9 @@ function refuseNamesOfCommonJs({ inputs }) {
 
 /**
  * Stores V8's code cache next to each piece, since most of the start time of a program is spent compiling: for those
- * that start an agent, all code that runs until then, for the others the code that V8 compiles eagerly. V8 rejects the
- * cache of another platform or architecture, so a target that cannot run here gets none and compiles at each start.
+ * of `serve` and `claude`, all code that runs at their start, for the others the code that V8 compiles eagerly. V8
+ * rejects the cache of another platform or architecture, so a target that cannot run here gets none and compiles at
+ * each start.
  */
 export async function compilePieces(folder, target) {
   const emulator = emulatorOf(target)

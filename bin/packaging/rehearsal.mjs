@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { withDeadline } from '../../lib/async/deadline.ts'
 import { createServer } from '../../lib/server/create.ts'
@@ -12,23 +15,46 @@ const withinMs = 120_000
 // Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
-/** Runs `afield claude` once from the pieces in that folder, with a fake Claude Code, until it ends after one turn. */
+/**
+ * Runs what people start most, once each, from the pieces in that folder: `afield serve` until it is healthy, and `afield claude` with a
+ * fake Claude Code until it ends after one turn.
+ */
 export async function rehearse(folder) {
   const closing = []
   const t = { teardown: close => closing.unshift(close) }
   const data = mkdtempSync(join(tmpdir(), 'afield-rehearsal-'))
   t.teardown(() => rmSync(data, { recursive: true, force: true }))
+  const program = [process.execPath, '--predictable', runner, folder]
   try {
+    await withDeadline(withinMs, () => serve(program, join(data, 'rehearsed')))
     const server = await createServer({ port: 0, signup: 'open', limits: 'off', logLevel: 'silent', expoUrl: 'off', data })
     t.teardown(() => server.close())
     const { phone, sitDown } = await computerWithClaude(t, server)
-    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, '--predictable', runner, folder])))
+    await withDeadline(withinMs, () => performTurn(phone, sitDown(['claude'], { PATH }, program)))
   } finally {
     for (const close of closing) await close()
   }
 }
 
-async function perform(phone, terminal) {
+async function serve([node, ...words], data) {
+  const args = [...words, 'serve', '--port', '0', '--data', data]
+  const server = spawn(node, args, { env: { PATH, HOME: data }, stdio: ['ignore', 'pipe', 'ignore'] })
+  const ended = once(server, 'exit')
+  try {
+    for await (const line of createInterface(server.stdout)) {
+      const url = /^afield listening on (\S+)$/.exec(line)?.[1]
+      if (url === undefined) continue
+      await (await fetch(`${url}/health`)).text()
+      server.kill('SIGTERM')
+    }
+    const [code] = await ended
+    if (code !== 0) throw new Error(`The rehearsed server ended with ${code}.`)
+  } finally {
+    server.kill('SIGKILL')
+  }
+}
+
+async function performTurn(phone, terminal) {
   const session = await phone.session()
   await terminal.sees(/❯/)
   terminal.type('rehearsed\r')
