@@ -13,6 +13,7 @@ interface Command {
  */
 export const commands: readonly { usage: string; about: string | false; load(): Promise<Command> }[] = [
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
+  { usage: 'service [action]', about: 'Run the server as a service of this system', load: () => import('./commands/service.ts') },
   { usage: 'config [action]', about: 'Show or check the options of the server', load: () => import('./commands/config.ts') },
   { usage: 'users [action] [who]', about: 'List accounts, and approve, reject or remove them', load: () => import('./commands/users.ts') },
   { usage: 'invite [action] [what]', about: 'Invite someone to create an account', load: () => import('./commands/invite.ts') },
