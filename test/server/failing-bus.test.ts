@@ -2,11 +2,13 @@ import t, { type Test } from 'tap'
 import { accountTopic } from '../../lib/bus/bus.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
+import { unusedMs } from '../../lib/server/actions/calls/callee-arrivals.ts'
 import { type FailingBus, failingBus } from '../bus/failing-bus.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { listen } from './heard.ts'
+import { passTime } from './pass-time.ts'
 import { openAccepted, openWebSocket } from './raw-websocket.ts'
 
 /** A server whose bus fails on purpose, and what it told its owner of that. */
@@ -101,6 +103,7 @@ t.test('a call is sent even when the bus fails its subscription, and leaves noth
   }
   bus.leavingFails = true
   t.same(await app.emitWithAck('rpc-call', { method: 'm:run', params: 'x' }), { ok: true, result: 'done' }, 'leaving')
+  await passTime(clock, unusedMs, app, machine)
   bus.leavingFails = false
   bus.endHanging()
   t.match(server.errors, [{ message: 'The bus takes no listener.' }, { message: 'The bus lets nobody go.' }])

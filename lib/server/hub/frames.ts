@@ -53,7 +53,8 @@ export function largeFrom(text: string, to: { isForOne?: boolean } = {}): Frame 
  */
 export function packetFrame(start: string, args: readonly unknown[]): Frame {
   const body = args.at(-1)
-  const [key, text] = (isObject(body) && Object.entries(body).at(-1)) || []
+  const key = isObject(body) ? Object.keys(body).at(-1) : undefined
+  const text = isObject(body) && key !== undefined ? body[key] : undefined
   if (!isObject(body) || key === undefined || typeof text !== 'string' || text.length <= pieceBytes || needsEscapes.test(text))
     return largeFrom(start + JSON.stringify(args), { isForOne: true })
   const around = start + JSON.stringify([...args.slice(0, -1), { ...body, [key]: '' }])

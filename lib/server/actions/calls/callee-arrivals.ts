@@ -1,10 +1,18 @@
+import type { Clock } from '../../../async/clock.ts'
+import { Deadlines } from '../../../async/deadlines.ts'
 import type { Bus, Topic } from '../../../bus/bus.ts'
+
+/** A subscription that no call uses is kept this long: an account that calls usually calls again. */
+export const unusedMs = 60_000
 
 type OnCallee = () => void
 
 interface Waiters {
   byMethod: Map<string, Set<OnCallee>>
   subscribed: Promise<() => Promise<void>>
+  /** Whether the bus has confirmed the subscription; one that it never does must not delay later calls. */
+  isOpen: boolean
+  close(): void
 }
 
 /**
@@ -16,23 +24,34 @@ export class CalleeArrivals {
   readonly #bus: Pick<Bus, 'subscribe'>
   readonly #onError: (error: unknown) => void
   readonly #waiters = new Map<Topic, Waiters>()
+  readonly #unused: Deadlines
 
-  constructor(bus: Pick<Bus, 'subscribe'>, onError: (error: unknown) => void) {
+  constructor(bus: Pick<Bus, 'subscribe'>, clock: Clock, onError: (error: unknown) => void) {
     this.#bus = bus
+    this.#unused = new Deadlines(clock, unusedMs)
     this.#onError = onError
   }
 
   /** `subscribed` never rejects. Without a subscription, only a callee that arrives while the call waits is missed. Call `end` once. */
   await(topic: Topic, method: string, onCallee: OnCallee): { subscribed: Promise<unknown>; end(): void } {
     const waiters = this.#waiters.get(topic) ?? this.#open(topic)
+    this.#unused.end(waiters.close)
     const waiting = waiters.byMethod.get(method) ?? new Set()
     waiters.byMethod.set(method, waiting.add(onCallee))
     const end = () => {
       waiting.delete(onCallee)
       if (waiting.size === 0) waiters.byMethod.delete(method)
-      if (waiters.byMethod.size === 0) this.#close(topic, waiters)
+      const isClosed = this.#waiters.get(topic) !== waiters
+      if (waiters.byMethod.size > 0 || isClosed) return
+      if (waiters.isOpen) this.#unused.begin(waiters.close)
+      else waiters.close()
     }
     return { subscribed: waiters.subscribed, end }
+  }
+
+  close(): void {
+    this.#unused.close()
+    for (const { close } of this.#waiters.values()) close()
   }
 
   #open(topic: Topic): Waiters {
@@ -47,13 +66,15 @@ export class CalleeArrivals {
         if (this.#waiters.get(topic) === waiters) this.#waiters.delete(topic)
         return async () => {}
       })
-    const waiters = { byMethod, subscribed }
+    const close = () => {
+      if (this.#waiters.get(topic) === waiters) this.#waiters.delete(topic)
+      void subscribed.then(unsubscribe => unsubscribe()).catch(this.#onError)
+    }
+    const waiters: Waiters = { byMethod, subscribed, isOpen: false, close }
+    void subscribed.then(() => {
+      waiters.isOpen = true
+    })
     this.#waiters.set(topic, waiters)
     return waiters
-  }
-
-  #close(topic: Topic, waiters: Waiters): void {
-    if (this.#waiters.get(topic) === waiters) this.#waiters.delete(topic)
-    void waiters.subscribed.then(unsubscribe => unsubscribe()).catch(this.#onError)
   }
 }

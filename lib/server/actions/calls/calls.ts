@@ -64,7 +64,7 @@ export async function createCalls(
   const seats = new Seats(mostCallsInFlight)
   const queue = new CallQueue(clock)
   const paramsBudget = new Budget(mostParamsBytes)
-  const arrivals = new CalleeArrivals(bus, onError)
+  const arrivals = new CalleeArrivals(bus, clock, onError)
   const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
@@ -167,6 +167,7 @@ export async function createCalls(
       listens.close()
       graces.close()
       limits.close()
+      arrivals.close()
       await unsubscribe()
     }
   }

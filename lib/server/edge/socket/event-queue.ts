@@ -43,7 +43,10 @@ export class EventQueue {
     if (own.waiting.length >= mostWaiting) return undefined
     this.#accounts.set(account, own)
     return new Promise(over => {
-      own.waiting.push({ answerBytes: Math.min(answerBytes, this.#most / 2), begin, over })
+      const next = { answerBytes: Math.min(answerBytes, this.#most / 2), begin, over }
+      // Most events are alone, and need no line.
+      if (answerBytes === 0 && own.waiting.length === 0 && own.inFlight < mostInFlight) return this.#begin(account, own, next)
+      own.waiting.push(next)
       if (own.waiting.length === 1) this.#beginNext(account, own)
     })
   }

@@ -205,7 +205,7 @@ export function createEventHandlers(
         return done
       }
       const work = runAndReply(name, from, payload, reply)
-      work.finally(inFlight.begin())
+      work.then(inFlight.begin())
       if (name !== 'ping' && name !== 'rpc-call') from.writes(work)
       // The parameters of a call are counted where they wait for its callee. It is over with this turn and not at once, so
       // that no more calls of an account begin in one turn than other events.

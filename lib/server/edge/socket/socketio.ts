@@ -42,6 +42,7 @@ export interface SocketDeps {
 }
 
 const nothing = () => {}
+const done = Promise.resolve()
 
 /** One Socket.IO connection: rejected or accepted once, then events in, frames out. */
 export class SocketConnection implements EngineHandler {
@@ -181,10 +182,10 @@ export class SocketConnection implements EngineHandler {
 
   #queue(accepted: Accepted, name: string, payload: unknown, reply?: (body: unknown) => void): void {
     const { eventQueue, events, inFlight } = this.#deps
-    const work = eventQueue.take(accepted.account, events.answerBytes(name), async () => {
-      // Nothing new is started; without an answer the client knows that this was not.
-      if (!inFlight.isClosing) await events.handle(accepted, name, payload, reply)
-    })
+    // Once the server ends nothing new is started; without an answer the client knows that this was not.
+    const work = eventQueue.take(accepted.account, events.answerBytes(name), () =>
+      inFlight.isClosing ? done : events.handle(accepted, name, payload, reply)
+    )
     if (work) this.#letGoAfter(work)
     else this.#engine.close('too-fast')
   }

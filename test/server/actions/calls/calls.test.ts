@@ -1,6 +1,9 @@
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import type { Bus } from '../../../../lib/bus/bus.ts'
+import { openLocalBus } from '../../../../lib/bus/local.ts'
 import type { ServerSetup } from '../../../../lib/index.ts'
+import { unusedMs } from '../../../../lib/server/actions/calls/callee-arrivals.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { next, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
@@ -212,7 +215,7 @@ t.test('when the caller disconnects the call ends, and a late answer does no har
   app.disconnect()
   await gone
   await process.emitWithAck('ping')
-  t.equal(clock.pending, timers, 'no call has a timer of its own')
+  t.equal(clock.pending, timers + 1, 'no call has a timer of its own: one is for all subscriptions that no call uses now')
   const ended = 'afield_calls_total{outcome="internal"} 1'
   const measured = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text()
   while (!(await measured()).includes(ended));
@@ -222,6 +225,34 @@ t.test('when the caller disconnects the call ends, and a late answer does no har
   process.removeAllListeners('rpc-request')
   await answerCalls(process, method, () => 'next')
   t.same(await other.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'next' })
+})
+
+t.test('calls one after another share one subscription, which ends a minute after the last', async t => {
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  let subscriptions = 0
+  const counting: Bus = {
+    ...bus,
+    async subscribe(topic, listener) {
+      subscriptions += 1
+      const unsubscribe = await bus.subscribe(topic, listener)
+      return () => {
+        subscriptions -= 1
+        return unsubscribe()
+      }
+    }
+  }
+  const { clock, app, open, method } = await startWorld(t, { bus: counting })
+  const process = await open()
+  await answerCalls(process, method, params => params)
+  const before = subscriptions
+  for (const params of ['one', 'two', 'three']) {
+    t.same(await app.emitWithAck('rpc-call', { method, params }), { ok: true, result: params })
+    t.equal(subscriptions, before + 1, params)
+  }
+  await passTime(clock, unusedMs - 1, app, process)
+  t.equal(subscriptions, before + 1, 'it is still open')
+  await passTime(clock, 1, app, process)
+  t.equal(subscriptions, before, 'and closed')
 })
 
 t.test('a connection cannot call itself', async t => {
