@@ -14,7 +14,7 @@ const day = 24 * 60 * 60 * 1000
 /** With a larger difference, phones and servers eventually reject each other's certificates. */
 const mostSkewMs = 60_000
 
-type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert'>
+type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'https' | 'tlsCert'>
 
 /**
  * What a phone sees: the address, its certificate, WebSocket, and the clock of the server. `serving` is set
@@ -38,8 +38,8 @@ export async function examineAddress(options: Address, serving: string | undefin
 }
 
 /** HTTPS that the server does not speak itself. */
-function isProxied({ publicUrl, tlsCert }: Address): boolean {
-  return tlsCert === undefined && publicUrl?.startsWith('https:') === true
+function isProxied({ publicUrl, https, tlsCert }: Address): boolean {
+  return tlsCert === undefined && https === 'off' && publicUrl?.startsWith('https:') === true
 }
 
 function ownUrl({ host, port, tlsCert }: Address): string {

@@ -36,3 +36,18 @@ t.test('offline, the app shows the state as last received and says since when, a
   await phone.see('You are offline')
   await phone.see(stood)
 })
+
+t.test('where only WebSocket is blocked, the app says so, and no longer once it opens', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+  await phone.see('Live')
+  let isBlocked = true
+  await phone.page.routeWebSocket(/updates/, route => void (isBlocked ? route.close() : route.connectToServer()))
+  await phone.page.reload()
+  await phone.see('WebSocket is blocked')
+  isBlocked = false
+  await phone.press('Retry now')
+  await phone.see('Live')
+  await phone.seeNoMore('WebSocket is blocked')
+})

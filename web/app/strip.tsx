@@ -88,18 +88,45 @@ function NewerStrip() {
 
 function SilentStrip({ nextTryAt }: { nextTryAt: number | undefined }) {
   const seconds = useSecondsUntil(nextTryAt)
+  const isBlocked = useIsBlocked(nextTryAt)
+  const retrying = seconds === undefined ? words.connection.silentNow : words.connection.silentNext(seconds)
   return (
     <Banner
       icon="server-off"
       isAway
-      title={words.connection.silent}
-      text={seconds === undefined ? words.connection.silentNow : words.connection.silentNext(seconds)}
+      title={isBlocked ? words.connection.blocked : words.connection.silent}
+      text={isBlocked ? words.connection.blockedText : retrying}
     >
       <button class="txt" type="button" onClick={() => live.value?.socket.reconnectNow()}>
         {words.connection.tryNow}
       </button>
     </Banner>
   )
+}
+
+/**
+ * Whether the server answers requests although no WebSocket opens. Only after two attempts: between one and the question the server may
+ * have come back.
+ */
+function useIsBlocked(nextTryAt: number | undefined): boolean {
+  const [times, setTimes] = useState(0)
+  useEffect(() => {
+    const state = live.peek()?.socket.state
+    if (nextTryAt === undefined || state?.type !== 'down') return
+    if (state.reason !== 'websocket error') return setTimes(0)
+    let isStale = false
+    const note = (answers: boolean) => {
+      if (!isStale) setTimes(times => (answers ? times + 1 : 0))
+    }
+    fetch('/health', { method: 'HEAD' }).then(
+      ({ ok }) => note(ok),
+      () => note(false)
+    )
+    return () => {
+      isStale = true
+    }
+  }, [nextTryAt])
+  return times > 1
 }
 
 function offlineText(): string {

@@ -91,6 +91,8 @@ const english = {
     silentNext: (seconds: number) => `Your device is online. Retrying in ${seconds} s.`,
     silentNow: 'Your device is online. Retrying now.',
     silentShort: 'No response',
+    blocked: 'WebSocket is blocked',
+    blockedText: 'The server answers, but a reverse proxy, a VPN or this network blocks the live connection.',
     tryNow: 'Retry now',
     check: 'Check connection',
     checking: 'Checking',

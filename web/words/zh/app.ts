@@ -86,6 +86,8 @@ export const app: AppWords = {
     silentNext: seconds => `你的设备在线。${seconds} 秒后重试。`,
     silentNow: '你的设备在线。正在重试。',
     silentShort: '没有响应',
+    blocked: 'WebSocket 被拦截',
+    blockedText: '服务器有应答，但反向代理、VPN 或当前网络拦截了实时连接。',
     tryNow: '立即重试',
     check: '检查连接',
     checking: '正在检查',
