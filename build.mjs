@@ -5,6 +5,7 @@
 //   check               types, lint, tests; import arrows and generated pages are among the tests
 //   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
 //   build               the library in dist/ and the single-file program build/afield
+//   release [--sign-key release.key] [--previous latest.json] [--darwin folder]  everything that is published, in release/; see docs/releasing.md
 //   bench [name]        compares Afield with a bare baseline; one file per benchmark in bench/
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server random and malformed input, far longer than the tests do; see test/fuzz/run.ts
@@ -96,6 +97,15 @@ async function build() {
   await binary()
 }
 
+async function release(...args) {
+  const { release: make } = await import('./bin/packaging/release/release.mjs')
+  try {
+    await make(...args)
+  } catch (error) {
+    fail(error.message)
+  }
+}
+
 async function bench(name) {
   const files = readdirSync(at('bench')).filter(file => (name ? file === `${name}.ts` : file.endsWith('.ts')))
   if (files.length === 0) fail(`There is no bench/${name}.ts.`)
@@ -149,7 +159,10 @@ function mustRunOnPinnedNode(step) {
   if (isSecondTry) return false
   const [major, minor] = process.versions.node.split('.').map(Number)
   const isSupported = (major > 22 || (major === 22 && minor >= 19)) && major < 26
-  return !isSupported || (['build', 'binary'].includes(step) && existsSync(pinnedNode()) && process.execPath !== realpathSync(pinnedNode()))
+  return (
+    !isSupported ||
+    (['build', 'binary', 'release'].includes(step) && existsSync(pinnedNode()) && process.execPath !== realpathSync(pinnedNode()))
+  )
 }
 
 function pinnedNode() {
@@ -188,6 +201,7 @@ const steps = {
   journeys,
   check,
   build,
+  release,
   bench,
   crash,
   fuzz,

@@ -126,17 +126,21 @@ function scriptsOfFirstLoad({ outputs }, first, seen = new Set()) {
 
 /** The licence of every package with code in a bundle, and of the app's icons. */
 export function licencesOf({ inputs }) {
-  const packages = new Set(Object.keys(inputs).flatMap(path => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []))
-  const parts = [...packages].sort().map(name => {
-    const folder = at('node_modules', name)
-    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const file = readdirSync(folder).find(each => /^licen[cs]e/i.test(each))
-    return `${name} ${version}, ${license}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}`
+  const parts = packageFoldersOf(inputs).map(folder => {
+    const { name, version, license } = JSON.parse(readFileSync(at(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(at(folder)).find(each => /^licen[cs]e/i.test(each))
+    return `${name} ${version}, ${license}\n\n${file ? readFileSync(at(folder, file), 'utf8').trim() : ''}`
   })
   const icons = readFileSync(at('web/ui/icons/LICENSE-lucide.txt'), 'utf8').trim()
   return [`Afield\n\n${readFileSync(at('LICENSE'), 'utf8').trim()}`, ...parts, `Icons by Lucide\n\n${icons}`].join(
     `\n\n${'-'.repeat(72)}\n\n`
   )
+}
+
+/** The folders, sorted, of the packages among the sources that esbuild names in its metafile; one can be inside another. */
+export function packageFoldersOf(inputs) {
+  const folderOf = source => source.match(/^(?:[\w-]+:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)/)?.[1] ?? []
+  return [...new Set(Object.keys(inputs).flatMap(folderOf))].sort()
 }
 
 function contentHash(directory) {

@@ -105,11 +105,12 @@ function declarations() {
 
 /**
  * One executable: a copy of the target's Node.js with the bundle, the native addons, the SQL and the app inside. Its
- * Node.js must be of the version that runs this.
+ * Node.js must be of the version that runs this. `releaseKey` is the public key of whoever may release upgrades; without one it
+ * cannot upgrade itself.
  */
-export async function binary(target = thisMachine, executable = at('build', isWindows ? 'afield.exe' : 'afield')) {
+export async function binary(target = thisMachine, { executable = at('build', isWindows ? 'afield.exe' : 'afield'), releaseKey } = {}) {
   if (isAppStale()) await bundleApp()
-  const work = at('build/binary', target.name)
+  const work = workOf(target)
   rmSync(work, { recursive: true, force: true })
   const pieces = join(work, 'program')
   mkdirSync(pieces, { recursive: true })
@@ -118,7 +119,11 @@ export async function binary(target = thisMachine, executable = at('build', isWi
   const start = await bundleProgram(pieces)
   await writeUws(work, target)
   await compilePieces(pieces, target)
-  const assets = assetsOfProgram(work, pieces, target)
+  const assets = assetsOfProgram(pieces, target)
+  if (releaseKey) {
+    writeFileSync(join(work, 'release-key.pub'), releaseKey)
+    assets['release-key.pub'] = join(work, 'release-key.pub')
+  }
   await pack(work, { start, assets, target, executable })
   console.log(`${relative(root, executable)} ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
@@ -136,8 +141,17 @@ async function pack(work, { start, assets, target, executable }) {
   const words = [executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', sentinelFuse, '--overwrite', ...segment]
   // As a program, so that its warnings about names of sections, which do not matter, can be dropped.
   execFileSync(process.execPath, [require.resolve('postject/dist/cli.js'), ...words], { stdio: 'pipe' })
-  if (isMac) require('pkg/lib-es5/mach-o').signMachOExecutable(executable)
+  if (isMac) signForMac(executable)
   chmodSync(executable, 0o755)
+}
+
+/** A signature without a name, which Macs with Apple silicon require of every program. */
+function signForMac(executable) {
+  try {
+    require('pkg/lib-es5/mach-o').signMachOExecutable(executable)
+  } catch {
+    console.log(`${executable} is not signed, which needs codesign of macOS, or ldid. Macs with Apple silicon refuse to run it.`)
+  }
 }
 
 const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
@@ -170,17 +184,30 @@ async function writeUws(work, target) {
   writeFileSync(join(work, 'uws.node'), lowerGlibcVersion(uws) ?? uws)
 }
 
-function assetsOfProgram(work, pieces, target) {
-  const assets = {
-    'package.json': at('package.json'),
-    'native/uws.node': join(work, 'uws.node'),
-    'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${target.platform}-${target.arch}.node`),
-    'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${target.platform}-${target.arch}.node`)
-  }
+function assetsOfProgram(pieces, target) {
+  const assets = { 'package.json': at('package.json') }
+  for (const { name, file } of addonsOf(target)) assets[`native/${name}`] = file
   for (const name of readdirSync(pieces)) assets[`program/${name}`] = join(pieces, name)
   for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
   for (const file of filesUnder(at('build/web'))) assets[`web/${relative(at('build/web'), file).split(sep).join('/')}`] = file
   return assets
+}
+
+/** The native addons in a program that was made for the target, with the packages that they are of. */
+export function addonsOf(target) {
+  const { platform, arch } = target
+  const prebuilt = { zigpty: `zigpty.${platform}-${arch}.node`, 'better-sqlite3': `${platform}-${arch}.node` }
+  const fileOf = name => at('node_modules', name, 'prebuilds', prebuilt[name])
+  return [
+    { name: 'uws.node', package: 'uWebSockets.js', file: join(workOf(target), 'uws.node') },
+    { name: 'zigpty.node', package: 'zigpty', file: fileOf('zigpty') },
+    { name: 'better_sqlite3.node', package: 'better-sqlite3', file: fileOf('better-sqlite3') }
+  ]
+}
+
+/** Where a program is put together; `program.json` there lists the sources of its code. */
+export function workOf(target) {
+  return at('build/binary', target.name)
 }
 
 // uWebSockets.js is not on npm under its own name; docs/decisions/0002-uwebsockets.md says where these come from.

@@ -44,6 +44,7 @@ export async function bundleProgram(folder) {
     define: { 'import.meta.url': 'bundleUrl' }
   })
   refuseNamesOfCommonJs(metafile)
+  writeFileSync(join(folder, '..', 'program.json'), JSON.stringify(metafile))
   for (const name of readdirSync(folder)) {
     const file = join(folder, name)
     const cjs = { ...small, format: 'cjs', platform: 'node', target: 'node24', supported: { 'dynamic-import': false } }

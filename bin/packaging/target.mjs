@@ -19,14 +19,17 @@ export function isThisMachine({ platform, arch }) {
 export function emulatorOf({ platform, arch }) {
   if (isThisMachine({ platform, arch })) return []
   if (platform !== 'linux' || process.platform !== 'linux' || arch !== 'arm64') return undefined
-  return inPath('qemu-aarch64-static') && existsSync(join(arm64Libraries, 'lib/ld-linux-aarch64.so.1'))
-    ? ['qemu-aarch64-static', '-L', arm64Libraries]
-    : undefined
+  const qemu = pathOf('qemu-aarch64-static')
+  return qemu && existsSync(join(arm64Libraries, 'lib/ld-linux-aarch64.so.1')) ? [qemu, '-L', arm64Libraries] : undefined
 }
 
 // Where Debian's libc6-arm64-cross and libstdc++6-arm64-cross put them.
 const arm64Libraries = '/usr/aarch64-linux-gnu'
 
-export function inPath(program) {
-  return (process.env.PATH ?? '').split(delimiter).some(folder => existsSync(join(folder, program)))
+/** Where the system finds a program, if it has it. */
+export function pathOf(program) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map(folder => join(folder, program))
+    .find(file => existsSync(file))
 }
