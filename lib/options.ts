@@ -84,6 +84,12 @@ const options = {
     about:
       'auto looks for a way to a certificate on this computer, says what it found, and renews it in time: own files, the authority at --https-directory for the name in --public-url, or Tailscale.'
   }),
+  tunnel: option(v.optional(v.picklist(['cloudflared', 'tailscale'])), {
+    env: 'AFIELD_TUNNEL',
+    flag: 'tunnel',
+    about:
+      'Start this installed program, which gives the server a public HTTPS address, and end it with the server: a quick tunnel of cloudflared, whose address changes with every start, or the funnel of tailscale.'
+  }),
   httpsDirectory: option(v.optional(acmeDirectory, 'https://acme-v02.api.letsencrypt.org/directory'), {
     env: 'AFIELD_HTTPS_DIRECTORY',
     flag: 'https-directory',
@@ -296,6 +302,7 @@ function checked(given: unknown, sourceOf: (name: string) => string): ServerOpti
   refuseHalfCertificate(result.data)
   refuseOpenNetwork(result.data)
   refuseOpenAddress(result.data)
+  refuseTwoWays(result.data)
   return result.data
 }
 
@@ -310,6 +317,16 @@ function refuseOpenNetwork({ host, https, tlsCert, publicUrl, insecureHttp }: Se
   throw new CannotStart(
     `Listening on ${host} needs HTTPS: give --https auto, or --tls-cert and --tls-key, or --public-url https://… when a reverse proxy provides it, or --insecure-http to allow plain HTTP.`
   )
+}
+
+/** Each of these says how phones reach the server, and two would disagree. */
+function refuseTwoWays({ tunnel, host, https, tlsCert, publicUrl }: ServerOptions): void {
+  if (tunnel === undefined) return
+  const other =
+    https === 'auto' ? '--https auto' : tlsCert !== undefined ? '--tls-cert' : publicUrl !== undefined ? '--public-url' : undefined
+  if (other !== undefined) throw new CannotStart(`--tunnel brings HTTPS and its own public address; leave out ${other}.`)
+  if (!['127.0.0.1', 'localhost', '0.0.0.0'].includes(host))
+    throw new CannotStart('--tunnel needs a server on --host 127.0.0.1, where the program looks for it.')
 }
 
 function refuseOpenAddress({ publicUrl, insecureHttp }: ServerOptions): void {

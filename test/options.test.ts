@@ -49,6 +49,15 @@ const refused: [why: string, flags: Record<string, unknown>, env: Record<string,
   ['a public name over plain HTTP', { 'public-url': 'http://home.example' }, {}, '--insecure-http'],
   ['an invalid origin', { 'cors-origin': 'zzz' }, {}, '--cors-origin must be * or one origin'],
   ['an origin with a slash', {}, { AFIELD_CORS_ORIGIN: 'https://app.example/' }, 'AFIELD_CORS_ORIGIN must be * or one origin'],
+  [
+    'a tunnel beside a certificate',
+    { tunnel: 'cloudflared', https: 'auto' },
+    {},
+    '--tunnel brings HTTPS and its own public address; leave out --https'
+  ],
+  ['a tunnel beside a public address', { tunnel: 'tailscale', 'public-url': 'https://home.example' }, {}, 'leave out --public-url'],
+  ['a tunnel to another address', { tunnel: 'tailscale', host: '::1' }, {}, '--tunnel needs a server on --host 127.0.0.1'],
+  ['an authority over plain HTTP', { 'https-directory': 'http://ca.lan/directory' }, {}, '--https-directory must be the https address'],
   ['a certificate without its key', { 'tls-cert': 'cert.pem' }, {}, '--tls-key'],
   ['any address over plain HTTP', { host: '0.0.0.0' }, {}, '--insecure-http'],
   ['a public URL that is plain HTTP', { host: '0.0.0.0', 'public-url': 'http://home.example' }, {}, '--insecure-http']
@@ -88,6 +97,11 @@ t.test('an unknown option is rejected by name', async t => {
   )
 })
 
+t.test('with --https auto phones reach the server unless told otherwise', async t => {
+  t.equal(completeOptions({ https: 'auto' }).host, '0.0.0.0')
+  t.equal(completeOptions({ https: 'auto', host: '127.0.0.1' }).host, '127.0.0.1')
+})
+
 t.test('a public URL loses its trailing slash', async t => {
   t.equal(completeOptions({ publicUrl: 'https://home.example/' }).publicUrl, 'https://home.example')
 })
@@ -95,6 +109,7 @@ t.test('a public URL loses its trailing slash', async t => {
 const accepted: [why: string, flags: Record<string, unknown>][] = [
   ['a certificate', { 'tls-cert': 'cert.pem', 'tls-key': 'key.pem' }],
   ['a proxy in front', { 'public-url': 'https://home.example' }],
+  ['a certificate that the server gets', { https: 'auto' }],
   ['explicit consent', { 'insecure-http': true }]
 ]
 for (const [why, flags] of accepted) {

@@ -28,6 +28,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   })
   drainOnSignal(() => server.close())
   void server.broken.then(reason => stopBroken(server, reason))
+  await server.addressed
   const [url, ...others] = reachableUrls(server.url)
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)

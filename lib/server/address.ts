@@ -48,6 +48,11 @@ export function networksAround(address: string): string[] {
   return [2, 3, 4].map(count => groups.slice(0, count).join('.'))
 }
 
+/** Where phones reach the server, if that is known. A tunnel learns it late, and may get another one. */
+export interface PublicAddress {
+  readonly url: URL | undefined
+}
+
 /** Decides whose forwarding headers are trusted. */
 export type TrustedProxies = (address: string) => boolean
 

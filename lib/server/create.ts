@@ -58,6 +58,7 @@ import { type Outbound, openWithFirstRequest } from './push/outbound.ts'
 import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
 import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
+import { openTunnel } from './tunnel/tunnel.ts'
 import type { Listeners } from './watch/events.ts'
 import { listenersOf, watchRefusals } from './watch/listeners.ts'
 import { type Logger, noteOf, openLogger } from './watch/log.ts'
@@ -72,8 +73,10 @@ export interface Server {
   /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was passed in, as in the options. */
   url: string
   port: number
-  /** Where phones reach it, if that is known: `publicUrl`, or what `https` found. */
-  publicUrl: string | undefined
+  /** Where phones reach it, if that is known: `publicUrl`, what `https` found, or the present address of the tunnel. */
+  readonly publicUrl: string | undefined
+  /** Resolves once the address of the tunnel is known or has not come in time; without a tunnel at once. */
+  addressed: Promise<void>
   /** The code the first person needs to create an account; undefined once there is one, or when the policy asks for none. */
   setupCode: { code: string; file: string } | undefined
   /**
@@ -139,7 +142,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     ...(typeof givenStore === 'string' && { store: givenStore }),
     ...(typeof givenBus === 'string' && { bus: givenBus })
   })
-  const isProxy = readTrustedProxies(asked.trustProxy)
+  const isProxy = readTrustedProxies(asked.trustProxy ?? (asked.tunnel && 'loopback'))
   const isLimited = asked.limits === 'default'
   const limits = isLimited ? createLimits({ clock }) : unlimited
   const usual = isLimited ? defaultQuotas : noQuotas
@@ -193,6 +196,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const https = asked.https === 'auto' && !app ? await openHttps(asked, { certificates, clock, now, log, tell }) : undefined
     if (https) closers.add(() => https.close())
     const options = { ...asked, ...https?.options }
+    const publicAddress = { url: options.publicUrl === undefined ? undefined : new URL(options.publicUrl) }
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
@@ -208,7 +212,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
-    const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(options))
+    const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(publicAddress))
     const hub = await Hub.open({ bus, store, clock, onError }, instance)
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
@@ -283,6 +287,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const edge = await openEdge(options, {
       ...deps,
       app,
+      publicAddress,
       inFlight,
       handlers,
       events: createEventHandlers({ ...deps, isLimited, inFlight }),
@@ -302,6 +307,16 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
     https?.start()
+    let addressed = Promise.resolve()
+    if (options.tunnel && !app) {
+      const onAddress = (url: string) => {
+        publicAddress.url = new URL(url)
+        serving.url = url
+      }
+      const tunnel = await openTunnel(options.tunnel, { port: edge.port, clock, log, tell, onAddress })
+      closers.add(() => tunnel.close())
+      addressed = tunnel.addressed
+    }
     const mode = openMode(options.data)
     if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; fix it with chmod 700')
 
@@ -320,7 +335,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     return {
       url: edge.url,
       port: edge.port,
-      publicUrl: options.publicUrl,
+      get publicUrl() {
+        return publicAddress.url?.origin
+      },
+      addressed,
       setupCode: setup,
       broken,
       close() {

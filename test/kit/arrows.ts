@@ -102,7 +102,11 @@ export const rooms: Record<string, Room> = {
   engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
-  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'https', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
+  create: {
+    files: ['lib/server/create.ts'],
+    rooms: ['edge', 'https', 'tunnel', 'control', 'push', 'store/open', 'bus/open'],
+    packages: ['node:']
+  },
   edge: { files: ['lib/server/edge/'], rooms: ['edge/socket'], not: past, packages: ['uWebSockets.js'] },
   'edge/socket': {
     files: ['lib/server/edge/socket/'],
@@ -117,6 +121,7 @@ export const rooms: Record<string, Room> = {
     packages: ['node:', 'uWebSockets.js']
   },
   'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], not: past, packages: ['node:', 'uWebSockets.js'] },
+  tunnel: { files: ['lib/server/tunnel/'], rooms: ['watch'], not: past, packages: ['node:'] },
   https: { files: ['lib/server/https/'], rooms: ['watch'], not: past, packages: ['node:', 'acme-client'] },
   // Commands of the owner bypass the edge and call the same actions.
   control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:'] },

@@ -3,6 +3,7 @@ import type { Clock } from '../../async/clock.ts'
 import type { ServerOptions } from '../../options.ts'
 import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
+import type { PublicAddress } from '../address.ts'
 import { Budget } from '../budget.ts'
 import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './http/admission.ts'
@@ -49,21 +50,27 @@ interface Edge {
 
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart if it cannot. */
 export async function openEdge(
-  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
+  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tunnel' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'answerSender' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
-    Omit<StatusDeps, 'answerSender' | 'ownAddress'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
+    Omit<StatusDeps, 'answerSender' | 'ownAddress'> & {
+      clock: Clock
+      seats: Seats
+      isServing: () => boolean
+      app?: Routes | undefined
+      publicAddress: PublicAddress
+    }
 ): Promise<Edge> {
   const listener = deps.app ? sharedListener(deps.app, options) : ownListener(options, deps)
   const { secure } = listener
-  const admit = createAdmission({ ...options, listens: deps.app === undefined })
+  const admit = createAdmission({ ...options, publicAddress: deps.publicAddress, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock, deps.onError)
-  const isSecure = secure || options.publicUrl?.startsWith('https:') === true
+  const isSecure = secure || options.tunnel !== undefined || options.publicUrl?.startsWith('https:') === true
   const turn = new WriteTurn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
   const answerSender = new AnswerSender({ clock: deps.clock, unread: memory.answers, onError: deps.onError })
   const files = createStaticFiles({ secure: isSecure, dev: options.dev, inFlight: deps.inFlight, answerSender })
-  const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
+  const ownAddress = createOwnAddress({ secure, publicAddress: deps.publicAddress, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
   const reads = new ReadQueue(deps.onError)
   const http = { ...deps, ...memory, turn, answerSender, ownAddress, strangers, reads, corsOrigin: options.corsOrigin }
@@ -71,6 +78,7 @@ export async function openEdge(
   const connectionAdmission = new ConnectionAdmission({
     ...options,
     isProxy: deps.isProxy,
+    publicAddress: deps.publicAddress,
     strangers,
     hint: createProxyHint(deps),
     preSignInSlots: new PreSignInSlots(options, deps),

@@ -1,13 +1,13 @@
 import { hostname, networkInterfaces } from 'node:os'
+import type { PublicAddress } from '../../address.ts'
 
 /**
  * Whether clients may know the server under an origin: its public one, or that of the machine it runs on. A
  * client signs the origin it talks to; a foreign one shows that someone in between forwards messages meant
  * for another server.
  */
-export function ownOrigins({ publicUrl }: { publicUrl?: string | undefined }): (origin: string) => boolean {
-  const known = publicUrl === undefined ? undefined : new URL(publicUrl).origin
-  return origin => origin === known || isThisMachine(origin)
+export function ownOrigins(publicAddress: PublicAddress): (origin: string) => boolean {
+  return origin => origin === publicAddress.url?.origin || isThisMachine(origin)
 }
 
 function isThisMachine(origin: string): boolean {

@@ -1,20 +1,22 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isLoopback, type ServerOptions } from '../../../options.ts'
 import { type FailureCode, failure } from '../../../protocol/wire/failures.ts'
+import type { PublicAddress } from '../../address.ts'
 import { changeRoutes, type Routes } from '../listen/routes.ts'
 import { replyTo, statusLine } from './reply.ts'
 
 /** Why a request must not reach any handler; undefined if it may. */
 type Admission = (request: HttpRequest) => FailureCode | undefined
 
-interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUrl'> {
+interface AdmissionOptions extends Pick<ServerOptions, 'host'> {
+  publicAddress: PublicAddress
   /** Whether this program listens itself; otherwise its host decides who can reach the server. */
   listens: boolean
 }
 
 /** Checked for every request, before its route. */
-export function createAdmission({ host, publicUrl, listens }: AdmissionOptions): Admission {
-  const isOwnName = listens && isLoopback(host) ? nameCheck(publicUrl) : () => true
+export function createAdmission({ host, publicAddress, listens }: AdmissionOptions): Admission {
+  const isOwnName = listens && isLoopback(host) ? nameCheck(publicAddress) : () => true
   return request => {
     const doubt = doubtOf(request)
     if (doubt) return doubt
@@ -67,13 +69,12 @@ function doubtOf(request: HttpRequest): FailureCode | undefined {
 }
 
 // A page on the internet can resolve its name to this machine, and would then count as ours [H4].
-function nameCheck(publicUrl: string | undefined): (host: string) => boolean {
-  const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname
+function nameCheck(publicAddress: PublicAddress): (host: string) => boolean {
   let known: string | undefined
   return host => {
     if (host === known) return true
     const name = host.toLowerCase().replace(/:\d*$/, '')
-    if (name !== publicName && !isLoopback(name.replace(/^\[(.*)\]$/, '$1'))) return false
+    if (name !== publicAddress.url?.hostname && !isLoopback(name.replace(/^\[(.*)\]$/, '$1'))) return false
     known = host
     return true
   }

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import { readAddress, type TrustedProxies } from '../../address.ts'
+import { type PublicAddress, readAddress, type TrustedProxies } from '../../address.ts'
 
 /** The address of this server, without a trailing slash, as the sender of a request wrote it. */
 export type OwnAddress = (response: HttpResponse, request: HttpRequest) => string
@@ -10,15 +10,15 @@ export type OwnAddress = (response: HttpResponse, request: HttpRequest) => strin
  */
 export function createOwnAddress({
   secure,
-  publicUrl,
+  publicAddress,
   isProxy
 }: {
   secure: boolean
-  publicUrl: string | undefined
+  publicAddress: PublicAddress
   isProxy: TrustedProxies
 }): OwnAddress {
-  const known = publicUrl === undefined ? undefined : new URL(publicUrl)
   return (response, request) => {
+    const known = publicAddress.url
     const host = request.getHeader('host')
     if (known && (host.toLowerCase() === known.host || !isHost(host))) return known.href.replace(/\/+$/, '')
     const isHttps = secure || (isProxy(peerOf(response)) && /^https\b/i.test(request.getHeader('x-forwarded-proto')))

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import { networkOf, subnetOf, type TrustedProxies } from '../../address.ts'
+import { networkOf, type PublicAddress, subnetOf, type TrustedProxies } from '../../address.ts'
 import { addressOf } from '../http/request.ts'
 import type { LargePacketSlots } from '../listen/large-packet-slots.ts'
 import type { PacketSize } from '../listen/packet-sizes.ts'
@@ -14,17 +14,15 @@ interface AdmissionDeps {
   preSignInSlots: PreSignInSlots
   largePacketSlots: Pick<LargePacketSlots, 'packetSizeFor'>
   corsOrigin: string
-  publicUrl?: string | undefined
+  publicAddress: PublicAddress
 }
 
 /** Admits new connections. */
 export class ConnectionAdmission {
   readonly #deps: AdmissionDeps
-  readonly #publicHost: string | undefined
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps
-    this.#publicHost = hostOf(deps.publicUrl ?? '')
   }
 
   /**
@@ -67,7 +65,8 @@ export class ConnectionAdmission {
     if (origin === '' || origin === this.#deps.corsOrigin) return ''
     const host = hostOf(origin)
     const isOwn =
-      host !== undefined && (host === this.#publicHost || host === hostOf(`${origin.split(':', 1)}://${request.getHeader('host')}`))
+      host !== undefined &&
+      (host === this.#deps.publicAddress.url?.host || host === hostOf(`${origin.split(':', 1)}://${request.getHeader('host')}`))
     return isOwn ? '' : origin.slice(0, mostOriginLength)
   }
 }
