@@ -17,6 +17,8 @@ export type ProxyName = 'nginx' | 'caddy' | 'haproxy'
 export interface ReverseProxy {
   /** Such as `https://localhost:12345`. */
   url: string
+  /** Without TLS, which leads to the other one. */
+  plainUrl: string
   /** The file of an authority that its certificate comes from, for `NODE_EXTRA_CA_CERTS`. */
   authority: string
   /** Identifies the key of its certificate, for Chromium. */
@@ -72,7 +74,12 @@ export async function startReverseProxy(
   })
   t.teardown(() => end(child))
   const authority = name === 'caddy' ? join(folder, 'caddy/pki/authorities/local/root.crt') : tlsCert
-  return { url: `https://localhost:${own.https}`, authority, keyHash: await listening(child, own.https) }
+  return {
+    url: `https://localhost:${own.https}`,
+    plainUrl: `http://localhost:${own.http}`,
+    authority,
+    keyHash: await listening(child, own.https)
+  }
 }
 
 function programOf(name: ProxyName): string | undefined {

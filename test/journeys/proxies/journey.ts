@@ -43,6 +43,9 @@ export function proxyJourney(t: Test, name: ProxyName, protocol: 'h2' | 'h3' = '
       t.match((await liveLine).url(), `wss://localhost:${port}/`)
       t.same(await protocolsOf(page), [protocol])
 
+      const plain = await fetch(`${proxy.plainUrl}/s/x`, { redirect: 'manual' })
+      t.match([plain.status, plain.headers.get('location')], [/^30[18]$/, /^https:\/\/localhost\S*\/s\/x$/])
+
       const env = { NODE_EXTRA_CA_CERTS: proxy.authority }
       const home = openTestHome(t)
       const login = runWrapper(t, { home, env, args: ['login', '--server', proxy.url] })
