@@ -2,7 +2,7 @@ import type * as uWebSockets from 'uWebSockets.js'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { embeddedAddon, loadAddon } from '../../../assets.ts'
+import { embeddedAddon, loadAddon, NoPlaceForAddons } from '../../../assets.ts'
 import { CannotStart } from '../../../exit.ts'
 import { lowerGlibcVersion } from './glibc.ts'
 
@@ -12,8 +12,17 @@ let loaded: Uws | undefined
 
 /** uWebSockets.js, loaded at the first call. Throws CannotStart if it has no build for this system. */
 export function loadUws(): Uws {
-  loaded ??= (embeddedAddon('uws.node') as Uws | undefined) ?? fromPackage()
+  loaded ??= fromProgram() ?? fromPackage()
   return loaded
+}
+
+function fromProgram(): Uws | undefined {
+  try {
+    return embeddedAddon('uws.node') as Uws | undefined
+  } catch (error) {
+    if (error instanceof NoPlaceForAddons) throw error
+    return refuse(error)
+  }
 }
 
 function fromPackage(): Uws {

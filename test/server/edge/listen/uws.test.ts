@@ -54,6 +54,21 @@ const systems: [name: string, platform: string, arch: string, glibc: number, say
   ['Ubuntu 20.04', 'linux', 'x64', 31, /glibc 2\.35 or newer, this system has 2\.31/],
   ['Windows on ARM', 'win32', 'arm64', Number.NaN, /win32 arm64/]
 ]
+t.test('a program whose addon does not load here says so in one sentence', async t => {
+  const { url } = import.meta
+  const script = `
+    const { embedAssets } = await import(${JSON.stringify(new URL('../../../../lib/assets.ts', url))})
+    const { loadUws } = await import(${JSON.stringify(new URL('../../../../lib/server/edge/listen/uws.ts', url))})
+    embedAssets({ read: name => (name === 'native/uws.node' ? Buffer.from('no addon') : undefined), names: () => [] })
+    try { loadUws() } catch ({ name, exitCode, message }) { console.log(JSON.stringify({ name, exitCode, message })) }`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  t.match(
+    JSON.parse(stdout || '{}'),
+    { name: 'CannotStart', exitCode: 78, message: /^The Afield server (cannot load|needs|does not)/ },
+    stderr
+  )
+})
+
 for (const [name, platform, arch, glibc, says] of systems) {
   t.test(`${name} is rejected in one sentence`, async t => t.match(refusalOn(platform, arch, glibc), says))
 }
