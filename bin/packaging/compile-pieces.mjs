@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { Script } from 'node:vm'
 
 const [folder] = process.argv.slice(2)
-for (const name of readdirSync(folder).filter(name => name.endsWith('.js'))) {
+// Sorted, since what one has compiled changes the cache of the next.
+for (const name of readdirSync(folder)
+  .toSorted()
+  .filter(name => name.endsWith('.js'))) {
   const compiled = join(folder, `${name}.compiled`)
   // A cache from a run is stored once more: it numbers functions in the order in which they happened to be compiled.
   const cachedData = existsSync(compiled) ? readFileSync(compiled) : undefined

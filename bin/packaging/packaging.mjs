@@ -187,7 +187,7 @@ async function writeUws(work, target) {
 function assetsOfProgram(pieces, target) {
   const assets = { 'package.json': at('package.json') }
   for (const { name, file } of addonsOf(target)) assets[`native/${name}`] = file
-  for (const name of readdirSync(pieces)) assets[`program/${name}`] = join(pieces, name)
+  for (const name of readdirSync(pieces).toSorted()) assets[`program/${name}`] = join(pieces, name)
   for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
   for (const file of filesUnder(at('build/web'))) assets[`web/${relative(at('build/web'), file).split(sep).join('/')}`] = file
   return assets

@@ -6,12 +6,16 @@ import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { withDeadline } from '../../lib/async/deadline.ts'
+import { pause } from '../../lib/async/pause.ts'
 import { createServer } from '../../lib/server/create.ts'
 import { computerWithClaude } from '../../test/wrapper/kit/claude.ts'
 import { turnsEnded } from '../../test/wrapper/kit/demo.ts'
 
 const runner = fileURLToPath(new URL('run-pieces.mjs', import.meta.url))
 const withinMs = 120_000
+// Longer than the timers that run every second or two: on a slow machine some would run before the end, on a fast one not, and the code
+// that is stored would differ.
+const settledAfterMs = 6_000
 // Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
@@ -45,6 +49,7 @@ async function serve([node, ...words], data) {
       const url = /^afield listening on (\S+)$/.exec(line)?.[1]
       if (url === undefined) continue
       await (await fetch(`${url}/health`)).text()
+      await pause(settledAfterMs)
       server.kill('SIGTERM')
     }
     const [code] = await ended
@@ -59,6 +64,7 @@ async function performTurn(phone, terminal) {
   await terminal.sees(/❯/)
   terminal.type('rehearsed\r')
   await session.until(session => turnsEnded(session) === 1)
+  await pause(settledAfterMs)
   terminal.kill('SIGTERM')
   await terminal.ended
 }
