@@ -14,6 +14,7 @@ import { tokens } from './access/tokens.ts'
 import { users } from './access/users.ts'
 import { CommitQueue, type CommitQueueDeps } from './engine/commit-queue.ts'
 import { openDamage } from './engine/damage.ts'
+import { preparedLater } from './engine/statements.ts'
 import { type OpenDatabaseDeps, openDatabase } from './file/database.ts'
 import { openLog } from './file/log.ts'
 import { openReserve } from './file/reserve.ts'
@@ -53,7 +54,7 @@ export async function openSqliteStore(
 ): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/'), onMigrated })
   try {
-    return storeIn(database, close, { file, dataDirectory, onBroken, clock, onCommit })
+    return storeIn(preparedLater(database), close, { file, dataDirectory, onBroken, clock, onCommit })
   } catch (error) {
     close()
     throw error
