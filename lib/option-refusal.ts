@@ -80,6 +80,12 @@ export const acmeDirectory = v.pipe(
   v.check(text => URL.parse(text)?.protocol === 'https:', 'must be the https address of an ACME directory')
 )
 
+/** The mode of a file. */
+export const fileMode = v.pipe(
+  v.string(),
+  v.check(text => /^[0-7]{3}$/.test(text), 'must be three digits as chmod takes them, such as 660')
+)
+
 /** A contact of the operator, as required by RFC 8292. */
 export const pushContact = v.pipe(
   v.string(),

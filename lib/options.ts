@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CannotStart } from './exit.ts'
-import { acmeDirectory, optionRefusal, outlineOf, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
+import { acmeDirectory, fileMode, optionRefusal, outlineOf, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
 import * as v from './schema.ts'
 
 /** Every option of the server, with defaults and validated. */
@@ -49,6 +49,17 @@ const options = {
     env: 'AFIELD_PORT',
     flag: 'port',
     about: 'Port to listen on; 0 picks a free one.'
+  }),
+  socket: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
+    env: 'AFIELD_SOCKET',
+    isPath: true,
+    flag: 'socket',
+    about: 'Unix socket to listen on instead of an address and a port, for a reverse proxy on this computer, which is then trusted.'
+  }),
+  socketMode: option(v.optional(fileMode, '660'), {
+    env: 'AFIELD_SOCKET_MODE',
+    flag: 'socket-mode',
+    about: 'Who may connect to the socket, as chmod takes it: by default its user and its group.'
   }),
   data: option(v.optional(v.pipe(v.string(), v.minLength(1)), dataDirectory), {
     env: 'AFIELD_DATA',
@@ -224,6 +235,7 @@ const table = v.pipe(
   v.transform(given => ({
     ...given,
     host: given.host ?? (given.https === 'auto' ? '0.0.0.0' : '127.0.0.1'),
+    ...(given.socket !== undefined && { socket: resolve(given.socket) }),
     store: given.store ?? 'sqlite:afield.db',
     backupTo: given.backupTo ?? join(given.data, 'backups')
   }))
@@ -303,6 +315,7 @@ function checked(given: unknown, sourceOf: (name: string) => string): ServerOpti
   refuseOpenNetwork(result.data)
   refuseOpenAddress(result.data)
   refuseTwoWays(result.data)
+  refuseLoneSocket(result.data)
   return result.data
 }
 
@@ -317,6 +330,14 @@ function refuseOpenNetwork({ host, https, tlsCert, publicUrl, insecureHttp }: Se
   throw new CannotStart(
     `Listening on ${host} needs HTTPS: give --https auto, or --tls-cert and --tls-key, or --public-url https://… when a reverse proxy provides it, or --insecure-http to allow plain HTTP.`
   )
+}
+
+function refuseLoneSocket({ socket, https, tlsCert, tunnel, publicUrl, insecureHttp }: ServerOptions): void {
+  if (socket === undefined) return
+  const other = https === 'auto' ? '--https auto' : tlsCert !== undefined ? '--tls-cert' : tunnel !== undefined ? '--tunnel' : undefined
+  if (other !== undefined) throw new CannotStart(`--socket is for a reverse proxy that provides HTTPS; leave out ${other}.`)
+  if (publicUrl === undefined && !insecureHttp)
+    throw new CannotStart('--socket needs --public-url, the address of the reverse proxy in front of it.')
 }
 
 /** Each of these says how phones reach the server, and two would disagree. */

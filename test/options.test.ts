@@ -58,6 +58,14 @@ const refused: [why: string, flags: Record<string, unknown>, env: Record<string,
   ['a tunnel beside a public address', { tunnel: 'tailscale', 'public-url': 'https://home.example' }, {}, 'leave out --public-url'],
   ['a tunnel to another address', { tunnel: 'tailscale', host: '::1' }, {}, '--tunnel needs a server on --host 127.0.0.1'],
   ['an authority over plain HTTP', { 'https-directory': 'http://ca.lan/directory' }, {}, '--https-directory must be the https address'],
+  [
+    'a socket beside a certificate',
+    { socket: 'a.sock', https: 'auto' },
+    {},
+    '--socket is for a reverse proxy that provides HTTPS; leave out --https auto'
+  ],
+  ['a socket without a public address', { socket: 'a.sock' }, {}, '--socket needs --public-url'],
+  ['a mode in words', { 'socket-mode': 'ug+rw' }, {}, '--socket-mode must be three digits'],
   ['a certificate without its key', { 'tls-cert': 'cert.pem' }, {}, '--tls-key'],
   ['any address over plain HTTP', { host: '0.0.0.0' }, {}, '--insecure-http'],
   ['a public URL that is plain HTTP', { host: '0.0.0.0', 'public-url': 'http://home.example' }, {}, '--insecure-http']

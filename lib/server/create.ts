@@ -70,7 +70,7 @@ import { watchStore } from './watch/watched-store.ts'
 const drainWithinMs = 10_000
 
 export interface Server {
-  /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was passed in, as in the options. */
+  /** Where it listens, for example `http://127.0.0.1:3005` or `unix:/run/afield/afield.sock`; on an app that was passed in, as in the options. */
   url: string
   port: number
   /** Where phones reach it, if that is known: `publicUrl`, what `https` found, or the present address of the tunnel. */
@@ -142,7 +142,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     ...(typeof givenStore === 'string' && { store: givenStore }),
     ...(typeof givenBus === 'string' && { bus: givenBus })
   })
-  const isProxy = readTrustedProxies(asked.trustProxy ?? (asked.tunnel && 'loopback'))
+  const isProxy = readTrustedProxies(trustedProxies(asked))
   const isLimited = asked.limits === 'default'
   const limits = isLimited ? createLimits({ clock }) : unlimited
   const usual = isLimited ? defaultQuotas : noQuotas
@@ -351,6 +351,12 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     await closers.close().catch(onError)
     throw error
   }
+}
+
+/** Of a tunnel and of a Unix socket, every client comes from a program of this computer that says where it is. */
+function trustedProxies({ trustProxy, tunnel, socket }: ServerOptions): string | undefined {
+  const own = tunnel !== undefined || socket !== undefined ? 'loopback' : undefined
+  return trustProxy !== undefined && own !== undefined ? `${trustProxy},${own}` : (trustProxy ?? own)
 }
 
 const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; time: () => number }) => SignupPolicy> = {

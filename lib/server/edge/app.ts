@@ -50,7 +50,10 @@ interface Edge {
 
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart if it cannot. */
 export async function openEdge(
-  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tunnel' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
+  options: Pick<
+    ServerOptions,
+    'host' | 'port' | 'socket' | 'socketMode' | 'publicUrl' | 'tunnel' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'
+  >,
   deps: Omit<HttpDeps, 'reads' | 'corsOrigin' | 'turn' | 'answerSender' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
     Omit<StatusDeps, 'answerSender' | 'ownAddress'> & {
@@ -63,7 +66,11 @@ export async function openEdge(
 ): Promise<Edge> {
   const listener = deps.app ? sharedListener(deps.app, options) : ownListener(options, deps)
   const { secure } = listener
-  const admit = createAdmission({ ...options, publicAddress: deps.publicAddress, listens: deps.app === undefined })
+  const admit = createAdmission({
+    ...options,
+    publicAddress: deps.publicAddress,
+    listens: deps.app === undefined && options.socket === undefined
+  })
   const heartbeat = new Heartbeat(deps.clock, deps.onError)
   const isSecure = secure || options.tunnel !== undefined || options.publicUrl?.startsWith('https:') === true
   const turn = new WriteTurn(deps.onError)
@@ -129,7 +136,8 @@ export async function openEdge(
     throw error
   })
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
-  const url = deps.app && options.publicUrl ? options.publicUrl : `${secure ? 'https' : 'http'}://${host}:${port}`
+  const own = options.socket === undefined ? `${secure ? 'https' : 'http'}://${host}:${port}` : `unix:${options.socket}`
+  const url = deps.app && options.publicUrl ? options.publicUrl : own
   return { port, url, stopListening, close }
 }
 

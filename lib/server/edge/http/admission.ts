@@ -10,7 +10,7 @@ type Admission = (request: HttpRequest) => FailureCode | undefined
 
 interface AdmissionOptions extends Pick<ServerOptions, 'host'> {
   publicAddress: PublicAddress
-  /** Whether this program listens itself; otherwise its host decides who can reach the server. */
+  /** Whether this program listens on an address; otherwise its host, or the mode of its socket, decides who can reach the server. */
   listens: boolean
 }
 

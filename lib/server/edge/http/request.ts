@@ -4,6 +4,7 @@ import type { Clock } from '../../../async/clock.ts'
 import { type Failure, failure } from '../../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../../address.ts'
 import type { Share } from '../../budget.ts'
+import { peerOf } from '../listen/own-address.ts'
 import { readJson } from './json.ts'
 
 /** The content of a request, copied before the first await: the library's own object is invalid after it. */
@@ -60,8 +61,7 @@ export function copySender(response: HttpResponse, request: HttpRequest, isProxy
  * it, and of its hops only the one seen by our last proxy: the rightmost that is not a proxy of ours.
  */
 export function addressOf(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): string {
-  const text = Buffer.from(response.getRemoteAddressAsText()).toString()
-  const peer = readAddress(text) ?? text
+  const peer = peerOf(response)
   return isProxy(peer) ? firstOutside(hopsOf(request), isProxy, peer) : peer
 }
 

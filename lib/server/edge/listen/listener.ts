@@ -9,6 +9,7 @@ import { watchFiles } from './files-watch.ts'
 import { listenRefusal } from './listen-refusal.ts'
 import { mountOn } from './mount.ts'
 import type { Routes } from './routes.ts'
+import { type UnixSocket, unixSocketAt } from './unix-socket.ts'
 import { loadUws } from './uws.ts'
 
 /** Where the routes are served. */
@@ -20,12 +21,13 @@ interface Listener {
 }
 
 interface Listening {
+  /** 0 on a Unix socket. */
   port: number
   /** Accepts no new connections; open ones continue. */
   stopListening(): void
 }
 
-type ListenerOptions = Pick<ServerOptions, 'host' | 'port' | 'tlsCert' | 'tlsKey'>
+type ListenerOptions = Pick<ServerOptions, 'host' | 'port' | 'socket' | 'socketMode' | 'tlsCert' | 'tlsKey'>
 
 /** On an app whose owner listens. */
 export function sharedListener(app: Routes, { port, publicUrl }: Pick<ServerOptions, 'port' | 'publicUrl'>): Listener {
@@ -54,6 +56,7 @@ export function ownListener(options: ListenerOptions, { clock, log }: { clock: C
       return app
     }
     const first = openApp()
+    if (options.socket !== undefined) return listenAt(first, await unixSocketAt(options.socket, options.socketMode))
     const port = await freePort(options)
     let listening = await listen(first, { ...options, port }, sharedPort)
 
@@ -87,6 +90,21 @@ export function ownListener(options: ListenerOptions, { clock, log }: { clock: C
       for (const app of apps) app.close()
     }
   }
+}
+
+function listenAt(app: TemplatedApp, socket: UnixSocket): Promise<Listening> {
+  const { promise, resolve } = Promise.withResolvers<Listening>()
+  app.listen_unix(listening => {
+    socket.opened()
+    resolve({
+      port: 0,
+      stopListening() {
+        loadUws().us_listen_socket_close(listening)
+        socket.remove()
+      }
+    })
+  }, socket.path)
+  return promise
 }
 
 function newApp({ tlsCert, tlsKey }: ListenerOptions): TemplatedApp {

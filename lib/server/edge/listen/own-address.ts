@@ -26,8 +26,10 @@ export function createOwnAddress({
   }
 }
 
-function peerOf(response: HttpResponse): string {
-  return readAddress(Buffer.from(response.getRemoteAddressAsText()).toString()) ?? ''
+/** The other end of the connection. On a Unix socket it has no address, and is on this computer. */
+export function peerOf(response: HttpResponse): string {
+  const text = Buffer.from(response.getRemoteAddressAsText()).toString()
+  return text === '' ? '127.0.0.1' : (readAddress(text) ?? text)
 }
 
 function isHost(text: string): boolean {
