@@ -43,7 +43,9 @@ function withOptions(line: Argv, isOwn: (name: string) => boolean): Argv {
 export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.env): ReadOptions & { file: ConfigFile | undefined } {
   const path = typeof args['config'] === 'string' ? args['config'] : env[configVariable]
   const file = path ? readConfigFile(path) : undefined
-  return { ...readOptions(args, withSecrets(env), file), file }
+  const { options, sources } = readOptions(args, withSecrets(env), file)
+  const named = [...sources].map(([name, source]) => [name, env[`${source}_FILE`] ? `${source}_FILE` : source] as const)
+  return { options, sources: new Map(named), file }
 }
 
 export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, 'data' | 'store'> {

@@ -77,7 +77,7 @@ t.test('a file that ends in .json is read as JSON', async t => {
 t.test('a secret is read from the file that a variable names', async t => {
   const { shown, status } = config(t, { token: `${secret}\n` }, { args: ['--json'], env: { AFIELD_METRICS_TOKEN_FILE: 'FOLDER/token' } })
   t.equal(status, 0)
-  t.match(shown()['metrics-token'], { value: '(hidden)', from: 'AFIELD_METRICS_TOKEN' })
+  t.match(shown()['metrics-token'], { value: '(hidden)', from: 'AFIELD_METRICS_TOKEN_FILE' })
 })
 
 const refused: [why: string, toml: string, sentence: RegExp, env?: Record<string, string>][] = [
