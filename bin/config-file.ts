@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { CannotStart } from '../lib/exit.ts'
@@ -30,8 +30,13 @@ export function readConfigFile(path: string): ConfigFile {
 /** A warning if others on this computer can read a secret in the file. */
 export function openSecret({ name, values }: ConfigFile): string | undefined {
   const secret = optionRows().find(({ flag, isSecret }) => isSecret && values.has(flag))
-  if (!secret || process.platform === 'win32' || (statSync(name).mode & 0o044) === 0) return undefined
+  if (!secret || process.platform === 'win32' || !isOpen(statSync(name))) return undefined
   return `Others on this computer can read ${name}, which contains ${secret.flag}. Run: chmod o-r,g-r ${name}`
+}
+
+// One of root's for the group of a service is how systems are set up.
+function isOpen({ mode, uid }: Stats): boolean {
+  return (mode & (uid === 0 ? 0o004 : 0o044)) !== 0
 }
 
 function parsed(path: string): Record<string, unknown> {

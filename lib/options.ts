@@ -189,6 +189,12 @@ const options = {
     flag: 'log-level',
     about: 'How much is logged to standard error; debug logs every request.'
   }),
+  securityLog: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
+    env: 'AFIELD_SECURITY_LOG',
+    isPath: true,
+    flag: 'security-log',
+    about: 'File for one line per rejected attempt, such as a failed sign-in, with the address of the client; by default there is none.'
+  }),
   metricsToken: option(v.optional(v.pipe(v.string(), v.minLength(16))), {
     env: 'AFIELD_METRICS_TOKEN',
     isSecret: true,

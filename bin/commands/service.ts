@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { runTool, saveDefinition } from '../../lib/service/manager.ts'
 import { findServerService, type ServerService } from '../../lib/service/server-service.ts'
-import { firstConfig } from '../../lib/service/server-unit.ts'
+import { firstConfig, systemPlaces } from '../../lib/service/server-unit.ts'
 import { ownProgram, typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { readServerOptions } from '../server-options.ts'
@@ -98,7 +98,9 @@ function refuseHiddenProgram(words: readonly string[]): void {
 
 function writeConfig({ config, data, user, restart }: ServerService): void {
   const { data: usual } = readServerOptions({ _: [], $0: '' }, {}).options
-  saveDefinition(config, firstConfig(data ?? usual, restart), user ? 0o640 : 0o600)
+  const stored = data ?? usual
+  const logs = user ? systemPlaces.logs : stored
+  saveDefinition(config, firstConfig(stored, restart, join(logs, 'security.log')), user ? 0o640 : 0o600)
   if (user) runTool('chown', [`root:${user}`, config])
 }
 

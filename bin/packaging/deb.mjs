@@ -70,7 +70,10 @@ function writeTree(tree, { binary, licences = at('build/web/licences.txt'), revi
   const command = ['/usr/bin/afield', 'serve', '--config', systemPlaces.config]
   put('usr/lib/systemd/system/afield.service', serverUnit({ command, scope: 'system' }))
   // Secrets may be in it: its group, the server's, is set when the account exists.
-  put(systemPlaces.config, firstConfig(systemPlaces.data, 'systemctl restart afield'), 0o640)
+  put(systemPlaces.config, firstConfig(systemPlaces.data, 'systemctl restart afield', `${systemPlaces.logs}/security.log`), 0o640)
+  for (const part of ['filter.d', 'jail.d'])
+    put(`etc/fail2ban/${part}/afield.conf`, readFileSync(at('examples/fail2ban', part, 'afield.conf')))
+  put('etc/logrotate.d/afield', rotation)
   put('usr/share/man/man1/afield.1.gz', packed(manualPage()))
   put('usr/share/doc/afield/changelog.gz', packed(readFileSync(at('CHANGELOG.md'))))
   put('usr/share/doc/afield/changelog.Debian.gz', packed(debianChangelog(revision, seconds)))
@@ -79,6 +82,20 @@ function writeTree(tree, { binary, licences = at('build/web/licences.txt'), revi
   put('usr/share/lintian/overrides/afield', overrides)
   for (const page of ['operations.md', 'options.md', 'threats.md']) put(`usr/share/doc/afield/${page}`, readFileSync(at('docs', page)))
 }
+
+// The server notices by itself that its file is another.
+const rotation = `${systemPlaces.logs}/*.log {
+	su ${systemPlaces.user} ${systemPlaces.user}
+	weekly
+	maxsize 100M
+	rotate 8
+	missingok
+	notifempty
+	nocreate
+	compress
+	delaycompress
+}
+`
 
 /** The package's description of itself, and the scripts of `deb/` that dpkg runs. */
 function writeControl(folder, { tree, architecture, revision }) {

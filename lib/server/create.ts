@@ -63,6 +63,7 @@ import type { Listeners } from './watch/events.ts'
 import { listenersOf, watchRefusals } from './watch/listeners.ts'
 import { type Logger, noteOf, openLogger } from './watch/log.ts'
 import { uncounted } from './watch/metrics.ts'
+import { openSecurityLog } from './watch/security-log.ts'
 import { watchBus } from './watch/watched-bus.ts'
 import { watchStore } from './watch/watched-store.ts'
 
@@ -197,6 +198,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     if (https) closers.add(() => https.close())
     const options = { ...asked, ...https?.options }
     const publicAddress = { url: options.publicUrl === undefined ? undefined : new URL(options.publicUrl) }
+    const securityLog = asked.securityLog === undefined ? undefined : openSecurityLog(asked.securityLog, { clock, now, log })
+    closers.add(async () => securityLog?.close())
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
@@ -262,6 +265,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       identity,
       log,
       metrics,
+      securityLog,
       deliveries,
       providers,
       pushKey: vapid.publicKey,

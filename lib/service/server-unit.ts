@@ -91,7 +91,7 @@ SystemCallErrorNumber=EPERM
 `
 
 /** A configuration file to begin with. `data` is written out because the default depends on the user's home. */
-export function firstConfig(data: string, restart: string): string {
+export function firstConfig(data: string, restart: string, securityLog: string): string {
   return `# Options of the Afield server, by their names in \`afield serve --help\`.
 # After a change: ${restart}
 
@@ -107,5 +107,8 @@ data = ${JSON.stringify(data)}
 # Hours between backups, and where they go:
 # backup-every = 24
 # backup-to = "/mnt/backup"
+
+# One line, with the client's address, per rejected attempt; fail2ban can read it:
+# security-log = ${JSON.stringify(securityLog)}
 `
 }

@@ -26,7 +26,7 @@ for (const scope of ['system', 'user'] as const) {
 }
 
 t.test('the first configuration file is valid, and its examples are too', async t => {
-  const text = firstConfig('/var/lib/"afield"', 'systemctl restart afield')
+  const text = firstConfig('/var/lib/"afield"', 'systemctl restart afield', '/var/log/security.log')
   t.same(parse(text), { data: '/var/lib/"afield"' })
   const file = join(t.testdir(), 'afield.toml')
   writeFileSync(file, text.replaceAll(/^# (?=[a-z-]+ = )/gm, ''))

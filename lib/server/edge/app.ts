@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Clock } from '../../async/clock.ts'
 import type { ServerOptions } from '../../options.ts'
-import { failures } from '../../protocol/wire/failures.ts'
+import { type FailureCode, failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { PublicAddress } from '../address.ts'
 import { Budget } from '../budget.ts'
@@ -12,6 +12,7 @@ import { openExchange } from './http/exchange.ts'
 import { type HttpDeps, serveRoutes } from './http/http.ts'
 import { ReadQueue } from './http/read-queue.ts'
 import { notFound } from './http/reply.ts'
+import { addressOf } from './http/request.ts'
 import { createStaticFiles } from './http/static.ts'
 import { type StatusDeps, serveStatus } from './http/status.ts'
 import { welcome } from './http/welcome.ts'
@@ -102,8 +103,12 @@ export async function openEdge(
     accept: (connection: EngineConnection) => new SocketConnection(sockets, connection)
   }
   const polling = new PollingClients(engine)
+  const refused = (code: FailureCode, response: HttpResponse, request: HttpRequest) => {
+    deps.metrics.requestAnswered('other', failures[code].status, 0)
+    deps.securityLog?.rejected({ address: addressOf(response, request, deps.isProxy), route: 'other', code })
+  }
   const serveOn = (bare: Routes) => {
-    const app = acceptDoubleSlash(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
+    const app = acceptDoubleSlash(guardRoutes(bare, admit, refused))
     serveRoutes(app, http)
     serveStatus(app, http)
     webSocketBehaviors({ ...engine, polling }).forEach((behavior, index) => void app.ws(socketPatterns[index] ?? '', behavior))

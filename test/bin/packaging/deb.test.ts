@@ -29,7 +29,13 @@ t.test('the Debian package has the program, its unit and its configuration, and 
   ])
     t.match(files, line)
   deb('--control', file, join(directory, 'control'))
-  t.match(readFileSync(join(directory, 'control', 'conffiles'), 'utf8'), '/etc/afield/afield.toml\n')
+  const conffiles = [
+    '/etc/afield/afield.toml',
+    '/etc/fail2ban/filter.d/afield.conf',
+    '/etc/fail2ban/jail.d/afield.conf',
+    '/etc/logrotate.d/afield'
+  ]
+  t.equal(readFileSync(join(directory, 'control', 'conffiles'), 'utf8'), `${conffiles.join('\n')}\n`)
   for (const script of ['postinst', 'prerm', 'postrm']) t.equal(spawnSync('sh', ['-n', join(directory, 'control', script)]).status, 0)
 })
 

@@ -34,13 +34,17 @@ function namesToken(query: string | undefined): boolean {
 }
 
 /** The same routes, closed to everything that `admit` rejects. */
-export function guardRoutes(app: Routes, admit: Admission, onRefused: (code: FailureCode) => void): Routes {
+export function guardRoutes(
+  app: Routes,
+  admit: Admission,
+  onRefused: (code: FailureCode, response: HttpResponse, request: HttpRequest) => void
+): Routes {
   const guarded =
     <Rest extends unknown[]>(handler: (response: HttpResponse, request: HttpRequest, ...rest: Rest) => void | Promise<void>) =>
     (response: HttpResponse, request: HttpRequest, ...rest: Rest) => {
       const code = admit(request)
       if (code === undefined) return handler(response, request, ...rest)
-      onRefused(code)
+      onRefused(code, response, request)
       turnAway(response, code)
     }
   return changeRoutes(app, {

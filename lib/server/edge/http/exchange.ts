@@ -5,6 +5,7 @@ import type { Budget } from '../../budget.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Logger } from '../../watch/log.ts'
 import type { Metrics } from '../../watch/metrics.ts'
+import type { SecurityLog } from '../../watch/security-log.ts'
 import type { InFlight } from '../listen/in-flight.ts'
 import { type AnswerSender, Client, mostAtOnce, sendPieces } from './answer-sender.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
@@ -20,6 +21,7 @@ export interface ExchangeDeps {
   answers: Budget
   log: Logger
   metrics: Metrics
+  securityLog: Pick<SecurityLog, 'rejected'> | undefined
   newRequestId: () => string
   /** Called once for every unexpected error, with its request. */
   onError: (error: unknown, at?: { requestId: string; route: string }) => void
@@ -44,10 +46,13 @@ interface Exchange {
   gone(): AbortSignal
 }
 
-/** `route` is a row of our own tables, never the path itself, which may contain a secret. */
+/**
+ * `route` is a row of our own tables, never the path itself, which may contain a secret. `address` is the client's, needed only
+ * for the security log.
+ */
 export function openExchange(
   response: HttpResponse,
-  { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
+  { route, origin, address = '', isHead = false }: { route: string; origin: string; address?: string; isHead?: boolean },
   deps: ExchangeDeps
 ): Exchange {
   const { turn, answerSender, answers, corsOrigin, log, metrics } = deps
@@ -129,6 +134,7 @@ export function openExchange(
   const refuse = (error: unknown, owner = '') => {
     const known = failureOf(error)
     if (isWorthReport(error)) report(error)
+    if (known) deps.securityLog?.rejected({ address, route, code: known.code })
     return answer(replyTo(known ?? failure('internal')), owner)
   }
   return {

@@ -85,10 +85,14 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
 
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
-  const sender = binding.wantsSender ? copySender(response, request, deps.isProxy) : unnamed
+  const sender = binding.wantsSender || deps.securityLog ? copySender(response, request, deps.isProxy) : unnamed
   const address = binding.tellsAddresses ? deps.ownAddress(response, request) : ''
   const range = binding.reply === bytesOut ? request.getHeader('range') : ''
-  const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
+  const { answer, answerBytes, refuse, client, gone } = openExchange(
+    response,
+    { route: binding.label, origin: copied.origin, address: sender.address },
+    deps
+  )
 
   const requestLimits = new RequestLimits(deps.limits, binding.limits, sender, network => deps.strangers.isKnown(network))
 

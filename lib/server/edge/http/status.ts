@@ -4,6 +4,7 @@ import { programName, version } from '../../../assets.ts'
 import { readAddress, type TrustedProxies } from '../../address.ts'
 import type { Backups } from '../../chores/backups.ts'
 import type { BackupState, Metrics } from '../../watch/metrics.ts'
+import type { SecurityLog } from '../../watch/security-log.ts'
 import type { OwnAddress } from '../listen/own-address.ts'
 import { pathOf, type Routes } from '../listen/routes.ts'
 import { type AnswerSender, Client } from './answer-sender.ts'
@@ -23,6 +24,7 @@ export interface StatusDeps {
   /** Whether there is no account yet, so that the first needs the setup code. */
   needsSetupCode: () => Promise<boolean>
   metrics: Metrics
+  securityLog: Pick<SecurityLog, 'rejected'> | undefined
   answerSender: AnswerSender
   /** Undefined without scheduled backups. */
   backups?: Pick<Backups, 'state'> | undefined
@@ -63,6 +65,8 @@ export function serveStatus(app: Routes, deps: StatusDeps): void {
   if (!scrape) return
   app.get('/metrics', (response, request) => {
     const mayRead = isToken(request.getHeader('authorization'), scrape.token)
+    if (!mayRead)
+      deps.securityLog?.rejected({ address: addressOf(response, request, deps.isProxy), route: 'GET /metrics', code: 'bad-token' })
     answerLater(response, request, { metrics, answerSender }, async () =>
       mayRead
         ? { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await scrape.text() }

@@ -108,6 +108,10 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.#admitted.network
   }
 
+  get address(): string {
+    return this.#admitted.address
+  }
+
   get mostBytes(): number {
     return this.#handler?.mostBytes ?? 0
   }

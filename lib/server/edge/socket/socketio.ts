@@ -1,4 +1,5 @@
 import type { Clock } from '../../../async/clock.ts'
+import type { FailureCode } from '../../../protocol/wire/failures.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../../protocol/wire/handshake.ts'
 import type { AccountId, ConnectionId } from '../../../protocol/wire/ids.ts'
 import * as v from '../../../schema.ts'
@@ -8,7 +9,8 @@ import type { Presence } from '../../chores/presence.ts'
 import type { Connection } from '../../hub/connection.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { Limits, Seats } from '../../limits.ts'
-import { isWorthReport } from '../../refusals.ts'
+import { failureOf, isWorthReport } from '../../refusals.ts'
+import type { SecurityLog } from '../../watch/security-log.ts'
 import type { InFlight } from '../listen/in-flight.ts'
 import { Accepted } from './accepted.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
@@ -35,6 +37,7 @@ export interface SocketDeps {
   events: EventHandlers
   eventQueue: EventQueue
   limits: Pick<Limits, 'check' | 'charge' | 'take'>
+  securityLog: Pick<SecurityLog, 'rejected'> | undefined
   /** Of all that has arrived and is not handled yet. */
   bodies: Budget
   inFlight: Pick<InFlight, 'begin' | 'isClosing'>
@@ -115,6 +118,7 @@ export class SocketConnection implements EngineHandler {
       return true
     } catch (error) {
       if (isWorthReport(error)) this.#deps.onError(error)
+      this.#noteRejection(failureOf(error)?.code)
       return false
     }
   }
@@ -149,6 +153,7 @@ export class SocketConnection implements EngineHandler {
       this.#connect(packet.auth).catch(error => {
         // Not the client's fault: it must reconnect automatically, which it does only after a plain close.
         if (isWorthReport(error)) this.#deps.onError(error)
+        this.#noteRejection(failureOf(error)?.code)
         this.#engine.close('try-again')
       })
       return
@@ -240,8 +245,17 @@ export class SocketConnection implements EngineHandler {
     if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
     if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
     const bearer = await this.#deps.authenticator.bearer(hello.token, () => this.#engine.network)
-    if (!bearer) return { refusal: 'Invalid authentication token' }
-    return connectionRights(bearer).mayListen ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
+    if (!bearer) {
+      this.#noteRejection('bad-token')
+      return { refusal: 'Invalid authentication token' }
+    }
+    if (connectionRights(bearer).mayListen) return { bearer, hello }
+    this.#noteRejection('scope-missing')
+    return { refusal: 'This token is not allowed to do this' }
+  }
+
+  #noteRejection(code: FailureCode | undefined): void {
+    if (code) this.#deps.securityLog?.rejected({ address: this.#engine.address, route: 'socket', code })
   }
 
   #tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {
