@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Finding } from '../../lib/doctor/finding.ts'
 import { afield } from '../bin/kit/afield.ts'
-import { isMissing, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
+import { isMissing, overSocket, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
 import { portToKeep, startServer } from '../kit/server.ts'
 
 const healthy = {
@@ -18,6 +18,11 @@ const healthy = {
 for (const name of ['nginx', 'caddy', 'haproxy'] as const) {
   t.test(`the recipe for ${name} has no fault`, { skip: isMissing(name) }, async t => {
     t.same(statesOf(await diagnose(t, name)), healthy)
+  })
+
+  t.test('nor has its variant for a Unix socket', { skip: isMissing(name) }, async t => {
+    const socket = join(t.testdir(), 's')
+    t.same(statesOf(await diagnose(t, name, { socket })), healthy)
   })
 }
 
@@ -101,14 +106,16 @@ function adding(lines: string): Change {
 async function diagnose(
   t: Test,
   name: ProxyName,
-  given: { change?: Change; trustProxy?: string | undefined; isDown?: boolean } = {}
+  given: { change?: Change; trustProxy?: string | undefined; isDown?: boolean; socket?: string } = {}
 ): Promise<Finding[]> {
-  const { change, trustProxy, isDown = false } = { trustProxy: 'loopback', ...given }
-  const data = join(t.testdir(), 'data')
+  const { socket, trustProxy, isDown = false } = { ...(given.socket === undefined && { trustProxy: 'loopback' }), ...given }
+  const change = socket === undefined ? given.change : overSocket(name, socket)
+  const data = join(socket === undefined ? t.testdir() : t.testdirName, 'data')
   mkdirSync(data, { mode: 0o700 })
   const ports = { port: await portToKeep(), serverPort: await portToKeep() }
   const proxy = await startReverseProxy(t, name, { ...ports, ...(change && { change }) })
-  if (!isDown) await startServer(t, { data, port: ports.serverPort, publicUrl: proxy.url, ...(trustProxy !== undefined && { trustProxy }) })
+  const where = socket === undefined ? { port: ports.serverPort } : { socket }
+  if (!isDown) await startServer(t, { data, ...where, publicUrl: proxy.url, ...(trustProxy !== undefined && { trustProxy }) })
   const args = ['doctor', '--json', '--data', data, '--public-url', proxy.url, '--expo-url', 'off']
   const env = { NODE_EXTRA_CA_CERTS: proxy.authority, AFIELD_HOME: join(t.testdirName, 'home') }
   const { stdout } = await afield(args, env)

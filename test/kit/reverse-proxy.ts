@@ -32,11 +32,18 @@ export function isMissing(name: ProxyName): string | false {
 
 /** Its recipe in docs/proxies.md. */
 export function recipeOf(name: ProxyName): string {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/proxies.md'), 'utf8')
   const fence = { nginx: 'nginx', caddy: 'caddyfile', haproxy: 'haproxy' }[name]
-  const [, recipe] = page.match(new RegExp(`^\`\`\`${fence}\n(.*?)^\`\`\``, 'ms')) ?? []
+  const [, recipe] = readPage().match(new RegExp(`^\`\`\`${fence}\n(.*?)^\`\`\``, 'ms')) ?? []
   if (recipe === undefined) throw new Error(`docs/proxies.md has no recipe for ${name}.`)
   return recipe
+}
+
+/** The recipe with the line of the page that makes it connect to a Unix socket. */
+export function overSocket(name: ProxyName, socket: string): (recipe: string) => string {
+  const [, line = ''] = readPage().match(new RegExp(`^\\| ${name} \\| \`(.*)\` \\|$`, 'im')) ?? []
+  const [directive = ''] = /^\w+/.exec(line) ?? []
+  const own = line.replace('/run/afield/afield.sock', socket)
+  return recipe => recipe.replace(new RegExp(`^(\\s*)${directive} .*`, 'm'), (_, indent) => indent + own)
 }
 
 /**
@@ -80,6 +87,10 @@ export async function startReverseProxy(
     authority,
     keyHash: await listening(child, own.https)
   }
+}
+
+function readPage(): string {
+  return readFileSync(join(import.meta.dirname, '../../docs/proxies.md'), 'utf8')
 }
 
 function programOf(name: ProxyName): string | undefined {
