@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Script } from 'node:vm'
 import t from 'tap'
 import { type Piece, pieceOf, runPieces } from '../../../bin/packaging/pieces.ts'
@@ -34,5 +37,25 @@ t.test('the next run reuses the compiled code of the last one', async t => {
   t.strictSame(
     [...scripts.values()].map(script => script.cachedDataRejected),
     [false, false]
+  )
+})
+
+t.test('compiled code is the same each time, and V8 accepts it', async t => {
+  const compile = () => {
+    const folder = t.testdir()
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), pieceOf(text))
+    const program = join(import.meta.dirname, '../../../bin/packaging/compile-pieces.mjs')
+    const run = () => execFileSync(process.execPath, ['--predictable', program, folder])
+    run()
+    // What a rehearsal leaves is compiled once more.
+    run()
+    return Object.fromEntries(Object.keys(files).map(name => [name, readFileSync(join(folder, `${name}.compiled`))]))
+  }
+  const compiled = compile()
+  t.strictSame(compile(), compiled)
+  const { scripts } = run(compiled)
+  t.strictSame(
+    [...scripts.values()].map(script => script.cachedDataRejected),
+    [false]
   )
 })
