@@ -20,6 +20,8 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'token [action] [what]', about: 'Create and revoke tokens for your own programs', load: () => import('./commands/token.ts') },
   { usage: 'backup <target>', about: 'Back up the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Restore the server from a backup', load: () => import('./commands/restore.ts') },
+  { usage: 'upgrade <source>', about: 'Install a newer version that you downloaded', load: () => import('./commands/upgrade.ts') },
+  { usage: 'rollback', about: 'Go back to the version before the last upgrade', load: () => import('./commands/rollback.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
   { usage: 'logout', about: 'Unlink this computer from your account', load: () => import('./commands/logout.ts') },
   { usage: 'claude [prompt..]', about: 'Run Claude Code, here and on your phone', load: () => import('./commands/claude.ts') },
@@ -47,6 +49,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: loadCompletion },
   { usage: 'complete', about: false, load: loadComplete },
   { usage: 'make-certificate', about: false, load: () => import('./commands/make-certificate.ts') },
+  { usage: 'trial-start', about: false, load: () => import('./commands/trial-start.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

@@ -169,14 +169,27 @@ export const rooms: Record<string, Room> = {
   // Code that runs an agent loads neither uWebSockets nor SQLite; only these two commands import the server.
   doctor: { files: ['lib/doctor/'], rooms: ['control', 'store/open', ...common], packages: ['node:'] },
   'bin/keep': {
-    files: ['bin/commands/backup.ts', 'bin/commands/restore.ts', 'bin/passphrase.ts'],
-    rooms: ['bin', 'backup'],
+    files: [
+      'bin/commands/backup.ts',
+      'bin/commands/restore.ts',
+      'bin/passphrase.ts',
+      'bin/commands/upgrade.ts',
+      'bin/commands/rollback.ts'
+    ],
+    rooms: ['bin', 'backup', 'upgrade'],
     packages: ['node:', 'yargs']
   },
   'bin/serve': {
-    files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/token.ts', 'bin/commands/invite.ts'],
+    files: [
+      'bin/commands/serve.ts',
+      'bin/commands/trial-start.ts',
+      'bin/commands/doctor.ts',
+      'bin/commands/users.ts',
+      'bin/commands/token.ts',
+      'bin/commands/invite.ts'
+    ],
     rooms: ['bin', 'bin/certificates', 'create', 'doctor'],
-    packages: ['yargs']
+    packages: ['node:', 'yargs']
   },
   'bin/certificates': {
     files: ['bin/certificates.ts', 'bin/commands/make-certificate.ts'],
@@ -195,6 +208,9 @@ const exceptions = [
   { from: 'bin/commands.ts', to: 'bin/commands/make-certificate.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/upgrade.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/rollback.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/trial-start.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/users.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/token.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/invite.ts', isDynamic: true },
