@@ -32,7 +32,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const [url, ...others] = reachableUrls(server.url)
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)
-  tell(processTerminal(), whatNext(server.publicUrl ?? url, server.setupCode))
+  tell(processTerminal(), whatNext(server.publicUrl ?? url, server.setupCode, options.data))
   if (options.signup === 'open') note('Anyone who can reach this server can create an account. Change that with --signup.')
 }
 
@@ -42,9 +42,9 @@ async function stopBroken(server: Server, reason: Error): Promise<never> {
   throw new CannotStart(`Stopped because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })
 }
 
-function whatNext(url: string, setupCode: Server['setupCode']): string {
+function whatNext(url: string, setupCode: Server['setupCode'], data: string): string {
   return `
-${firstAccount(url, setupCode)}
+${firstAccount(url, setupCode)}${setupCode ? `\nTo restore a backup instead, stop this server and run: ${typed('restore')} <backup> --data ${data}` : ''}
 Then, on the computer where your agents work:
   ${typed('login')} --server ${url}
   ${typed('demo')}      a scripted agent, to try everything

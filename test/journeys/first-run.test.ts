@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -43,6 +43,26 @@ t.test('a pairing link opened on a device without an account waits until there i
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'The other device has your account now.')
   await tablet.see('This gives full control of your agents.')
+})
+
+t.test('the first screen says how to restore a backup of the server, until the server has an account', async t => {
+  const data = mkdtempSync(join(tmpdir(), 'afield-first-'))
+  t.teardown(() => rmSync(data, { recursive: true, force: true }))
+  const { url } = await startServerProcess(t, { data, signup: 'owner' })
+  const phone = await devices.open(t, url)
+  await phone.page.goto(url)
+  await phone.page.getByText('I have a backup of my server').click()
+  await phone.see(/^(afield|node build\.mjs start) restore my\.backup$/)
+  await phone.page.goto(`${url}/#setup=${readFileSync(join(data, 'setup-code'), 'utf8').trim()}`)
+  await phone.see('I have a backup of my server')
+  await phone.press('Create my account')
+  await phone.see('Write down your account key')
+
+  const stranger = await devices.open(t, url)
+  await stranger.page.goto(url)
+  await stranger.see('Create an account')
+  await stranger.page.waitForLoadState('networkidle')
+  t.equal(await stranger.page.getByText('I have a backup of my server').count(), 0)
 })
 
 t.test('after creating an account and checking the key, the screen lock is offered, and then scanning a code', async t => {

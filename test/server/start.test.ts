@@ -156,6 +156,7 @@ t.test('the setup code is not printed where a log could store it; its file name 
   const code = readFileSync(join(data, 'setup-code'), 'utf8').trim()
   await once(child, 'exit')
   t.match(out(), join(data, 'setup-code'))
+  t.match(out(), `restore <backup> --data ${data}`)
   t.notMatch(out(), code)
   t.notMatch(out(), code.replace('-', ''))
 })

@@ -13,6 +13,7 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { joining } from '../words/joining.ts'
 import { DeviceNameField } from './device-name-field.tsx'
+import { RestoreServer } from './restore-server.tsx'
 import { TooManyTries } from './too-many-tries.tsx'
 
 /**
@@ -25,11 +26,16 @@ export function CreateScreen() {
   const [invite, setInvite] = useState(() => arrival.peek()?.fragment.get('invite') ?? '')
   const [wasAsked, setAsked] = useState({ setupCode: setupCode !== '', invite: false })
   const [problem, setProblem] = useState<SignInProblem>()
+  const [isFirst, setFirst] = useState(false)
   const { isBusy, run } = useBusy()
   useEffect(() => {
     // If the server does require one, it is asked for again with the reason.
     void askServer()
-      .then(({ needsSetupCode }) => needsSetupCode && setAsked(asked => ({ ...asked, setupCode: true })))
+      .then(({ needsSetupCode }) => {
+        if (!needsSetupCode) return
+        setFirst(true)
+        setAsked(asked => ({ ...asked, setupCode: true }))
+      })
       .catch(() => {})
   }, [])
   const [isAgain] = useState(() => account.peek().type === 'unlinked')
@@ -97,6 +103,7 @@ export function CreateScreen() {
             />
           )}
           <ProblemOf problem={problem} />
+          {isFirst && <RestoreServer />}
         </div>
       </div>
       <footer class="foot">

@@ -26,6 +26,7 @@ export function WelcomeScreen() {
         </li>
       </ul>
       <div class="w-acts">{account.value.type === 'unlinked' ? <WaysBack /> : <WaysIn />}</div>
+      <FirstAccount />
     </Welcome>
   )
 }
@@ -44,6 +45,13 @@ function WaysIn() {
       </ButtonLink>
     </>
   )
+}
+
+/** Only on a server without any account. */
+function FirstAccount() {
+  const isFirst = useLater(() => import('../model/account/about.ts').then(({ askServer }) => askServer()).then(said => said.needsSetupCode))
+  if (!isFirst) return null
+  return <Lazy load={() => import('./restore-server.tsx')} show={({ RestoreServer }) => <RestoreServer />} />
 }
 
 /** Before another account can be used here, the existing key has to be removed. */

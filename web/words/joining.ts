@@ -39,6 +39,13 @@ const english = {
     busy: 'Creating'
   },
 
+  restoreServer: {
+    title: 'I have a backup of my server',
+    file: 'my.backup',
+    how: 'On the computer of this server: stop the server, and run this with the path of the backup. If you start the server with --data or --config, add the same here.',
+    next: 'Start the server again and reload this page. Your devices and computers then sign in as before.'
+  },
+
   again: {
     title: 'Sign in again',
     lead: 'With the account key that is still on this device.',

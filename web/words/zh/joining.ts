@@ -35,6 +35,13 @@ export const joining: JoiningWords = {
     busy: '正在创建'
   },
 
+  restoreServer: {
+    title: '我有服务器的备份',
+    file: 'my.backup',
+    how: '在运行此服务器的电脑上：停止服务器，然后用备份文件的路径运行此命令。如果启动服务器时使用了 --data 或 --config，这里也要加上。',
+    next: '重新启动服务器并刷新此页面。之后你的设备和电脑会像以前一样登录。'
+  },
+
   again: {
     title: '重新登录',
     lead: '使用仍在此设备上的账户密钥。',
