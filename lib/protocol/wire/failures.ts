@@ -73,6 +73,11 @@ export const failures = {
   'no-length': { status: 411, retry: false, says: 'A request with a body needs a Content-Length; chunked encoding is not supported' },
   'token-in-address': { status: 400, retry: false, says: 'A token belongs in the authorization header' },
   'wrong-host': { status: 421, retry: false, says: 'This server answers its own computer only; set --public-url for others' },
+  'sub-path': {
+    status: 421,
+    retry: false,
+    says: 'Afield needs a host name or a port of its own: under a path, other pages of the same host could read the account key'
+  },
   ending: { status: 503, retry: true, says: 'The server is restarting; try again soon' },
   busy: { status: 503, retry: true, says: 'The server is overloaded; try again soon' },
   'storage-full': { status: 507, retry: true, says: 'The server is out of space' },

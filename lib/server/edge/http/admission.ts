@@ -21,9 +21,16 @@ export function createAdmission({ host, publicAddress, listens }: AdmissionOptio
     const doubt = doubtOf(request)
     if (doubt) return doubt
     if (!isOwnName(request.getHeader('host'))) return 'wrong-host'
+    if (isUnderPath(request)) return 'sub-path'
     // URLs are stored in logs and histories.
     return namesToken(request.getQuery()) ? 'token-in-address' : undefined
   }
+}
+
+// A proxy that serves us under a path removes that from the request, and some say so. Browsers separate keys and pages by
+// origin, which does not include the path.
+function isUnderPath(request: HttpRequest): boolean {
+  return !/^\/*$/.test(request.getHeader('x-forwarded-prefix').trim())
 }
 
 // Names are decoded as programs do: percent-encoded letters are the same letters.

@@ -56,6 +56,16 @@ t.test('ambiguity is rejected on every entry, not only on routes with a body [N1
   }
 })
 
+t.test('a request that a proxy took from under a path is rejected with the reason', async t => {
+  const server = await startServer(t)
+  for (const path of ['/', '/health', '/v1/sessions', '/v1/updates/?EIO=4&transport=polling']) {
+    const { status, body } = await call(server, 'GET', path, { headers: { 'x-forwarded-prefix': '/afield' } })
+    t.equal(status, 421, path)
+    t.match(body.error, 'Afield needs a host name or a port of its own')
+  }
+  for (const prefix of ['', '/']) t.equal((await call(server, 'GET', '/health', { headers: { 'x-forwarded-prefix': prefix } })).status, 200)
+})
+
 t.test('a body in chunks is rejected on every entry, and its connection closed: others read chunks in other ways [N10]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
