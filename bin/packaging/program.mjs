@@ -38,7 +38,7 @@ export async function bundleProgram(folder) {
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [embeddedPty, ownAssertions, noHelpAhead, ownWidths],
+    plugins: [embeddedPty, ownAssertions, noHelpAhead, ownWidths, withoutForge],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' }
@@ -85,6 +85,13 @@ const embeddedPty = replaced({
   words: '= loadNative();',
   by: "= embeddedAddon('zigpty.node') ?? loadNative();",
   first: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n`
+})
+
+// It offers an older implementation of its cryptography too, which we do not use: 0.4 of its 1.3 MB.
+const withoutForge = replaced({
+  filter: /[\\/]acme-client[\\/]src[\\/]index\.js$/,
+  words: "exports.forge = require('./crypto/forge');",
+  by: ''
 })
 
 // The modules that yargs loads at each start, and the cost of a start without the patch: `afield sessions`, 25 runs in turn, from compiled
