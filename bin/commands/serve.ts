@@ -2,12 +2,11 @@ import type { ArgumentsCamelCase } from 'yargs'
 import { allowAddonsIn } from '../../lib/assets.ts'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
-import { reachableUrls } from '../../lib/server/edge/listen/reachable-urls.ts'
-import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { separateCertificates } from '../certificates.ts'
 import { openSecret } from '../config-file.ts'
 import { drainOnSignal } from '../drain.ts'
+import { firstSteps } from '../first-steps.ts'
 import { readServerOptions, serverOptions } from '../server-options.ts'
 import { takeBackupOf } from '../take-backup.ts'
 import { unknownSettings } from '../unknown-settings.ts'
@@ -29,10 +28,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   drainOnSignal(() => server.close())
   void server.broken.then(reason => stopBroken(server, reason))
   await server.addressed
-  const [url, ...others] = reachableUrls(server.url)
-  console.log(`afield listening on ${url}`)
-  for (const other of others) console.log(`                 and ${other}`)
-  tell(processTerminal(), whatNext(server.publicUrl ?? url, server.setupCode, options.data))
+  const terminal = processTerminal()
+  terminal.write(`${firstSteps(server, options, terminal)}\n`)
   if (options.signup === 'open') note('Anyone who can reach this server can create an account. Change that with --signup.')
 }
 
@@ -40,20 +37,4 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 async function stopBroken(server: Server, reason: Error): Promise<never> {
   await server.close().catch(() => {})
   throw new CannotStart(`Stopped because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })
-}
-
-function whatNext(url: string, setupCode: Server['setupCode'], data: string): string {
-  return `
-${firstAccount(url, setupCode)}${setupCode ? `\nTo restore a backup instead, stop this server and run: ${typed('restore')} <backup> --data ${data}` : ''}
-Then, on the computer where your agents work:
-  ${typed('login')} --server ${url}
-  ${typed('demo')}      a scripted agent, to try everything
-  ${typed('claude')}    Claude Code`
-}
-
-// Anyone with the code can become the owner: only a terminal shows it, a log gets its location.
-function firstAccount(url: string, setupCode: Server['setupCode']): string {
-  if (!setupCode) return `Open ${url} on your phone or in a browser.`
-  if (process.stdout.isTTY) return `Open ${url}/#setup=${setupCode.code} in a browser to create your account.`
-  return `Open ${url} in a browser to create your account. The setup code is in ${setupCode.file}`
 }

@@ -163,7 +163,7 @@ async function listening({ stdout }: ChildProcess, lines: string[] = []): Promis
   if (!stdout) throw new Error('The output of the server is not read.')
   for await (const line of createInterface(stdout)) {
     lines.push(line)
-    if (line.startsWith('Then,')) return
+    if (line.startsWith('2.')) return
   }
   throw new Error('The server ended before it listened.')
 }

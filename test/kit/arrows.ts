@@ -181,6 +181,7 @@ export const rooms: Record<string, Room> = {
   },
   'bin/serve': {
     files: [
+      'bin/first-steps.ts',
       'bin/commands/serve.ts',
       'bin/commands/trial-start.ts',
       'bin/commands/doctor.ts',

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../options.ts'
 import { typed } from '../home/own-process.ts'
-import { drawQr } from '../terminal/qr.ts'
+import { codeWidth, drawQr } from '../terminal/qr.ts'
 import { foldedIndented, type Style, widthOf } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -54,10 +54,6 @@ function codeLines(link: string, forHappy: boolean, terminal: LinkScreen['termin
 /** Including the margin on its left, and the status line below it. */
 function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']): boolean {
   return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
-}
-
-function codeWidth([line = '']: readonly string[]): number {
-  return [...line].filter(letter => ' ▀▄█'.includes(letter)).length
 }
 
 function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {

@@ -20,6 +20,11 @@ export function drawQr(text: string, { isTTY }: { isTTY: boolean }): string[] {
 
 const usualSize = 41
 
+/** Columns of a drawn code, without the colours around its lines. */
+export function codeWidth([line = '']: readonly string[]): number {
+  return [...line].filter(letter => ' ▀▄█'.includes(letter)).length
+}
+
 function half(upper: boolean, lower: boolean): string {
   if (upper) return lower ? '█' : '▀'
   return lower ? '▄' : ' '
