@@ -18,6 +18,7 @@ import { openBlock, type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
 import { certificateTrouble, codeOf, whyUnreachable } from './connection-errors.ts'
 import { linkScreen } from './link-screen.ts'
+import { serverHere } from './server-here.ts'
 
 interface LoginOptions {
   home: Home
@@ -53,24 +54,21 @@ export async function login(options: LoginOptions): Promise<number> {
 }
 
 /**
- * What this computer may do on the server of a run. If it is not linked there, the person is asked to link
- * it first; undefined if they did not. Throws CannotStart if nobody can be asked.
+ * What this computer may do on the server of a run. If it is not linked there, shows a code and waits until a phone
+ * has linked it. Throws CannotStart if nobody reads the output, or it was not linked.
  */
-export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promise<Credentials | undefined> {
+export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promise<Credentials> {
   const { home, env, terminal } = options
   const server = await askForServer(options)
-  const known = home.credentials(server)
-  if (known) return known
-  const answer = await terminal.ask(`This computer is not linked to an account on ${server} yet. Link it now? [Y/n] `)
-  if (answer === undefined) return needCredentials(home, server)
-  if (!/^n/i.test(answer.trim())) return linkComputer({ home, server, env, terminal, forHappy: false })
-  tell(terminal, `Nothing was started. Link it later with:\n  ${typed(`login --server ${server}`)}`)
-  return undefined
+  if (!terminal.isTTY) return needCredentials(home, server)
+  return home.credentials(server) ?? linkComputer({ home, server, env, terminal, forHappy: false })
 }
 
-/** Like `chooseServer`; asks a person if no server is named. */
+/** Like `chooseServer`; if no server is named, takes the one that runs here, or asks a person. */
 async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 'forHappy'>): Promise<string> {
   if (server || env['AFIELD_SERVER'] || home.server) return chooseServer(server, env, home)
+  const here = await serverHere(env)
+  if (here !== undefined) return here
   for (;;) {
     const said = await terminal.ask('Which server? Type the address at which you open Afield, such as https://home.example\n> ')
     if (said === undefined) return chooseServer(undefined, env, home)

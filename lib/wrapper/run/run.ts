@@ -59,7 +59,6 @@ export async function runAgent(options: RunOptions): Promise<number> {
 async function run(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
   const credentials = await credentialsFor({ ...options, server: earlier?.notes.server ?? options.server })
-  if (!credentials) return 1
   keepLeases(home.path)
   await endOrphans(home.path)
   // If nothing was said, the agent may not have created a conversation.
@@ -117,7 +116,7 @@ async function run(options: RunOptions): Promise<number> {
 }
 
 // Linking code is loaded only if the computer is not linked yet.
-async function credentialsFor({ home, server, env, terminal }: RunOptions): Promise<Credentials | undefined> {
+async function credentialsFor({ home, server, env, terminal }: RunOptions): Promise<Credentials> {
   const chosen = server || env['AFIELD_SERVER'] || home.server
   const known = chosen === undefined ? undefined : home.credentials(chooseServer(chosen, env, home))
   return known ?? (await import('../account/login.ts')).linkFirst({ home, server, env, terminal })
