@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
+import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { readCode } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { bringLink } from './kit/linking.ts'
@@ -86,6 +87,32 @@ t.test('after creating an account and checking the key, the screen lock is offer
   t.equal(await desk.page.evaluate(() => localStorage.getItem('afield-lock')), null, 'nothing is offered that is not there')
 })
 
+t.test('three actions lead from nothing to the first message: run the server, create the account, run one command', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const computer = { home: join(folder, 'home'), directory: folder, env: { AFIELD_DATA: join(folder, 'data') } }
+
+  const server = runOnTerminal(t, { ...computer, args: ['serve', '--port', '0'] })
+  await server.sees(/links that\s+computer first/)
+  const [link = '', url = ''] = /(http\S+)\/#setup=\S+/.exec(server.screen) ?? []
+
+  const phone = await devices.open(t, url)
+  await phone.page.goto(link)
+  await phone.press('Create my account')
+  await phone.see('Write down your account key')
+  await phone.press('Later, remind me tomorrow')
+  await phone.see(`claude --server ${url}`)
+
+  const agent = runOnTerminal(t, { ...computer, args: ['demo'] })
+  await agent.sees(/Check code \d{4}/)
+  await phone.linkTerminal(...linkOn(agent.screen))
+  await phone.press('Open its session')
+  await phone.page.getByRole('textbox', { name: /message/i }).fill('Bring apples')
+  await phone.press(/^(Send|Queue)/)
+  await phone.see('Edit notes.md?')
+  await agent.sees(/This computer is linked/)
+})
+
 t.test('a private window first warns that it forgets everything', async t => {
   const { url } = await serverAndComputer(t)
   const phone = await devices.open(t, url)
@@ -99,6 +126,12 @@ t.test('a private window first warns that it forgets everything', async t => {
   await other.see(/ \d+\.\d+\.\d+/)
   t.equal(await other.page.getByText('This window forgets').count(), 0, 'and nothing is claimed where nothing is known')
 })
+
+/** The address and the check code that a computer shows; a long address is broken at the edge of the terminal. */
+function linkOn(screen: string): [link: string, checkCode: string] {
+  const link = /http\S+\/terminal\/connect#v2=\S+/.exec(screen.replaceAll(/\n(?=\S)/g, ''))?.[0] ?? ''
+  return [link, /Check code (\d{4})/.exec(screen)?.[1] ?? '']
+}
 
 async function makeAndCheck(device: Device): Promise<void> {
   await device.visit('/')

@@ -39,7 +39,7 @@ export function NothingYet() {
   }
   return (
     <Empty title={homeWords.empty} text={homeWords.emptyText}>
-      <LinkCommand />
+      <LinkCommand starts />
       <ButtonLink look="primary" href="/scan" icon="scan-line">
         {homeWords.scan}
       </ButtonLink>

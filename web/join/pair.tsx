@@ -5,7 +5,7 @@ import { pathOf } from '../core/routes.ts'
 import { WithCommand } from '../machines/with-command.tsx'
 import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
-import { hasDaemon, nameOfMachine } from '../model/machines.ts'
+import { hasDaemon, nameOfMachine, sessionsOn } from '../model/machines.ts'
 import { FlowBar } from '../ui/bar.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -70,7 +70,10 @@ function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { ty
 
 function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
   // The machine is known once its daemon or an agent runs there.
-  const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasDaemon(each) && nameOfMachine(each) === name)
+  const named = isDevice ? [] : [...home.value.machines.values()].filter(each => nameOfMachine(each) === name)
+  const machine = named.find(hasDaemon)
+  // An agent that was started on an unlinked computer waited for this.
+  const session = named.flatMap(each => sessionsOn(each, home.value)).find(({ isActive }) => isActive)
   return (
     <div class="screen flow">
       <FlowBar back={pathOf({ name: 'home' })} icon="x" />
@@ -85,7 +88,7 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
           <p class="lead" role="status">
             {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
           </p>
-          {!isDevice && !machine && (
+          {!isDevice && !machine && !session && (
             <p class="lead">
               <WithCommand sentence={start.awayText} />
             </p>
@@ -93,12 +96,18 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
         </div>
       </div>
       <footer class="foot">
-        {machine && (
-          <ButtonLink look="primary" href={pathOf({ name: 'new', machine: machine.id })} isLarge isWide>
-            {joining.pair.startThere}
+        {session ? (
+          <ButtonLink look="primary" href={pathOf({ name: 'session', id: session.id, view: [] })} isLarge isWide>
+            {joining.pair.openSession}
           </ButtonLink>
+        ) : (
+          machine && (
+            <ButtonLink look="primary" href={pathOf({ name: 'new', machine: machine.id })} isLarge isWide>
+              {joining.pair.startThere}
+            </ButtonLink>
+          )
         )}
-        <ButtonLink look={machine ? 'text' : 'primary'} href="/" isLarge isWide>
+        <ButtonLink look={session || machine ? 'text' : 'primary'} href="/" isLarge isWide>
           {joining.pair.toHome}
         </ButtonLink>
       </footer>

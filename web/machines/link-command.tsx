@@ -3,10 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { homeWords } from '../words/home.ts'
 
-/** The command that links a computer to this account, depending on how the server was installed. */
-export function LinkCommand() {
+/**
+ * The command that links a computer to this account, depending on how the server was installed. With `starts` it also starts an agent
+ * there, so that one command leads to the first session.
+ */
+export function LinkCommand({ starts = false }: { starts?: boolean }) {
   const program = useProgram()
-  const line = `${program} login --server ${location.origin}`
+  const line = `${program} ${starts ? 'claude' : 'login'} --server ${location.origin}`
   return (
     <div class="link-command">
       <div class="irow command">
@@ -21,6 +24,7 @@ export function LinkCommand() {
         </span>
         <CopyButton text={line} what={line} />
       </div>
+      {starts && <p class="hint">{homeWords.orDemo}</p>}
       {program !== 'afield' && <p class="hint">{homeWords.inSources}</p>}
       {isOnlyHere() && <p class="hint">{homeWords.onlyHere}</p>}
     </div>

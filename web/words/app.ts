@@ -118,7 +118,7 @@ const english = {
     pairingText: 'Create or open your account on this device. The request expires after five minutes.',
     insecure: 'Open Afield over HTTPS or on localhost',
     insecureText:
-      'Otherwise the browser blocks keys and notifications. The server can serve HTTPS itself: start it with --tls-cert and --tls-key.',
+      'Otherwise the browser blocks keys and notifications. Start the server with --https auto, which says how this computer can get a certificate, or with --tunnel cloudflared for a try.',
     forgetful: 'This window forgets everything when it closes',
     forgetfulText: 'It is a private window. Use a normal one, or store your account key somewhere else.',
     noStorage: 'This window cannot store data',

@@ -250,6 +250,7 @@ const english = {
     doneTitle: 'Linked',
     doneNamed: (name: string) => `${name} is linked`,
     startThere: 'Start a session there',
+    openSession: 'Open its session',
     doneText: 'Its sessions appear on Home as soon as an agent runs there.',
     doneDevice: 'The other device has your account now.',
     toHome: 'Go to your sessions',

@@ -246,6 +246,7 @@ export const joining: JoiningWords = {
     doneTitle: '已关联',
     doneNamed: name => `${name} 已关联`,
     startThere: '在那里开始会话',
+    openSession: '打开它的会话',
     doneText: '只要智能体在那里运行，它的会话就会出现在主页。',
     doneDevice: '另一台设备现在有了你的账户。',
     toHome: '查看你的会话',
