@@ -11,7 +11,7 @@ import { wholeNumber } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('source', { type: 'string', describe: 'A folder with a release, the program in it, or its address' })
+    .positional('source', { type: 'string', describe: 'A folder with a release, the program in it, or its address; there is no default' })
     .option('trial', { type: 'boolean', default: true, describe: 'First try the new version on a copy of the data' })
     .option('ready-within', {
       type: 'number',
@@ -19,8 +19,7 @@ export function builder(line: Argv): Argv {
       default: 60,
       describe: 'Seconds until the new server must be ready, in addition to three times what the trial took'
     })
-    .example('$0 upgrade ~/Downloads/afield-0.2.0', 'a folder with the program, latest.json and latest.json.minisig')
-    .epilogue('Nothing is looked up unless you ask: there is no default address.')
+    .example('$0 upgrade ./afield-0.2.0', 'the folder of a downloaded release')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -24,7 +24,6 @@ interface Program {
 
 /**
  * A program that stands in for another version: the real one from its sources, with another version, another step of the schema or a fault.
- * test/upgrade/run.ts does the same with real single files.
  */
 export function program({ version, step, fault, isBroken }: Program): Buffer {
   // A script whose name may end in anything, as Node.js does not allow.
