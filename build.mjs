@@ -13,6 +13,7 @@
 //   kills [--agent codex] [--rounds 20]  kills the wrapper of an agent, the agent and the server, and compares histories; see test/kills/run.ts
 //   endure [trial …]    disconnected readers, shutdowns under load, slow clients, stalled readers and floods by the thousand; see test/endurance/run.ts
 //   storm [--clients N] kills and restarts a server that thousands of clients are connected to; see test/storm/run.ts
+//   install [--suites bookworm,trixie]  runs the single file and the Debian package in systems of their own; see test/install/run.ts
 //   mutate              removes each ownership check of the store in turn, and sees whether the tests notice
 //   screens [--out folder] [name …]  renders every screen in every state; see test/web/screens.ts
 //   format              formats and sorts imports
@@ -137,6 +138,10 @@ async function endure(...args) {
   await run(at('test/endurance/run.ts'), ...args)
 }
 
+async function install(...args) {
+  await run(at('test/install/run.ts'), ...args)
+}
+
 async function mutate() {
   await run(at('test/mutation/run.ts'))
 }
@@ -209,6 +214,7 @@ const steps = {
   kills,
   endure,
   storm,
+  install,
   mutate,
   screens,
   format,

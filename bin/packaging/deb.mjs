@@ -27,9 +27,9 @@ const architectures = { x64: 'amd64', arm64: 'arm64' }
 /**
  * Makes the Debian package of a single-file program, the same bytes from the same input, and returns its path in the folder `out`.
  * `arch` is as Node.js calls it; `licences` is a file with those of everything in the program; `seconds` is the time in the package,
- * since 1970. Needs `dpkg-deb`.
+ * since 1970, `level` how hard to compress. Needs `dpkg-deb`.
  */
-export function debianPackage({ binary, version, arch, out, licences, seconds = Number(process.env.SOURCE_DATE_EPOCH ?? 0) }) {
+export function debianPackage({ binary, version, arch, out, licences, level = 6, seconds = Number(process.env.SOURCE_DATE_EPOCH ?? 0) }) {
   const architecture = architectures[arch]
   if (!architecture) throw new Error(`There is no Debian package for ${arch}, only for ${Object.keys(architectures).join(' and ')}.`)
   const work = mkdtempSync(join(tmpdir(), 'afield-deb-'))
@@ -39,7 +39,7 @@ export function debianPackage({ binary, version, arch, out, licences, seconds = 
     writeControl(join(tree, 'DEBIAN'), { tree, architecture, revision: revisionOf(version) })
     mkdirSync(out, { recursive: true })
     const file = join(out, `afield_${revisionOf(version)}_${architecture}.deb`)
-    execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', tree, file], {
+    execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', `-z${level}`, '--build', tree, file], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, SOURCE_DATE_EPOCH: String(seconds) }
     })

@@ -15,17 +15,24 @@ export interface VictimOptions {
   data: string
   /** Arguments for Node.js itself, such as a preload that spoils a promise on purpose. */
   nodeArgs?: readonly string[]
+  /** The program with its arguments, if it is not run from the sources. */
+  program?: readonly string[]
   /** A program and its arguments that starts and watches the server. */
   through?: readonly string[]
 }
 
 /** Resolves when the server listens, or with undefined when it ended before it did. */
-export async function startVictim({ data, nodeArgs = [], through = [] }: VictimOptions): Promise<Victim | undefined> {
-  const serve = ['bin/afield.ts', 'serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off']
+export async function startVictim({
+  data,
+  nodeArgs = [],
+  program = [process.execPath, ...nodeArgs, 'bin/afield.ts'],
+  through = []
+}: VictimOptions): Promise<Victim | undefined> {
+  const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off']
   // Without the preloads that the test runner puts into every child: the server of a person has none.
-  const [program = 'env', ...args] = [...through, 'env', '-u', 'NODE_OPTIONS', process.execPath, ...nodeArgs, ...serve]
+  const [first = 'env', ...args] = [...through, 'env', '-u', 'NODE_OPTIONS', ...program, ...serve]
   // In a group of its own, so that a signal reaches the server itself through whatever watches it.
-  const child = spawn(program, args, {
+  const child = spawn(first, args, {
     cwd: `${import.meta.dirname}/../..`,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true

@@ -41,21 +41,11 @@ export async function startServerProcess(
     env = {}
   }: { data: string; port?: number; signup?: string; limits?: string; args?: string[]; env?: Record<string, string> }
 ): Promise<ServerProcess> {
+  // The proofs of an installed program run journeys with it.
+  const [program = process.execPath, ...words] = process.env['AFIELD_TEST_PROGRAM']?.split(' ') ?? [process.execPath, 'bin/afield.ts']
   const child = spawn(
-    process.execPath,
-    [
-      'bin/afield.ts',
-      'serve',
-      '--data',
-      data,
-      '--port',
-      String(port ?? (await portToKeep())),
-      '--signup',
-      signup,
-      '--limits',
-      limits,
-      ...args
-    ],
+    program,
+    [...words, 'serve', '--data', data, '--port', String(port ?? (await portToKeep())), '--signup', signup, '--limits', limits, ...args],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } }
   )
   const ended = once(child, 'exit')
