@@ -13,9 +13,10 @@ import { turnsEnded } from '../../test/wrapper/kit/demo.ts'
 
 const runner = fileURLToPath(new URL('run-pieces.mjs', import.meta.url))
 const withinMs = 120_000
-// Longer than the timers that run every second or two: on a slow machine some would run before the end, on a fast one not, and the code
+// Longer than the timers that run every second or two, and in a turn five times a second: on a slow machine some would run before the end, on a fast one not, and the code
 // that is stored would differ.
 const settledAfterMs = 6_000
+const turnMs = 1_000
 // Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
@@ -62,7 +63,7 @@ async function serve([node, ...words], data) {
 async function performTurn(phone, terminal) {
   const session = await phone.session()
   await terminal.sees(/❯/)
-  terminal.type('rehearsed\r')
+  terminal.type(`slow ${turnMs} rehearsed\r`)
   await session.until(session => turnsEnded(session) === 1)
   await pause(settledAfterMs)
   terminal.kill('SIGTERM')

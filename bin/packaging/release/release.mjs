@@ -152,7 +152,15 @@ async function finish(folder, { programs, rows, releaseKey, options, version, co
   const { expiresAt } = manifest
   writeFileSync(
     join(folder, 'README.md'),
-    tableOf({ version, commit, rows, tools: toolsUsed(), isSigned: options.signKey !== undefined, expiresAt })
+    tableOf({
+      version,
+      commit,
+      rows,
+      tools: toolsUsed(),
+      isSigned: options.signKey !== undefined,
+      hasKey: releaseKey !== undefined,
+      expiresAt
+    })
   )
   const sums = join(folder, 'SHA256SUMS')
   writeFileSync(sums, checksumsOf(folder, filesUnder(folder)))

@@ -89,12 +89,13 @@ t.test('the table says what was not made, not run and not signed', async t => {
     { what: 'program for darwin-arm64', seen: 'not made, not run' }
   ]
   const revision = { version: '0.2.0', commit: 'abc', rows, tools: ['Node.js 24'], expiresAt: '2031-01-01T00:00:00Z' }
-  const unsigned = tableOf({ ...revision, isSigned: false })
+  const unsigned = tableOf({ ...revision, isSigned: false, hasKey: false })
   t.match(unsigned, '| program for linux-x64 | `afield-0.2.0-linux-x64` | 115.0 | served |')
   t.match(unsigned, '| program for darwin-arm64 | not made here |  | not made, not run |')
-  t.match(unsigned, 'Nothing is signed.')
+  t.match(unsigned, 'contain no public key, so they cannot upgrade themselves')
+  t.match(tableOf({ ...revision, isSigned: false, hasKey: true }), 'Nothing is signed yet.')
   t.notMatch(unsigned, 'minisign')
-  t.match(tableOf({ ...revision, isSigned: true }), /accepts this release until 2031-01-01/)
+  t.match(tableOf({ ...revision, isSigned: true, hasKey: true }), /accepts this release until 2031-01-01/)
 })
 
 t.test('the bill of materials is valid CycloneDX, and lists Node.js and every package that a program contains', async t => {
