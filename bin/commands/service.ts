@@ -16,7 +16,7 @@ export function builder(line: Argv): Argv {
     .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is status' })
     .option('config', { type: 'string', requiresArg: true, describe: "File with the server's options, as TOML or JSON" })
     .option('dry-run', { type: 'boolean', describe: 'With install: print the service definition and change nothing' })
-    .example('$0 service install', 'run the server whenever you sign in, or as root with the system')
+    .example('$0 service install', 'start it with your session; as root at boot')
     .example('$0 service install --dry-run', 'show what that would write')
 }
 
