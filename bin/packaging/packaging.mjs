@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleApp, filesUnder, isAppStale, kB, licencesOf } from '../../web/bundle.mjs'
 import { emulatorOf, isThisMachine, thisMachine } from './target.mjs'
@@ -118,13 +118,14 @@ export async function binary(target = thisMachine, { executable = at('build', is
   const { bundleProgram, compilePieces } = await import('./program.mjs')
   const start = await bundleProgram(pieces)
   await writeUws(work, target)
-  await compilePieces(pieces, target)
+  const rare = await compilePieces(pieces, target)
   const assets = assetsOfProgram(pieces, target)
   if (releaseKey) {
     writeFileSync(join(work, 'release-key.pub'), releaseKey)
     assets['release-key.pub'] = join(work, 'release-key.pub')
   }
-  await pack(work, { start, assets, target, executable })
+  const isRare = name => name.startsWith('web/') || rare.has(name.replace(/^program\//, '').replace(/\.compiled$/, ''))
+  await pack(work, { start, assets: await compressed(work, assets, isRare), target, executable })
   console.log(`${relative(root, executable)} ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
 
@@ -208,6 +209,27 @@ export function addonsOf(target) {
 /** Where a program is put together; `program.json` there lists the sources of its code. */
 export function workOf(target) {
   return at('build/binary', target.name)
+}
+
+/**
+ * The assets, with the rarely read ones compressed, under the names that bin/packaging/packed-assets.ts expects. All others
+ * would save another 10 MB, but cost every start: docs/benchmarks.md.
+ */
+async function compressed(work, assets, isRare) {
+  // Only now, because Node.js 20 has none.
+  const { constants, zstdCompressSync } = await import('node:zlib')
+  const entries = Object.entries(assets).map(([name, file]) => {
+    if (!isRare(name)) return [name, file]
+    const bytes = readFileSync(file)
+    // The length keeps the memory for reading it as small as the file.
+    const small = zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 17 }, pledgedSrcSize: bytes.length })
+    if (small.length > 0.9 * bytes.length) return [name, file]
+    const path = join(work, 'packed', `${name}.zst`)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, small)
+    return [`${name}.zst`, path]
+  })
+  return Object.fromEntries(entries)
 }
 
 // uWebSockets.js is not on npm under its own name; docs/decisions/0002-uwebsockets.md says where these come from.

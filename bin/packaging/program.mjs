@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pieceOf } from './pieces.ts'
@@ -68,15 +68,19 @@ function refuseNamesOfCommonJs({ inputs }) {
  * Stores V8's code cache next to each piece, since most of the start time of a program is spent compiling: for those
  * of `serve` and `claude`, all code that runs at their start, for the others the code that V8 compiles eagerly. V8
  * rejects the cache of another platform or architecture, so a target that cannot run here gets none and compiles at
- * each start.
+ * each start. Returns the names of the pieces that neither start runs.
  */
 export async function compilePieces(folder, target) {
   const emulator = emulatorOf(target)
-  if (!emulator) return
+  const names = readdirSync(folder)
+  if (!emulator) return new Set()
   // If scripts cannot be run as programs there is no fake Claude Code.
-  if (isThisMachine(target) && process.platform !== 'win32') await rehearse(folder)
+  const isRehearsed = isThisMachine(target) && process.platform !== 'win32'
+  if (isRehearsed) await rehearse(folder)
+  const rare = names.filter(name => isRehearsed && !existsSync(join(folder, `${name}.compiled`)))
   const [program, ...words] = [...emulator, target.node, '--predictable', at('bin/packaging/compile-pieces.mjs'), folder]
   execFileSync(program, words, { stdio: 'inherit' })
+  return new Set(rare)
 }
 
 // This package can load its addon only from a file next to it.
