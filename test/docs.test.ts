@@ -71,10 +71,28 @@ t.test('every stop of the walks in CONTRIBUTING is a file or a folder', async t 
   }
 })
 
-t.test('every page that a page links to exists', async t => {
+t.test('every page and section that a page links to exists', async t => {
   for (const page of handWritten())
-    for (const [, to = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g))
-      t.ok(existsSync(join(root, page, '..', to)), `${page}: ${to}`)
+    for (const [, to = '', section] of read(page).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const target = to === '' ? page : join(page, '..', to)
+      t.ok(existsSync(join(root, target)), `${page}: ${to}`)
+      if (section) t.ok(sectionsOf(target).includes(section), `${page}: ${target}#${section}`)
+    }
+})
+
+t.test('every message that the troubleshooting page quotes is one of the program or the app', async t => {
+  const quotes = [...read('docs/troubleshooting.md').matchAll(/“([^”]+)”/g)].map(([, quote = '']) => quote)
+  t.ok(quotes.length > 50, `${quotes.length} quotes`)
+  const sources = ['lib', 'bin', 'sqlite', 'web']
+    .flatMap(folder => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`))
+    .filter(path => /\.tsx?$/.test(path))
+    .map(read)
+  // What stands for a name, an address or a number is filled in by the program.
+  const isSaid = (quote: string) => sources.some(source => isInOrder(quote.split('…'), source))
+  t.same(
+    quotes.filter(quote => !isSaid(quote)),
+    []
+  )
 })
 
 t.test('the architecture page has the folders of the arrows, with what each may import', async t => {
@@ -110,10 +128,29 @@ t.test('systemd restart settings are in the sections where systemd reads them', 
   t.match(unit, /^\[Unit\]\nStartLimitIntervalSec=\d+\nStartLimitBurst=\d+\n\n\[Service\]\nRestart=/)
 })
 
+/** As the hosts of repositories name them in addresses. */
+function sectionsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-')
+  )
+}
+
+function isInOrder(parts: readonly string[], text: string): boolean {
+  let from = 0
+  return parts.every(part => {
+    const at = text.indexOf(part, from)
+    from = at + part.length
+    return at >= 0
+  })
+}
+
 /** The pages that people write: the others are generated, or tell of the past. */
 function handWritten(): string[] {
   const pagesIn = (folder: string) => readdirSync(join(root, folder)).map(name => `${folder}/${name}`)
-  const all = ['README.md', 'CONTRIBUTING.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')]
+  const all = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')]
   return all.filter(path => path.endsWith('.md') && !(path in pages()))
 }
 
