@@ -51,6 +51,7 @@ const pages = [
   'protocol.md',
   'behaviour.md',
   'operations.md',
+  'limits.md',
   'https.md',
   'proxies.md',
   'notifications.md',
