@@ -13,8 +13,8 @@ import { turnsEnded } from '../../test/wrapper/kit/demo.ts'
 
 const runner = fileURLToPath(new URL('run-pieces.mjs', import.meta.url))
 const withinMs = 120_000
-// Longer than the timers that run every second or two, and in a turn five times a second: on a slow machine some would run before the end, on a fast one not, and the code
-// that is stored would differ.
+// Longer than the timers that run every second or two, or five times a second in a turn: on a fast machine some would not run before the end,
+// and the stored code would differ.
 const settledAfterMs = 6_000
 const turnMs = 1_000
 // Its scripts must run on this same Node.js.
