@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 const name = process.platform === 'win32' ? 'afield.exe' : 'afield'
 const alone = { PATH: '' }
 
-t.test('the program needs nothing but its one file', { timeout: 120_000 }, async t => {
+t.test('the program needs nothing but its one file', { timeout: 240_000 }, async t => {
   const built = spawnSync(process.execPath, [join(root, 'build.mjs'), 'binary'], { encoding: 'utf8' })
   t.equal(built.status, 0, built.stderr)
   const directory = t.testdir()
