@@ -113,7 +113,7 @@ export const app: AppWords = {
     pairingText: '请在此设备上创建或打开你的账户。请求五分钟后过期。',
     insecure: '请通过 HTTPS 或在 localhost 打开 Afield',
     insecureText:
-      '否则浏览器不允许使用密钥和通知。启动服务器时加上 --https auto，它会说明怎样取得证书；只是试用，可加 --tunnel cloudflared。',
+      '否则浏览器不允许使用密钥和通知。启动服务器时加上 --https auto，它会说明这台电脑怎样取得证书；只是试用，可加 --tunnel cloudflared。',
     forgetful: '此窗口关闭时会忘记一切',
     forgetfulText: '这是无痕窗口。请使用普通窗口，或把账户密钥存放在别处。',
     noStorage: '此窗口无法保存数据',
