@@ -112,7 +112,7 @@ async function writeWhole(
     let written = 0
     try {
       for await (const chunk of bytes) {
-        await handle.write(chunk)
+        await handle.appendFile(chunk)
         written += chunk.length
         tell(written)
       }

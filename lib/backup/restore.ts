@@ -94,7 +94,7 @@ async function unpackInto(
           await finish()
           writing = { name, handle: await open(join(name === databaseName ? fresh.database : fresh.data, name), 'wx', 0o600) }
         }
-        await writing.handle.write(chunk)
+        await writing.handle.appendFile(chunk)
       },
       progress => tell('unpacking', progress)
     )
@@ -131,7 +131,7 @@ async function copyInto(directory: string, { file, tell }: Pick<RestoreAsk, 'fil
   try {
     let done = 0
     for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
-      await handle.write(chunk)
+      await handle.appendFile(chunk)
       done += chunk.length
       tell('unpacking', { done, total })
     }

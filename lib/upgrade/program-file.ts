@@ -45,7 +45,8 @@ export async function writeBeside(
         done += chunk.length
         if (done > size) throw new CannotStart(`${release.file.name} is larger than its release says. Nothing was changed.`)
         digest.update(chunk)
-        await handle.write(chunk)
+        // A plain write may write a part only, as on a disk that is nearly full.
+        await handle.appendFile(chunk)
         tell({ done, total: size })
       }
       await handle.sync()

@@ -43,9 +43,11 @@ export async function goBack({ file, options, supervisor, mayDiscard, tell, sign
   const needsCopy = current !== undefined && current > schema
   if (!needsCopy) {
     putBack(file)
-    tell(`restarting ${supervisor?.name ?? 'nothing'}`)
-    await supervisor?.restart()
-    if (supervisor) await mustBecomeReady(options.data, version)
+    if (supervisor) {
+      tell(`restarting ${supervisor.name}`)
+      await supervisor.restart()
+      await mustBecomeReady(options.data, version)
+    }
     return { version, copy: undefined }
   }
   if (supervisor) await supervisor.stop()
