@@ -33,6 +33,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     const terminal = processTerminal()
     tell(terminal, supervisor ? `${supervisor.name} runs version ${version} again.` : `Version ${version} is in place again.`)
     if (copy !== undefined) tell(terminal, `The database is that of ${copy}; the newer one was moved to a directory before-… beside it.`)
+    if (!server) tell(terminal, 'No server was running, and none was started: start it yourself.')
     if (server && !supervisor)
       tell(terminal, `The server in process ${server.pid} runs the newer version until you stop it and start it again.`)
   } finally {

@@ -48,6 +48,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     if (done.type === 'current') return tell(terminal, `This is version ${done.version} already; nothing to do.`)
     if (done.type === 'restarted') tell(terminal, `${done.service} runs version ${done.version}.`)
     else tell(terminal, `Version ${done.version} is installed.`)
+    if (done.type === 'installed' && done.others.length === 0)
+      tell(terminal, 'No server was running, and none was started: start it yourself.')
     for (const pid of done.others) tell(terminal, `The server in process ${pid} runs the old version until you stop it and start it again.`)
     tell(terminal, `The previous version is ${previousOf(file)}; "afield rollback" goes back to it.`)
   } finally {

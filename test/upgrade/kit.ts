@@ -20,17 +20,24 @@ interface Program {
   fault?: 'ends'
   /** That it cannot even be tried. */
   isBroken?: boolean
+  /** The public half of the key of its releases. */
+  keys?: string
 }
 
 /**
  * A program that stands in for another version: the real one from its sources, with another version, another step of the schema or a fault.
  */
-export function program({ version, step, fault, isBroken }: Program): Buffer {
+export function program(what: Program): Buffer {
   // A script whose name may end in anything, as Node.js does not allow.
   return Buffer.from(`#!/bin/sh
 exec ${process.execPath} -e "$(sed 1,3d "$0")" -- "$0" "$@"
 exit
-if (${isBroken ?? false}) throw new Error('broken')
+${scriptOf(what)}`)
+}
+
+/** What a Node.js that is called like a program runs, to be one that replaces its own file. */
+export function scriptOf({ version, step, fault, isBroken, keys }: Program): string {
+  return `if (${isBroken ?? false}) throw new Error('broken')
 const { readFileSync, existsSync, readdirSync } = process.getBuiltinModule('node:fs')
 const { join } = process.getBuiltinModule('node:path')
 const root = ${JSON.stringify(root)}
@@ -39,6 +46,7 @@ const sql = readdirSync(join(root, 'sqlite')).filter(name => name.endsWith('.sql
 const extra = 'sqlite/' + String(sql.length + 1).padStart(4, '0') + '_later.sql'
 const read = name => {
   if (name === 'package.json') return Buffer.from(JSON.stringify({ version: ${JSON.stringify(version)} }))
+  if (name === 'release-key.pub') return ${JSON.stringify(keys)} && Buffer.from(${JSON.stringify(keys ?? '')})
   if (name === extra && step) return Buffer.from(step)
   const path = join(root, name.startsWith('web/') ? 'build' : '', name)
   return existsSync(path) ? readFileSync(path) : undefined
@@ -58,7 +66,7 @@ const main = async () => {
   await main(process.argv.slice(2))
 }
 main()
-`)
+`
 }
 
 interface ReleaseKey {
