@@ -4,7 +4,7 @@ import type { Progress } from '../local-socket/ask.ts'
 import type { ServerOptions } from '../options.ts'
 import { compareVersions } from './manifest.ts'
 import { putInPlace, writeBeside } from './program-file.ts'
-import { openRelease } from './release.ts'
+import { openRelease, type Release } from './release.ts'
 import { goBack } from './rollback.ts'
 import { becomesReady, findServer, othersRunning } from './running-server.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -42,28 +42,22 @@ type Upgraded =
  * and its data are put back. Throws `CannotStart` if there was no upgrade, and says why and what is in place.
  */
 export async function upgradeProgram(ask: UpgradeAsk): Promise<Upgraded> {
-  const { file, options, tell, signal } = ask
+  const { file, options, tell } = ask
   tell('checking the release')
   const release = await openRelease(ask)
   const ahead = compareVersions(release.version, ask.version)
-  if (ahead === 0) return { type: 'current', version: ask.version }
   if (ahead < 0) {
     throw new CannotStart(
       `The release is version ${release.version}, older than this ${ask.version}. To go back, use rollback. Nothing was changed.`
     )
   }
   const server = await findServer(options.data)
+  // An upgrade that was killed after it had replaced the program did not restart the server: the next one does.
+  const isBehind = server !== undefined && compareVersions(server.version, release.version) < 0
+  if (ahead === 0 && !isBehind) return { type: 'current', version: ask.version }
   const supervisor = server && (await ask.supervisorOf(server.pid))
   const others = othersRunning(file, supervisor && server?.pid)
-  const part = await writeBeside(file, release, { tell: progress => tell('writing the new program', progress), signal })
-  let trialMs: number
-  try {
-    trialMs = await tryOut(part, release.version, ask)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw error
-  }
-  putInPlace(part, file)
+  const trialMs = ahead === 0 ? 0 : await replace(release, ask)
   if (!server || !supervisor) {
     return { type: 'installed', version: release.version, others: server ? [...new Set([server.pid, ...others])] : others }
   }
@@ -71,6 +65,20 @@ export async function upgradeProgram(ask: UpgradeAsk): Promise<Upgraded> {
   const reason = await restart(supervisor, options.data, release.version, withinMs, tell)
   if (reason === undefined) return { type: 'restarted', version: release.version, service: supervisor.name, others }
   throw await undo(reason, supervisor, ask)
+}
+
+/** How long its trial took, after which the new program is in place. */
+async function replace(release: Release, ask: UpgradeAsk): Promise<number> {
+  const { file, tell, signal } = ask
+  const part = await writeBeside(file, release, { tell: progress => tell('writing the new program', progress), signal })
+  try {
+    const trialMs = await tryOut(part, release.version, ask)
+    putInPlace(part, file)
+    return trialMs
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
 }
 
 async function tryOut(part: string, version: string, { options, hasTrial, tell, signal }: UpgradeAsk): Promise<number> {

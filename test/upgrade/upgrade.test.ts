@@ -34,6 +34,20 @@ t.test('a server that a service manager runs is upgraded, and can go back [V3] [
   await t.rejects(world.back(), { message: /There is no previous version/ })
 })
 
+t.test('an upgrade that was killed before it restarted the server is completed by the next [V3]', quick, async t => {
+  const world = await startWorld(t)
+  const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes: newer, key })
+  await world.upgrade(folder, { supervisorOf: async () => undefined, hasTrial: false })
+  t.match(await world.upgrade(folder, { version: '0.2.0', supervisorOf: async () => undefined }), {
+    type: 'installed',
+    others: [world.supervisor.pid]
+  })
+  t.match(await findServer(world.data), { version: '0.1.0' })
+  t.match(await world.upgrade(folder, { version: '0.2.0' }), { type: 'restarted', version: '0.2.0' })
+  t.match(await findServer(world.data), { version: '0.2.0', isListening: true })
+  t.same(world.installed(), { afield: '0.2.0', 'afield.previous': '0.1.0' })
+})
+
 t.test('without a server, or with one in a terminal, the program is replaced and the server left alone [V3]', quick, async t => {
   const world = await startWorld(t)
   const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes: newer, key })
