@@ -14,6 +14,7 @@
 //   endure [trial …]    disconnected readers, shutdowns under load, slow clients, stalled readers and floods by the thousand; see test/endurance/run.ts
 //   storm [--clients N] kills and restarts a server that thousands of clients are connected to; see test/storm/run.ts
 //   install [--suites bookworm,trixie]  runs the single file and the Debian package in systems of their own; see test/install/run.ts
+//   upgrade [--keep]    upgrades really built and signed programs under load, and lets it fail in every way; see test/upgrade/run.ts
 //   mutate              removes each ownership check of the store in turn, and sees whether the tests notice
 //   screens [--out folder] [name …]  renders every screen in every state; see test/web/screens.ts
 //   format              formats and sorts imports
@@ -142,6 +143,10 @@ async function install(...args) {
   await run(at('test/install/run.ts'), ...args)
 }
 
+async function upgrade(...args) {
+  await run(at('test/upgrade/run.ts'), ...args)
+}
+
 async function mutate() {
   await run(at('test/mutation/run.ts'))
 }
@@ -166,7 +171,9 @@ function mustRunOnPinnedNode(step) {
   const isSupported = (major > 22 || (major === 22 && minor >= 19)) && major < 26
   return (
     !isSupported ||
-    (['build', 'binary', 'release'].includes(step) && existsSync(pinnedNode()) && process.execPath !== realpathSync(pinnedNode()))
+    (['build', 'binary', 'release', 'upgrade'].includes(step) &&
+      existsSync(pinnedNode()) &&
+      process.execPath !== realpathSync(pinnedNode()))
   )
 }
 
@@ -215,6 +222,7 @@ const steps = {
   endure,
   storm,
   install,
+  upgrade,
   mutate,
   screens,
   format,

@@ -107,9 +107,12 @@ function declarations() {
 /**
  * One executable: a copy of the target's Node.js with the bundle, the native addons, the SQL and the app inside. Its
  * Node.js must be of the version that runs this. `releaseKey` is the public key of whoever may release upgrades; without one it
- * cannot upgrade itself.
+ * cannot upgrade itself. `version` is that of package.json, unless an upgrade between two versions of the same sources is tried.
  */
-export async function binary(target = thisMachine, { executable = at('build', isWindows ? 'afield.exe' : 'afield'), releaseKey } = {}) {
+export async function binary(
+  target = thisMachine,
+  { executable = at('build', isWindows ? 'afield.exe' : 'afield'), releaseKey, version } = {}
+) {
   if (isAppStale()) await bundleApp()
   const work = workOf(target)
   rmSync(work, { recursive: true, force: true })
@@ -124,6 +127,11 @@ export async function binary(target = thisMachine, { executable = at('build', is
   if (releaseKey) {
     writeFileSync(join(work, 'release-key.pub'), releaseKey)
     assets['release-key.pub'] = join(work, 'release-key.pub')
+  }
+  if (version) {
+    const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+    writeFileSync(join(work, 'package.json'), JSON.stringify({ ...manifest, version }))
+    assets['package.json'] = join(work, 'package.json')
   }
   const isRare = name => name.startsWith('web/') || rare.has(name.replace(/^program\//, '').replace(/\.compiled$/, ''))
   await pack(work, { start, assets: await compressed(work, assets, isRare), target, executable })
