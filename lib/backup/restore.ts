@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { CannotStart } from '../exit.ts'
+import { CannotStart, exitCodes } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
@@ -57,6 +57,10 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
       isReplacing = true
       const putAside = place.replace({ fresh, databaseName, names }, `before-${timeIn(now)}`)
       return { manifest, putAside, endedTokens }
+    } catch (error) {
+      if (isReplacing || !(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))) throw error
+      const sentence = `There is not enough space for the backup in ${data}. Nothing was changed; free some and try again.`
+      throw new CannotStart(sentence, exitCodes.storage, { cause: error })
     } finally {
       // The unfinished restore may be needed to complete it.
       if (!isReplacing) for (const directory of Object.values(fresh)) rmSync(directory, { recursive: true, force: true })
