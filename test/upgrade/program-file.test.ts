@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -47,15 +47,26 @@ t.test(
   }
 )
 
-t.test('a swap that fails leaves the program as it was [V3]', { skip: process.platform === 'win32' }, async t => {
-  const place = t.testdir({})
-  const file = install(place, old)
-  chmodSync(file, 0o750)
-  t.throws(() => putInPlace(join(place, 'no such file'), file), {
-    message: /could not be replaced \(ENOENT\); it is as it was/,
-    exitCode: 75
-  })
-  t.ok(readFileSync(file).equals(old))
-  t.equal(statSync(file).mode & 0o777, 0o750)
-  t.same(readdirSync(place), ['afield', 'afield.previous'], 'the same program under both names')
-})
+t.test(
+  'a swap that fails leaves the program as it was, and nothing of the new one [V3]',
+  { skip: process.platform === 'win32' },
+  async t => {
+    const place = t.testdir({ 'afield.previous': { 'of a person': '' } })
+    const file = install(place, old)
+    chmodSync(file, 0o750)
+    const fails = (part: string, code: RegExp) => {
+      t.throws(() => putInPlace(join(place, part), file), {
+        message: /could not be replaced .*; it is as it was/,
+        exitCode: 75,
+        cause: { code }
+      })
+      t.ok(readFileSync(file).equals(old))
+      t.equal(statSync(file).mode & 0o777, 0o750)
+      t.same(readdirSync(place).toSorted(), ['afield', 'afield.previous'])
+    }
+    writeFileSync(join(place, 'part'), newer)
+    fails('part', /EISDIR|ENOTEMPTY|EEXIST/)
+    rmSync(join(place, 'afield.previous'), { recursive: true })
+    fails('no such file', /ENOENT/)
+  }
+)

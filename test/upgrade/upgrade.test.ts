@@ -8,6 +8,7 @@ import { openStore, readSchemaNumber } from '../../lib/store/open.ts'
 import { manifestName, signatureName } from '../../lib/upgrade/manifest.ts'
 import { goBack } from '../../lib/upgrade/rollback.ts'
 import { becomesReady, findServer } from '../../lib/upgrade/running-server.ts'
+import type { Supervisor } from '../../lib/upgrade/supervisor.ts'
 import { upgradeProgram } from '../../lib/upgrade/upgrade.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 import { install, now, program, publish, releaseKey, TestSupervisor } from './kit.ts'
@@ -172,6 +173,42 @@ t.test('a new version that is not ready in time goes back by itself, with the da
   t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema)
   await world.supervisor.stop()
   t.same(await world.said(), ['hello'])
+})
+
+t.test('a new version that cannot be restarted is replaced by the previous one at once [V5]', quick, async t => {
+  const world = await startWorld(t)
+  const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes: newer, key })
+  const { supervisor } = world
+  let restarts = 0
+  const failing: Supervisor = {
+    name: supervisor.name,
+    start: () => supervisor.start(),
+    stop: () => supervisor.stop(),
+    async restart() {
+      await supervisor.stop()
+      restarts += 1
+      if (restarts === 1) throw new Error('systemctl could not restart it')
+      await supervisor.start()
+    }
+  }
+  await t.rejects(world.upgrade(folder, { supervisorOf: async () => failing, hasTrial: false }), {
+    message: /^systemctl could not restart it\. Version 0\.1\.0 is back in place and serves again\./
+  })
+  t.same(world.installed(), { afield: '0.1.0' })
+  t.match(await findServer(world.data), { version: '0.1.0', isListening: true })
+})
+
+t.test('a new version that stored something before it failed stays, and is not gone back over by itself [V5] [V6]', quick, async t => {
+  const world = await startWorld(t)
+  const bytes = program({ version: '0.2.0', step: `${step} INSERT INTO later VALUES (1, 'acknowledged');`, fault: 'ends' })
+  const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes, key })
+  await t.rejects(world.upgrade(folder, { readyWithinMs: 1000, hasTrial: false }), {
+    message:
+      /^Version 0\.2\.0 was not ready .* needs the database from before .* \(rows\): later 1\. Nothing was changed\..*--discard-newer-data/
+  })
+  t.same(world.installed(), { afield: '0.2.0', 'afield.previous': '0.1.0' })
+  await world.supervisor.stop()
+  t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema + 1)
 })
 
 t.test('nobody goes back over acknowledged data without being told, and then it is moved aside [V6]', quick, async t => {
