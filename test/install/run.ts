@@ -27,6 +27,9 @@ const { roots, program } = values
 const problem = rootsProblem() ?? (existsSync(program) ? undefined : `${program} is missing: node build.mjs binary`)
 if (problem) throw new Error(problem)
 
+const askHealth = `exec 3<>/dev/tcp/127.0.0.1/3005 && printf 'GET /health HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && cat <&3`
+// A child of this would go on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const proofs = { alone: runAlone, package: installPackage, boot: bootPackage, container: runContainer }
 let bothPackages: [string, string] | undefined
 let failures = 0
@@ -131,6 +134,7 @@ async function bootPackage(suite: string): Promise<string> {
   copyFileSync(program, join(root, 'usr/local/bin/afield'))
   chmodSync(join(root, 'usr/local/bin/afield'), 0o755)
   const booted = spawn(join(here, 'boot.sh'), [root], { stdio: 'ignore' })
+  process.once('exit', () => booted.kill('SIGKILL'))
   try {
     const pid = await firstChildOf(booted.pid ?? 0)
     const inside = (...command: string[]) =>
@@ -172,8 +176,8 @@ async function runContainer(suite: string): Promise<string> {
   const tmp = directory('tmp')
   // Its volume, which has the same name here.
   const data = '/data'
+  if (existsSync(data)) throw new Error(`${data} exists; the container's volume needs that name`)
   mkdirSync(data)
-  process.once('exit', () => rmSync(data, { recursive: true }))
   const enter = [join(here, 'enter.sh'), root, '1000', tmp, data]
   const env = {
     ...process.env,
@@ -182,18 +186,15 @@ async function runContainer(suite: string): Promise<string> {
     IN_PATH: '/usr/bin:/bin',
     IN_ENV: 'AFIELD_PUBLIC_URL=https://afield.example.net'
   }
-  const said = await serve(
-    [...enter, ...command],
-    async () => {
-      const [shell = '', ...words] = check
-      const answer = spawnSync(join(here, 'enter.sh'), [root, '1000', tmp, data, `/bin/${shell}`, ...words], {
-        env: { ...env, PATH: process.env['PATH'] },
-        encoding: 'utf8'
-      })
-      if (answer.status !== 0) throw new Error(`its health check failed: ${answer.stderr}`)
-    },
-    env
-  )
+  const visit = async () => {
+    const [shell = '', ...words] = check
+    const answer = spawnSync(join(here, 'enter.sh'), [root, '1000', tmp, data, `/bin/${shell}`, ...words], {
+      env: { ...env, PATH: process.env['PATH'] },
+      encoding: 'utf8'
+    })
+    if (answer.status !== 0) throw new Error(`its health check failed: ${answer.stderr}`)
+  }
+  const said = await serve([...enter, ...command], visit, env).finally(() => rmSync(data, { recursive: true }))
   return `${said} as 1000:1000 with a read-only root and a noexec /tmp; its health check passed`
 }
 
@@ -241,8 +242,6 @@ function packages(): [string, string] {
   return bothPackages
 }
 
-const askHealth = `exec 3<>/dev/tcp/127.0.0.1/3005 && printf 'GET /health HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && cat <&3`
-
 function directory(name: string): string {
   const made = mkdtempSync(join(tmpdir(), `afield-install-${name}-`))
   process.once('exit', () => rmSync(made, { recursive: true, force: true }))
@@ -257,21 +256,16 @@ function launcherOf(words: readonly string[]): string {
 }
 
 async function firstChildOf(pid: number): Promise<number> {
-  return until(
-    () =>
-      Number(
-        tolerant(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-          .trim()
-          .split(' ')[0]
-      ) || undefined
-  )
+  return until(() => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]) || undefined)
 }
 
 function tolerant(run: () => string): string {
   try {
     return run()
   } catch (error) {
-    return String((error as { stdout?: unknown }).stdout ?? '')
+    // Anything but the end of a program is a fault of this script.
+    if (!(error instanceof Error && 'stdout' in error)) throw error
+    return String(error.stdout)
   }
 }
 
