@@ -80,7 +80,7 @@ async function runAlone(suite: string): Promise<string> {
 
 /** The package is installed, updated, removed and purged, and its unit's command run as its user. */
 async function installPackage(suite: string): Promise<string> {
-  const root = copyOf(debianRoot(roots, suite), `${suite}-package`)
+  const root = copyOf(debianRoot(roots, suite, ['adduser']), `${suite}-package`)
   const [older, newer] = packages()
   const inRoot = (...command: string[]) =>
     execFileSync('chroot', [root, ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
