@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -238,6 +238,27 @@ t.test('nobody goes back over acknowledged data without being told, and then it 
   t.ok(readdirSync(join(world.data, aside)).includes('afield.db'), 'the newer database')
 })
 
+t.test('nothing goes back under a server that cannot be stopped, from a damaged copy or without one [V6]', quick, async t => {
+  const world = await startWorld(t)
+  const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes: program({ version: '0.2.0', step }), key })
+  await world.upgrade(folder, { hasTrial: false })
+  const refuses = async (message: RegExp, restartedBy: Supervisor | 'nobody' = world.supervisor) => {
+    await t.rejects(world.back({ restartedBy }), { message })
+    t.same(world.installed(), { afield: '0.2.0', 'afield.previous': '0.1.0' }, String(message))
+    t.ok(await becomesReady(world.data, '0.2.0', 60_000, () => {}), 'the newer version serves')
+    t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema + 1)
+  }
+  await refuses(/^Stop the server first \(process \d+\)/, 'nobody')
+
+  await world.supervisor.stop()
+  const copy = `before-schema-${schema}.db`
+  for (const name of ['afield.db', copy]) edit(world.data, "UPDATE message SET sealed = 'Hello'", name)
+  await world.supervisor.start()
+  await refuses(/damaged/)
+  rmSync(join(world.data, copy))
+  await refuses(/there is no copy from before the upgrade/)
+})
+
 /** A server of the current version with a message, run by a service manager. */
 async function startWorld(t: Test) {
   const place = t.testdir({ data: {} })
@@ -258,11 +279,11 @@ async function startWorld(t: Test) {
     file,
     supervisor,
     upgrade: (source: string, more: object = {}) => upgradeProgram({ ...askFor({ file, data, source }), supervisorOf, ...more }),
-    back: ({ mayDiscard = false } = {}) =>
+    back: ({ mayDiscard = false, restartedBy = supervisor }: { mayDiscard?: boolean; restartedBy?: Supervisor | 'nobody' } = {}) =>
       goBack({
         file,
         options: { data, store: 'sqlite:afield.db' },
-        supervisor,
+        supervisor: restartedBy === 'nobody' ? undefined : restartedBy,
         mayDiscard,
         tell() {},
         signal: new AbortController().signal
@@ -297,8 +318,8 @@ function askFor({ file, data, source }: { file: string; data: string; source: st
   }
 }
 
-function edit(data: string, sql: string): void {
-  const database = new Database(join(data, 'afield.db'))
+function edit(data: string, sql: string, name = 'afield.db'): void {
+  const database = new Database(join(data, name))
   database.exec(sql)
   database.close()
 }
