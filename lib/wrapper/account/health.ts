@@ -100,6 +100,8 @@ async function reach(server: string, fetch: Fetch, now: () => number): Promise<H
   const of = 'home server'
   try {
     const answer = await fetch(`${server}/health`, { method: 'GET', headers: {}, signal: AbortSignal.timeout(waitMs) })
+    // An answer left unread keeps its connection, and so the process, until the limit.
+    await answer.text()
     const isOurs = answer.headers.get('content-type')?.includes('json')
     if (!isOurs) return [fail(of, `the server at ${server} is not an Afield server`, 'Check the address, and the reverse proxy')]
     const reached = answer.status === 200 ? ok(of, `${server} answers`) : fail(of, `${server} answers ${answer.status}`, 'See its log')

@@ -62,6 +62,22 @@ t.test('a server that is not Afield does not count as healthy', async t => {
   )
 })
 
+t.test('the answer of the server is read to its end, or its connection would keep the process running', async t => {
+  const server = await startServer(t)
+  const { home } = await linkedComputer(t, server)
+  const answers: Response[] = []
+  const noting = async (...asked: Parameters<typeof fetch>) => {
+    const answer = await fetch(...asked)
+    answers.push(answer)
+    return answer
+  }
+  await examineComputer({ home: openHome({ AFIELD_HOME: home }), env: { PATH: '/nowhere' }, fetch: noting, now: Date.now })
+  t.same(
+    answers.map(({ bodyUsed }) => bodyUsed),
+    [true]
+  )
+})
+
 t.test('folders are allowed and disallowed, and nothing else in the file changes', async t => {
   const own = realpathSync(t.testdir({ home: {}, code: {} }))
   const [home, code] = [join(own, 'home'), join(own, 'code')]
