@@ -14,7 +14,7 @@ const english = {
   close: 'Close',
 
   askTitle: 'Hear from agents when they are stuck',
-  askText: 'Only decisions make a sound. Everything else can be turned off.',
+  askText: 'You choose which events notify you, and which make a sound.',
   turnOn: 'Turn on',
   notNow: 'Not now',
   homeScreenTitle: 'Add Afield to your Home Screen',

@@ -12,7 +12,7 @@ const english = {
   // This device.
   off: { phone: 'Off on this phone', computer: 'Off on this computer' },
   offText: {
-    phone: 'Hear from agents when they are stuck. Only decisions make a sound. Everything else can be turned off.',
+    phone: 'Hear from agents when they are stuck. You choose which events notify you, and which make a sound.',
     computer: 'On a computer they stay off until you turn them on here.'
   },
   turningOn: 'Turning on',

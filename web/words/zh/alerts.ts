@@ -13,7 +13,7 @@ export const alerts: AlertWords = {
   close: '关闭',
 
   askTitle: '智能体卡住时通知你',
-  askText: '只有需要决定时才有声音。其他通知都可以关闭。',
+  askText: '哪些事通知你、哪些有声音，都由你选择。',
   turnOn: '开启',
   notNow: '以后再说',
   homeScreenTitle: '将 Afield 添加到主屏幕',

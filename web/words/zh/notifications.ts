@@ -6,7 +6,7 @@ export const notifications: NotificationWords = {
 
   off: { phone: '此手机未开启通知', computer: '此电脑未开启通知' },
   offText: {
-    phone: '智能体卡住时会告诉你。只有需要决定时才响铃，其余都可以关闭。',
+    phone: '智能体卡住时会告诉你。哪些事通知你、哪些响铃，都由你选择。',
     computer: '在电脑上，需要你在这里开启才会通知。'
   },
   turningOn: '正在开启',
