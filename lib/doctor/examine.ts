@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import type { ServerOptions } from '../options.ts'
+import { examineCertificate } from './certificate.ts'
 import { examineDirectory, examineSpace } from './disk.ts'
 import type { Finding } from './finding.ts'
-import { examineAddress, examineCertificate, examinePush } from './network.ts'
+import { examineAddress, examinePush } from './network.ts'
 import { examineDatabase, examineServer, servingUrl } from './store.ts'
 
 /** Checks everything that commonly goes wrong with a server, in order of dependency. */

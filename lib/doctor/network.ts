@@ -1,16 +1,14 @@
-import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { ServerOptions } from '../options.ts'
+import { certificate, examineRejected, isAboutCertificate } from './certificate.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { examineProxy } from './proxy.ts'
 
 const waitMs = 8_000
-const day = 24 * 60 * 60 * 1000
 /** With a larger difference, phones and servers eventually reject each other's certificates. */
 const mostSkewMs = 60_000
 
@@ -33,7 +31,9 @@ export async function examineAddress(options: Address, serving: string | undefin
     ]
   } catch (error) {
     const of = options.publicUrl === undefined ? 'own address' : 'public address'
-    return [fail(of, `${url} is not responding (${codeOf(error)})`, adviceOn(codeOf(error)))]
+    const code = codeOf(error)
+    if (isAboutCertificate(code)) return [await examineRejected(of, new URL(url), code)]
+    return [fail(of, `${url} is not responding (${code})`, adviceOn(code))]
   }
 }
 
@@ -78,23 +78,6 @@ function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
     `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock at that address`,
     'Synchronize it, for example with systemd-timesyncd'
   )
-}
-
-/** The certificate file of a server that terminates TLS itself: it is served after the next reload. */
-export function examineCertificate(file: string, now: number): Finding {
-  try {
-    return certificate(Date.parse(new X509Certificate(readFileSync(file)).validTo), now)
-  } catch (error) {
-    return fail('certificate', `${file} cannot be used (${codeOf(error)})`, 'Give the file with the certificate chain in --tls-cert')
-  }
-}
-
-export function certificate(expiresAt: number, now: number): Finding {
-  const days = Math.floor((expiresAt - now) / day)
-  const until = new Date(expiresAt).toISOString().slice(0, 10)
-  if (days < 0) return fail('certificate', `expired on ${until}`, 'Renew it; the server reloads it without a restart')
-  if (days < 14) return warn('certificate', `expires in ${days} days, on ${until}`, 'Renew it; the server reloads it without a restart')
-  return ok('certificate', `valid until ${until}`)
 }
 
 /** Whether a WebSocket opens, and what the server says first arrives. */
@@ -149,6 +132,5 @@ function ask(url: URL, headers: Record<string, string> = {}): ClientRequest {
 function adviceOn(code: string): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name does not resolve here: check --public-url and the DNS'
   if (code === 'ECONNREFUSED') return 'Nothing is listening there: start the server, or the reverse proxy'
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return 'Phones will not trust this certificate either: use one for this name'
   return 'Check the network, the firewall and the reverse proxy'
 }

@@ -3,11 +3,12 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { certificate } from '../../lib/doctor/certificate.ts'
 import { examineSpace } from '../../lib/doctor/disk.ts'
 import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
-import { certificate } from '../../lib/doctor/network.ts'
 import { completeOptions, type GivenOptions } from '../../lib/options.ts'
+import { writeCertificate } from '../kit/certificate.ts'
 import { startServer } from '../kit/server.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -107,6 +108,27 @@ t.test('disk space and certificates running out are warned about before they fai
     [60, 13, -1].map(days => certificate(days * day, 0).state),
     ['ok', 'warn', 'fail']
   )
+  t.same(
+    [3 * day, 1.5 * day, day / 24].map(left => certificate(left, 0).says),
+    ['expires in 3 days, on 1970-01-04', 'expires in 36 hours, on 1970-01-02', 'expires in 60 min, on 1970-01-01']
+  )
+})
+
+t.test('a rejected certificate is reported by its fault: a name it lacks, or that nobody vouches for it', async t => {
+  const data = privateData(t)
+  const [tlsKey, tlsCert] = [join(data, 'key.pem'), join(data, 'cert.pem')]
+  writeCertificate({ tlsKey, tlsCert })
+  const { port } = await startServer(t, { data, host: '0.0.0.0', tlsKey, tlsCert })
+  const at = async (publicUrl: string) => {
+    const findings = await examine(completeOptions({ data, tlsCert, tlsKey, publicUrl, expoUrl: 'off' }), Date.now)
+    return findings.find(({ of }) => of === 'public address')
+  }
+  t.match(await at(`https://localhost:${port}`), { state: 'fail', says: /self-signed: phones accept it only when/, advice: /Install it/ })
+  t.match(await at(`https://127.0.0.2:${port}`), {
+    state: 'fail',
+    says: /is not for 127\.0\.0\.2, but for localhost, 127\.0\.0\.1/,
+    advice: /IP:127\.0\.0\.2 in its subjectAltName/
+  })
 })
 
 function privateData(t: Test): string {
