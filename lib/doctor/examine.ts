@@ -4,7 +4,7 @@ import { examineCertificate } from './certificate.ts'
 import { examineDirectory, examineSpace } from './disk.ts'
 import type { Finding } from './finding.ts'
 import { examineAddress, examinePush } from './network.ts'
-import { examineDatabase, examineServer, servingUrl } from './store.ts'
+import { examineDatabase, examineServer, findServing } from './store.ts'
 
 /** Checks everything that commonly goes wrong with a server, in order of dependency. */
 export async function examine(options: ServerOptions, now: () => number): Promise<Finding[]> {
@@ -12,8 +12,8 @@ export async function examine(options: ServerOptions, now: () => number): Promis
   const stored = existsSync(options.data)
     ? [examineSpace(options.data), await examineDatabase(options), ...(await examineServer(options))]
     : []
-  const url = await servingUrl(options.data)
-  const [address, push] = await Promise.all([examineAddress(options, url, now), examinePush(options)])
+  const serving = await findServing(options.data)
+  const [address, push] = await Promise.all([examineAddress(options, serving, now), examinePush(options)])
   const own = options.tlsCert === undefined ? [] : [examineCertificate(options.tlsCert, now())]
   // Check the file, which is served next; behind a proxy, check what is served now.
   const shown = address.filter(({ of }) => own.length === 0 || of !== 'certificate')

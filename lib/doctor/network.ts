@@ -7,21 +7,20 @@ import { certificate, examineRejected, isAboutCertificate } from './certificate.
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { examineProxy } from './proxy.ts'
+import type { Serving } from './store.ts'
 
 const waitMs = 8_000
 /** With a larger difference, phones and servers eventually reject each other's certificates. */
 const mostSkewMs = 60_000
 
-type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'https' | 'tlsCert'>
+type Address = Pick<ServerOptions, 'data' | 'host' | 'port' | 'publicUrl' | 'https' | 'tlsCert'>
 
-/**
- * What a phone sees: the address, its certificate, WebSocket, and the clock of the server. `serving` is set
- * when a server is running.
- */
-export async function examineAddress(options: Address, serving: string | undefined, now: () => number): Promise<Finding[]> {
-  const url = options.publicUrl ?? serving ?? ownUrl(options)
+/** What a phone sees: the address, its certificate, WebSocket, and the clock of the server. */
+export async function examineAddress(options: Address, serving: Serving, now: () => number): Promise<Finding[]> {
+  const url = options.publicUrl ?? serving.url ?? ownUrl(options)
   try {
     const { answer, expiresAt } = await get(new URL('health', `${url.replace(/\/$/, '')}/`))
+    if (!serving.mayRun && options.publicUrl === undefined && answer.statusCode === 200) return [otherServer(url, options.data)]
     return [
       reached(url, answer),
       clock(answer, now()),
@@ -50,6 +49,14 @@ function ownUrl({ host, port, tlsCert }: Address): string {
 function reached(url: string, answer: IncomingMessage): Finding {
   if (answer.statusCode === 200) return ok('address', `${url} answers`)
   return fail('address', `${url}/health answers ${answer.statusCode}`, adviceOnStatus(answer.statusCode))
+}
+
+function otherServer(url: string, data: string): Finding {
+  return warn(
+    'address',
+    `another server answers at ${url}: none is running on ${data}`,
+    'Give the directory of that server with --data, or start this one on another --port'
+  )
 }
 
 function adviceOnStatus(status: number | undefined): string {

@@ -1,7 +1,9 @@
 import { programNameAt, version } from '../assets.ts'
 import { CannotStart } from '../exit.ts'
+import { hasLocalSockets } from '../local-socket/address.ts'
 import type { ServerOptions } from '../options.ts'
 import { askRunningServer } from '../server/control/ask.ts'
+import { packagedUnit } from '../service/server-service.ts'
 import { inspectStore } from '../store/open.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -10,7 +12,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Promise<Finding[]> {
   try {
     const status = await askRunningServer(data, 'readStatus', {})
-    if (!status) return [warn('server', 'not running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
+    if (!status) return [warn('server', 'not running on this directory', `Start it with: ${startCommand(packagedUnit())}`)]
     return [
       running(status.pid, status.version),
       ...(status.soundness ? [rows(status.soundness)] : []),
@@ -22,10 +24,25 @@ export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Prom
   }
 }
 
-/** The address of the running server, as it reports itself: it may have been started with other options. */
-export async function servingUrl(data: string): Promise<string | undefined> {
-  const status = await askRunningServer(data, 'readStatus', {}).catch(() => undefined)
-  return status?.serving?.url
+/** How a person starts the server: a package of the system has a unit, with its own user and options. */
+export function startCommand(packaged: string | undefined): string {
+  return packaged === undefined ? `${programNameAt(process.cwd())} serve` : 'systemctl start afield'
+}
+
+/** Whether a server runs on a directory, and where: it may have been started with other options. */
+export interface Serving {
+  /** False only if that is certain. */
+  mayRun: boolean
+  url?: string | undefined
+}
+
+export async function findServing(data: string): Promise<Serving> {
+  try {
+    const status = await askRunningServer(data, 'readStatus', {})
+    return { mayRun: status !== undefined || !hasLocalSockets, url: status?.serving?.url }
+  } catch {
+    return { mayRun: true }
+  }
 }
 
 function running(pid: number, theirs: string): Finding {

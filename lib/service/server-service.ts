@@ -46,8 +46,13 @@ export function findServerService(env: Env): ServerService {
 
 const ofPackage = ['/usr/lib/systemd/system/afield.service', '/lib/systemd/system/afield.service']
 
+/** The unit that the Debian package has installed. */
+export function packagedUnit(): string | undefined {
+  return ofPackage.find(file => existsSync(file))
+}
+
 function systemService(): ServerService {
-  const packaged = ofPackage.find(file => existsSync(file))
+  const packaged = packagedUnit()
   if (packaged)
     throw new CannotStart(
       `The Debian package has installed the service, in ${packaged}. Use: systemctl status afield, and apt to remove it.`

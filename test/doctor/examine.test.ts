@@ -7,6 +7,7 @@ import { certificate } from '../../lib/doctor/certificate.ts'
 import { examineSpace } from '../../lib/doctor/disk.ts'
 import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
+import { startCommand } from '../../lib/doctor/store.ts'
 import { completeOptions, type GivenOptions } from '../../lib/options.ts'
 import { writeCertificate } from '../kit/certificate.ts'
 import { startServer } from '../kit/server.ts'
@@ -42,6 +43,22 @@ t.test('a directory that only has a leftover lock has no server', async t => {
   t.notOk(keepsData({ data }))
   writeFileSync(join(data, 'afield.db'), '')
   t.ok(keepsData({ data }))
+})
+
+t.test('a server of another directory does not count as the one that is stopped', async t => {
+  const other = await startServer(t, { data: privateData(t) })
+  const data = privateData(t)
+  const findings = await examine(completeOptions({ data, port: other.port, expoUrl: 'off' }), Date.now)
+  t.match(
+    findings.find(({ of }) => of === 'address'),
+    { state: 'warn', says: `another server answers at ${other.url}: none is running on ${data}`, advice: /--data/ }
+  )
+  t.notOk(findings.some(({ of }) => of === 'WebSocket'))
+})
+
+t.test('a stopped server is started as it was installed', async t => {
+  t.match(startCommand(undefined), / serve$/)
+  t.equal(startCommand('/usr/lib/systemd/system/afield.service'), 'systemctl start afield')
 })
 
 t.test('problems of the directory are reported, and the check changes nothing', async t => {

@@ -167,7 +167,7 @@ export const rooms: Record<string, Room> = {
 
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // Code that runs an agent loads neither uWebSockets nor SQLite; only these two commands import the server.
-  doctor: { files: ['lib/doctor/'], rooms: ['control', 'store/open', ...common], packages: ['node:'] },
+  doctor: { files: ['lib/doctor/'], rooms: ['control', 'store/open', 'service', ...common], packages: ['node:'] },
   'bin/keep': {
     files: [
       'bin/commands/backup.ts',
