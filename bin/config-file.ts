@@ -56,6 +56,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new CannotStart(`The configuration file ${path} cannot be read.`, undefined, { cause: error })
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read by this user'
+    throw new CannotStart(`The configuration file ${path} ${why}.`, undefined, { cause: error })
   }
 }

@@ -83,7 +83,7 @@ interface Unpacking {
  * backup, or incomplete.
  */
 export async function unpack(path: string, passphrase: () => Promise<string>): Promise<Unpacking> {
-  const handle = await openFile(path)
+  const handle = await openBackup(path)
   try {
     const file = handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 })
     const isOfAge = (await startOf(handle)) === ageStart
@@ -123,12 +123,15 @@ async function readFiles(read: ReadBytes, { files }: Manifest, ...[write, tell]:
   if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: there is data after its end.')
 }
 
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'r')
-  } catch (error) {
-    throw new CannotStart(`${path} cannot be read.`, undefined, { cause: error })
-  }
+/** Throws `CannotStart` with one sentence if this user cannot read such a file. */
+export async function openBackup(path: string): Promise<FileHandle> {
+  const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'does not exist' : `cannot be read by this user (${error.code})`
+    throw new CannotStart(`${path} ${why}.`, undefined, { cause: error })
+  })
+  if ((await handle.stat()).isFile()) return handle
+  await handle.close()
+  throw new CannotStart(`${path} is not a file.`)
 }
 
 function parseLine<Schema extends v.GenericSchema>(schema: Schema, line: string | undefined): v.InferOutput<Schema> {

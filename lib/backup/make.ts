@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, type Stats, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { version } from '../assets.ts'
@@ -65,13 +65,22 @@ export async function makeBackup({ options, target, passphrase, now, tell }: Bac
 
 function fileFor(target: string, now: number): string {
   const path = resolve(target)
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statsOf(path)
   const day = new Date(now).toISOString().replace(/\..*/, '').replaceAll(':', '')
   if (stats?.isDirectory()) return join(path, `afield-${day}.backup`)
   if (stats) throw new CannotStart(`${path} already exists; choose another file, or a directory.`)
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
     throw new CannotStart(`The directory ${dirname(path)} does not exist.`)
   return path
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new CannotStart(`${path} cannot be used by this user${code}; choose another place for the backup.`, undefined, { cause: error })
+  }
 }
 
 async function inspectCopy(directory: string): Promise<Omit<Inspection, 'flaws'>> {

@@ -1,11 +1,12 @@
-import { closeSync, createReadStream, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { CannotStart, exitCodes } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
+import { asOwnerOf } from '../server/data-directory.ts'
 import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
-import { type Manifest, unpack } from './archive.ts'
+import { type Manifest, openBackup, unpack } from './archive.ts'
 
 /**
  * For this long, logins with challenges chosen by clients need approval: the ones used since the backup are
@@ -37,7 +38,12 @@ interface Restored {
  * first, on the same disk; until then nothing is touched, and then all of it changes atomically, even if
  * the power fails. Throws `CannotStart` while a server uses the directory, and for an incomplete backup.
  */
-export async function restoreBackup({ options, file, passphrase, force, now, tell }: RestoreAsk): Promise<Restored> {
+export function restoreBackup(ask: RestoreAsk): Promise<Restored> {
+  const { data } = ask.options
+  return existsSync(data) ? asOwnerOf(data, () => restore(ask)) : restore(ask)
+}
+
+async function restore({ options, file, passphrase, force, now, tell }: RestoreAsk): Promise<Restored> {
   const data = resolve(options.data)
   const place = await openForRestore(options.store, data)
   try {
@@ -47,7 +53,7 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
     const fresh = place.makeFresh()
     let isReplacing = false
     try {
-      const unpacked = isDatabase(file)
+      const unpacked = (await isDatabase(file))
         ? await copyInto(fresh.database, { file, tell })
         : await unpackInto(fresh, { file, passphrase, tell })
       tell('checking')
@@ -114,15 +120,14 @@ type Unpacked = Omit<Manifest, 'holds'> & { holds?: Manifest['holds'] }
 
 const databaseStart = 'SQLite format 3\0'
 
-function isDatabase(file: string): boolean {
-  if (!existsSync(file) || statSync(file).size < databaseStart.length) return false
-  const handle = openSync(file, 'r')
+async function isDatabase(file: string): Promise<boolean> {
+  const handle = await openBackup(file)
   try {
     const start = Buffer.alloc(databaseStart.length)
-    readSync(handle, start, 0, start.length, 0)
+    await handle.read(start, 0, start.length, 0)
     return start.toString('latin1') === databaseStart
   } finally {
-    closeSync(handle)
+    await handle.close()
   }
 }
 

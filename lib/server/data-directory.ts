@@ -15,6 +15,27 @@ export function makeDataDirectory(directory: string): void {
   }
 }
 
+/** The user who owns the data, for root: whatever root created there, the server could not open. */
+export function ownerOf(data: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const { uid, gid } = statSync(data)
+  return { uid, gid }
+}
+
+/** Runs `work` as that user, so that root leaves no file of its own between those of the server. */
+export async function asOwnerOf<T>(data: string, work: () => Promise<T>): Promise<T> {
+  const { uid = 0, gid = 0 } = ownerOf(data)
+  if (uid === 0) return work()
+  process.setegid?.(gid)
+  process.seteuid?.(uid)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+    process.setegid?.(0)
+  }
+}
+
 /** The mode of a directory of ours that other users can enter, as chmod takes it. */
 export function openMode(directory: string): string | undefined {
   if (process.platform === 'win32') return undefined

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 import type { RestorePlace } from './safekeeping.ts'
@@ -44,6 +44,25 @@ export async function openForRestore(store: string, dataDirectory: string): Prom
   if (!store.startsWith('sqlite:')) throw new CannotStart('A backup can only be restored into a sqlite store.')
   const { placeForRestore } = await import('../../sqlite/file/place-for-restore.ts')
   return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
+}
+
+/**
+ * The file of a database that a server has created; a directory where an interrupted restore is to be completed has one too.
+ * Throws `CannotStart` with one sentence if there is none, or if this user may not see it.
+ */
+export function existingDatabase(url: string, dataDirectory: string): string {
+  const file = databaseFile(url, dataDirectory)
+  try {
+    statSync(existsSync(`${file}.restoring`) ? dirname(file) : file)
+    return file
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const says =
+      code === 'EACCES'
+        ? `${file} belongs to another user; run this command as that user.`
+        : `There is no server data in ${dirname(file)} yet: ${file} is created when the server starts for the first time.`
+    throw new CannotStart(says, undefined, { cause: error })
+  }
 }
 
 /** The ids of the tokens that ended in a data directory, whatever happened to its database. */

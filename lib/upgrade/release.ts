@@ -1,4 +1,4 @@
-import { createReadStream, readFileSync, statSync } from 'node:fs'
+import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fetch } from 'undici'
 import { readAsset } from '../assets.ts'
@@ -64,8 +64,7 @@ interface Place {
 
 function placeIn(source: string): Place {
   const path = resolve(source)
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats) throw new CannotStart(`${path} does not exist.`)
+  const stats = statsOf(path)
   const folder = stats.isDirectory() ? path : dirname(path)
   // A program may have been renamed; its digest decides.
   const program = stats.isDirectory() || basename(path).startsWith(manifestName) ? undefined : path
@@ -82,6 +81,15 @@ function placeIn(source: string): Place {
       if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw missing(name, folder)
       return createReadStream(file, { highWaterMark: 1024 * 1024 })
     }
+  }
+}
+
+function statsOf(path: string): Stats {
+  try {
+    return statSync(path)
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read by this user'
+    throw new CannotStart(`${path} ${why}.`, undefined, { cause: error })
   }
 }
 

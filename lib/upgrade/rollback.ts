@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { CannotStart, exitCodes } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
+import { ownerOf } from '../server/data-directory.ts'
 import { readSchemaNumber, sinceMigration } from '../store/open.ts'
 import { previousOf } from './installation.ts'
 import { putBack } from './program-file.ts'
 import { becomesReady, findServer } from './running-server.ts'
 import type { Supervisor } from './supervisor.ts'
-import { ownerOf, tryAlone } from './trial.ts'
+import { tryAlone } from './trial.ts'
 
 interface RollbackAsk {
   /** The program that is replaced by the previous one beside it. */

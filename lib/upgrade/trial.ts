@@ -7,6 +7,7 @@ import type { Progress } from '../local-socket/ask.ts'
 import type { ServerOptions } from '../options.ts'
 import * as v from '../schema.ts'
 import { askServer } from '../server/control/ask.ts'
+import { ownerOf } from '../server/data-directory.ts'
 
 type Data = Pick<ServerOptions, 'data' | 'store'>
 
@@ -56,13 +57,6 @@ function refuseFullDisk(data: string, bytes: number): void {
     `The new version is first tried on a copy of the data, which needs ${Math.ceil(needed / 1e6)} MB in ${data}: free that, or skip the trial with --no-trial. Nothing was changed.`,
     exitCodes.storage
   )
-}
-
-/** The user who owns the data, for root: whatever root created there, the server could not open. */
-export function ownerOf(data: string): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {}
-  const { uid, gid } = statSync(data)
-  return { uid, gid }
 }
 
 async function run(

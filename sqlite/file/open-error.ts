@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { codeOf } from './failure.ts'
 
@@ -37,7 +39,15 @@ export function cannotOpen(file: string, error: unknown): unknown {
   }
   if (/^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_AUTH)/.test(code)) {
     return new CannotStart(
-      `${file} cannot be written by ${whoWeAre()}; check the permissions of its directory.`,
+      `${file} cannot be written by ${whoWeAre()}; check who owns it, and the permissions of its directory.`,
+      exitCodes.configuration,
+      because
+    )
+  }
+  const inTheWay = /^(ENOTDIR|EEXIST)$/.test(code) ? fileAmong(dirname(file)) : undefined
+  if (inTheWay !== undefined) {
+    return new CannotStart(
+      `${file} cannot be created, because ${inTheWay} is a file and not a directory; choose another with --data.`,
       exitCodes.configuration,
       because
     )
@@ -46,6 +56,13 @@ export function cannotOpen(file: string, error: unknown): unknown {
     return new CannotStart(`${file} cannot be created (${code}); check the path.`, exitCodes.configuration, because)
   }
   return error
+}
+
+/** The path, or what is above it, if that is not a directory. */
+function fileAmong(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats) return stats.isDirectory() ? undefined : path
+  return dirname(path) === path ? undefined : fileAmong(dirname(path))
 }
 
 function whoWeAre(): string {

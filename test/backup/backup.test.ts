@@ -36,6 +36,9 @@ for (const passphrase of [undefined, 'correct horse battery staple']) {
       t.equal(readFileSync(file).includes('ABCD-EFGH'), false, 'the setup code lets somebody in')
       t.equal(readFileSync(file).includes('number 17'), passphrase === undefined)
 
+      const impossible = backup(data, join(out, 'a'.repeat(300)), passphrase)
+      await t.rejects(impossible, { name: 'CannotStart', message: /cannot be used by this user \(ENAMETOOLONG\)/, exitCode: 78 })
+
       const empty = join(place, 'new')
       const restored = await restore(empty, file, passphrase)
       t.match(restored, { putAside: [], endedTokens: 0 })
@@ -132,7 +135,8 @@ t.test('a damaged, truncated or foreign backup, or a wrong passphrase, is reject
     ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /truncated/],
     ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /after its end/],
     ['another file', () => changed(whole.open, () => Buffer.from('hello\n')), /not an Afield backup/],
-    ['no file', () => join(place, 'none'), /cannot be read/]
+    ['no file', () => join(place, 'none'), /does not exist/],
+    ['a directory', () => place, /is not a file/]
   ]
   const target = join(place, 'new')
   for (const [what, make, says] of refused) {

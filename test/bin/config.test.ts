@@ -109,7 +109,7 @@ for (const [why, toml, sentence, env = {}] of refused) {
 
 t.test('a file that is missing is rejected in one sentence', async t => {
   const { status, stderr } = config(t, {}, { args: ['check', '--config', '/nowhere/afield.toml'] })
-  t.equal(stderr, 'The configuration file /nowhere/afield.toml cannot be read.\n')
+  t.equal(stderr, 'The configuration file /nowhere/afield.toml does not exist.\n')
   t.equal(status, 78)
 })
 

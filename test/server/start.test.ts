@@ -74,7 +74,10 @@ t.test('a read-only disk is reported as such, with exit code 78', async t => {
   const refused = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EROFS' }))
   t.match(refused, { exitCode: 78, message: /^\/data\/afield\.db is on a disk that is mounted read-only; .*--data\.$/ })
   const forbidden = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EACCES' }))
-  t.match(forbidden, { exitCode: 78, message: /cannot be written by this user.*; check the permissions of its directory\.$/ })
+  t.match(forbidden, {
+    exitCode: 78,
+    message: /cannot be written by this user.*; check who owns it, and the permissions of its directory\.$/
+  })
 })
 
 t.test('a second server on the same directory fails with one sentence and exit code 78, and the first continues [F6]', async t => {

@@ -111,7 +111,8 @@ t.test('nothing else than a whole, signed, valid and newer release is installed 
       /does not work here: Error: broken\. Nothing/
     ],
     ['nothing', folder => mkdirSync(folder, { recursive: true }) ?? folder, /There is no latest\.json in/],
-    ['no folder', folder => folder, /does not exist/]
+    ['no folder', folder => folder, /does not exist/],
+    ['an impossible name', () => join(place, 'a'.repeat(300)), /cannot be read by this user/]
   ]
   for (const [what, make, says] of cases) {
     const source = make(join(place, what.replaceAll(' ', '-')))

@@ -5,7 +5,8 @@ import { CannotStart } from '../../exit.ts'
 import { askLocal, type Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
 import * as v from '../../schema.ts'
-import { openStore } from '../../store/open.ts'
+import { existingDatabase, openStore } from '../../store/open.ts'
+import { asOwnerOf } from '../data-directory.ts'
 import { newId } from '../ids.ts'
 import type { ControlDeps } from './command.ts'
 import { type AskOf, type CommandName, commands, type ReplyOf } from './commands.ts'
@@ -48,6 +49,11 @@ function checked<Name extends CommandName>(name: Name, reply: unknown): ReplyOf<
 async function runHere(options: AskOptions, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
   if (!existsSync(options.data))
     throw new CannotStart(`There is no data directory ${options.data}; give the one of the server with --data.`)
+  const database = existingDatabase(options.store, options.data)
+  return asOwnerOf(database, () => runWithStore(options, name, ask, tell))
+}
+
+async function runWithStore(options: AskOptions, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
   const store = await openStore(options.store, { dataDirectory: options.data, onBroken() {} })
   const bus = openLocalBus({ onError() {} })
   try {

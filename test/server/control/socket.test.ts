@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
+import { makeBackup } from '../../../lib/backup/make.ts'
+import { restoreBackup } from '../../../lib/backup/restore.ts'
 import { CannotStart } from '../../../lib/exit.ts'
 import { withAddress } from '../../../lib/local-socket/address.ts'
 import { askServer } from '../../../lib/server/control/ask.ts'
@@ -26,6 +29,46 @@ t.test('without a server the same command runs on the store itself, under its lo
   t.match(await askServer(storeIn(server.data), 'readStatus', {}), { hasAccounts: false })
   await t.rejects(askServer(storeIn(join(server.data, 'none')), 'readStatus', {}), { message: /There is no data directory/, exitCode: 78 })
 })
+
+t.test('a command creates nothing where no server ever ran', async t => {
+  const data = t.testdir()
+  const [message, exitCode] = [/There is no server data in .* yet: .*afield\.db is created/, 78]
+  await t.rejects(askServer(storeIn(data), 'listUsers', {}), { message, exitCode })
+  await t.rejects(askServer(storeIn(data), 'createInvite', {}), { message, exitCode })
+  t.same(readdirSync(data), [])
+})
+
+const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root can work as another user' }
+
+t.test('a command of root leaves every file to the owner of the data, without a server and in a restore', asRoot, async t => {
+  const [uid, gid] = [54_321, 54_322]
+  const place = mkdtempSync(join(tmpdir(), 'afield-owner-'))
+  t.teardown(() => rmSync(place, { recursive: true }))
+  chmodSync(place, 0o755)
+  const [data, fresh] = [join(place, 'data'), join(place, 'fresh')]
+  const server = await startServer(t, { data, signup: 'open' })
+  await signUp(t, server)
+  await server.close()
+  mkdirSync(fresh, { mode: 0o700 })
+  for (const file of [fresh, data, ...inside(data)]) chownSync(file, uid, gid)
+  for (const name of ['afield.lock', 'reserve']) rmSync(join(data, name), { force: true })
+
+  await askServer(storeIn(data), 'createInvite', {})
+  const { file } = await makeBackup({ options: storeIn(data), target: place, passphrase: undefined, now: Date.now(), tell() {} })
+  t.equal(statSync(file).uid, 0, 'the backup is its own')
+  const restore = { options: storeIn(fresh), file, passphrase: async () => '', force: false, now: Date.now(), tell() {} }
+  await t.rejects(restoreBackup(restore), { message: /cannot be read by this user \(EACCES\)\.$/, exitCode: 78 })
+  chownSync(file, uid, gid)
+  await restoreBackup(restore)
+  const others = [...inside(data), ...inside(fresh)].filter(path => statSync(path).uid !== uid || statSync(path).gid !== gid)
+  t.same(others, [])
+  t.ok(existsSync(join(fresh, 'afield.db')))
+  t.equal(process.geteuid?.(), 0)
+})
+
+function inside(directory: string): string[] {
+  return readdirSync(directory).map(name => join(directory, name))
+}
 
 t.test('a command finds the store of a killed server, and the next server can take over', options, async t => {
   const data = t.testdir()

@@ -143,7 +143,8 @@ t.test('a directory that cannot be created or written is named in one sentence [
   const { directory } = newPlace(t)
   writeFileSync(`${directory}-file`, '')
   const below = join(`${directory}-file`, 'data')
-  await t.rejects(openIn(below), { message: /afield\.db cannot be created/, exitCode: 78 })
+  await t.rejects(openIn(below), { message: /afield\.db cannot be created, because \S+-file is a file and not a directory/, exitCode: 78 })
+  await t.rejects(openIn(`${directory}-file`), { message: /-file is a file and not a directory/, exitCode: 78 })
 
   mkdirSync(join(directory, 'afield.db'), { recursive: true })
   await t.rejects(openIn(directory), { message: /is not a file/, exitCode: 78 })
