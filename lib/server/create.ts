@@ -213,6 +213,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const setup = hasOwner ? undefined : openSetupCode(options.data)
     const others = policy?.signup ? ownSignup({ store, time }, policy.signup) : signupPolicies[options.signup]({ store, time })
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
+    const needsSetupCode = async () => setup !== undefined && !(await store.hasAccounts())
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
     const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(publicAddress))
@@ -298,7 +299,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       newRequestId: requestIds(instance),
       isServing: () => !inFlight.isClosing,
       backups,
-      needsSetupCode: async () => setup !== undefined && !(await store.hasAccounts()),
+      needsSetupCode,
+      acceptsAccounts: async () => policy?.signup !== undefined || !closed.has(options.signup) || (await needsSetupCode()),
       async health() {
         if (inFlight.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'
@@ -362,6 +364,9 @@ function trustedProxies({ trustProxy, tunnel, socket }: ServerOptions): string |
   const own = tunnel !== undefined || socket !== undefined ? 'loopback' : undefined
   return trustProxy !== undefined && own !== undefined ? `${trustProxy},${own}` : (trustProxy ?? own)
 }
+
+/** After the first account, nobody can create one. */
+const closed: ReadonlySet<ServerOptions['signup']> = new Set(['owner', 'closed'])
 
 const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; time: () => number }) => SignupPolicy> = {
   owner: closedSignup,

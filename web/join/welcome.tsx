@@ -32,6 +32,8 @@ export function WelcomeScreen() {
 }
 
 function WaysIn() {
+  const facts = useLater(() => import('../model/account/about.ts').then(({ askServer }) => askServer()))
+  if (facts?.acceptsAccounts === false) return <WaysToOwn />
   return (
     <>
       <ButtonLink look="primary" href="/start" isLarge isWide>
@@ -43,6 +45,21 @@ function WaysIn() {
       <ButtonLink look="text" href="/restore" isWide>
         {words.welcome.restore}
       </ButtonLink>
+    </>
+  )
+}
+
+/** On a server that rejects new accounts, creating one would end in an error. */
+function WaysToOwn() {
+  return (
+    <>
+      <ButtonLink look="primary" href="/link" isLarge isWide icon="smartphone">
+        {words.welcome.link}
+      </ButtonLink>
+      <ButtonLink look="quiet" href="/restore" isLarge isWide>
+        {words.welcome.restore}
+      </ButtonLink>
+      <p class="hint">{words.welcome.closed}</p>
     </>
   )
 }

@@ -112,6 +112,7 @@ const english = {
     create: 'Create an account',
     link: 'Link with an existing device',
     restore: 'Restore with my account key',
+    closed: 'This server accepts no new accounts. To get one, ask its owner.',
     signInAgain: 'Sign in again',
     removeKey: 'Remove the account key from this device',
     pairing: 'Your account first, then the computer',

@@ -17,15 +17,18 @@ export interface ServerFacts {
   readonly program: string
   /** The next account will be the first one of the server. */
   readonly needsSetupCode: boolean
+  /** False if it rejects every new account. */
+  readonly acceptsAccounts: boolean
 }
 
 export async function askServer(): Promise<ServerFacts> {
   const said: unknown = await (await fetch('/health')).json()
-  const { version, program, needsSetupCode } = Object(said)
+  const { version, program, needsSetupCode, acceptsAccounts } = Object(said)
   return {
     version: typeof version === 'string' ? version : undefined,
     program: typeof program === 'string' ? program : 'afield',
-    needsSetupCode: needsSetupCode === true
+    needsSetupCode: needsSetupCode === true,
+    acceptsAccounts: acceptsAccounts !== false
   }
 }
 

@@ -107,6 +107,7 @@ export const app: AppWords = {
     create: '创建账户',
     link: '用已有设备关联',
     restore: '用账户密钥恢复',
+    closed: '这台服务器不接受新账户。如需账户，请询问其所有者。',
     signInAgain: '重新登录',
     removeKey: '从此设备移除账户密钥',
     pairing: '先有账户，再关联电脑',

@@ -23,6 +23,8 @@ export interface StatusDeps {
   health: () => Promise<Health>
   /** Whether there is no account yet, so that the first needs the setup code. */
   needsSetupCode: () => Promise<boolean>
+  /** False if every new account is rejected, so that the app need not offer one. */
+  acceptsAccounts: () => Promise<boolean>
   metrics: Metrics
   securityLog: Pick<SecurityLog, 'rejected'> | undefined
   answerSender: AnswerSender
@@ -38,7 +40,7 @@ export interface StatusDeps {
  * token.
  */
 export function serveStatus(app: Routes, deps: StatusDeps): void {
-  const { health, needsSetupCode, metrics, answerSender, backups, scrape } = deps
+  const { health, needsSetupCode, acceptsAccounts, metrics, answerSender, backups, scrape } = deps
   const running = { version: version(), program: programName() }
   serve(app, '/health', (response, request) => {
     const claim = request.getQuery('claim')
@@ -51,6 +53,7 @@ export function serveStatus(app: Routes, deps: StatusDeps): void {
         service: 'afield',
         ...running,
         needsSetupCode: is === 'ok' && (await needsSetupCode()),
+        ...(is === 'ok' && { acceptsAccounts: await acceptsAccounts() }),
         ...(backups && { backup: shown(backups.state()) }),
         ...received
       })
