@@ -36,7 +36,7 @@ function install(service: ServerService, isDry: boolean): number {
     process.stdout.write(definition)
     return 0
   }
-  manager.refuseIfUnable(`Start the server in another way, with:\n  ${typed(`serve --config ${config}`)}`)
+  manager.refuseIfUnable(anotherWay(config))
   if (service.user) refuseHiddenProgram([command, ...args])
   service.prepare()
   const isNew = !existsSync(config)
@@ -63,9 +63,10 @@ function uninstall({ manager, config, starts }: ServerService): number {
 }
 
 /** Exits with 3 if it is not running, like service commands. */
-function status({ manager, config, log }: ServerService): number {
+function status(service: ServerService): number {
+  const { manager, config, log } = service
   if (!existsSync(manager.file)) {
-    say(`The server is not installed as a service. Install it with:\n  ${typed('service install')}`)
+    say(`The server is not installed as a service. ${whyUnable(service) ?? `Install it with:\n  ${typed('service install')}`}`)
     return 3
   }
   const isRunning = manager.isRunning()
@@ -75,6 +76,20 @@ function status({ manager, config, log }: ServerService): number {
   Data     ${dataIn(config)}
   Log      ${log}`)
   return isRunning ? 0 : 3
+}
+
+function whyUnable({ manager, config }: ServerService): string | undefined {
+  try {
+    manager.refuseIfUnable(anotherWay(config))
+    return undefined
+  } catch (error) {
+    if (error instanceof CannotStart) return error.message
+    throw error
+  }
+}
+
+function anotherWay(config: string): string {
+  return `Start the server in another way, with:\n  ${typed(existsSync(config) ? `serve --config ${config}` : 'serve')}`
 }
 
 /** The service has no variables of this shell, so they do not count. Throws if the options are not valid. */

@@ -62,6 +62,16 @@ t.test('a person installs the server as a service, sees it and removes it; optio
   )
 })
 
+t.test('where there is no systemd, the server is started in another way, without options that do not exist', { skip }, async t => {
+  const { home, run } = personAtHome(t)
+  writeFileSync(join(home, 'bin', 'systemctl'), '#!/bin/sh\nexit 1\n')
+  t.match(run('install'), { status: 78, stderr: /in another way, with:\n .* serve\n$/ })
+  t.match(run('status'), { status: 3, stdout: /not installed as a service\. systemd is not responding[\s\S]* serve\n$/ })
+  mkdirSync(join(home, 'config', 'afield'), { recursive: true })
+  writeFileSync(join(home, 'config', 'afield', 'afield.toml'), '')
+  t.match(run('install'), { status: 78, stderr: /serve --config \S+afield\.toml\n$/ })
+})
+
 t.test('options that are not valid are named before anything is installed', { skip }, async t => {
   const { home, run } = personAtHome(t)
   mkdirSync(join(home, 'config', 'afield'), { recursive: true })

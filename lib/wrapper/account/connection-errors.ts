@@ -18,12 +18,18 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
     case 'ENOTFOUND':
       return `There is no computer called ${hostname} (${code}).`
     case 'ECONNREFUSED':
-      return `Nothing is listening at ${host} (${code}).`
+      return `Nothing is listening at ${host} (${code}).${isPortForgotten(server) ? ` Did you mean http://${hostname}:3005?` : ''}`
     case undefined:
       return error.message
     default:
       return `${error.message.replace(/\.$/, '')} (${code}).`
   }
+}
+
+// A name with HTTPS is rather one of a reverse proxy, which needs no port.
+function isPortForgotten(server: string): boolean {
+  const { hostname, port, protocol } = new URL(server)
+  return port === '' && (protocol === 'http:' || /^(localhost|[\d.]+|\[.*\])$/.test(hostname))
 }
 
 /** Why a command with a single server request failed; with what to do if known. */

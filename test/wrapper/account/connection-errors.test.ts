@@ -31,6 +31,14 @@ t.test('a failing server is reported with its answer', async t => {
   t.equal(whyUnreachable(error, 'https://home.example'), 'The server at home.example is failing (HTTP 502).')
 })
 
+t.test('an address without a port is answered with the default one', async t => {
+  const refused = new Unreachable('network', { cause: failed('ECONNREFUSED') })
+  t.match(whyUnreachable(refused, 'http://home.example'), /Did you mean http:\/\/home\.example:3005\?$/)
+  t.match(whyUnreachable(refused, 'https://127.0.0.1'), /\. Did you mean http:\/\/127\.0\.0\.1:3005\?$/)
+  t.notMatch(whyUnreachable(refused, 'https://home.example'), /Did you mean/)
+  t.notMatch(whyUnreachable(refused, 'http://127.0.0.1:3006'), /Did you mean/)
+})
+
 t.test('a command rejected by the server says why, and what to do', async t => {
   const server = 'https://home.example'
   const cases: [error: unknown, says: RegExp][] = [
