@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The files bundled in the single-file program, by the names `readAsset` accepts. */
@@ -62,14 +62,22 @@ export function programName(): 'afield' | 'node build.mjs start' {
 
 /**
  * The same for the person's current directory: a program run from its sources is found from any other
- * directory by its full path.
+ * directory by its full path, and a single file outside PATH as it was started.
  */
 export function programNameAt(directory: string): string {
+  if (isSingleFile()) return nameAsStarted(process.argv0, process.execPath, process.env['PATH'])
   const name = programName()
   const sources = onDisk('.')
   if (name === 'afield' || relative(sources, directory) === '') return name
   const file = join(sources, 'build.mjs')
   return `node ${/^[\w./:\\@+-]+$/.test(file) ? file : `"${file}"`} start`
+}
+
+/** Exported for its test. A name without a directory was found in PATH. */
+export function nameAsStarted(started: string, file: string, path = ''): string {
+  const isInPath = path.split(delimiter).includes(dirname(file)) && /^afield(\.exe)?$/.test(basename(file))
+  if (isInPath || !/[\\/]/.test(started)) return 'afield'
+  return /^[\w./:\\@+-]+$/.test(started) ? started : `"${started}"`
 }
 
 /** A native addon of the single-file program; undefined when the packages are on disk and load their own. */

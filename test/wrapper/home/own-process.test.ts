@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import t from 'tap'
+import { nameAsStarted } from '../../../lib/assets.ts'
 import { spareMemory } from '../../../lib/wrapper/home/own-process.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
@@ -75,4 +76,13 @@ t.test('a turn that left little garbage costs no collection', async t => {
   memory.follow(false)
   clock.advance(60_000)
   t.equal(own.heap.collected, 1)
+})
+
+t.test('a program outside PATH is typed as it was started', { skip: process.platform === 'win32' && 'paths of Linux' }, async t => {
+  const path = '/usr/local/bin:/usr/bin'
+  t.equal(nameAsStarted('./afield', '/home/mira/afield', path), './afield')
+  t.equal(nameAsStarted('./my tools/afield', '/home/mira/my tools/afield', path), '"./my tools/afield"')
+  t.equal(nameAsStarted('./afield-2', '/usr/bin/afield-2', path), './afield-2')
+  t.equal(nameAsStarted('/usr/bin/afield', '/usr/bin/afield', path), 'afield')
+  t.equal(nameAsStarted('afield', '/opt/afield/afield', path), 'afield', 'a link in PATH')
 })
