@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { accessSync, constants } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Fetch, TokenSource } from '../../client/link/rest.ts'
 import type { TerminalKeys } from '../../client/sealed/vault.ts'
 import type { Renewal } from '../../client/sign-in/renewal.ts'
@@ -51,7 +52,8 @@ export function openHome(env: Environment): Home {
   try {
     makePrivateFolder(path)
   } catch (error) {
-    throw new CannotStart(`Afield cannot use its folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
+    const why = isReadOnly(path) ? 'it is on a disk that is mounted read-only.' : error instanceof Error ? error.message : String(error)
+    throw new CannotStart(`Afield cannot use its folder ${path}: ${why}`)
   }
   let settings = readJson(settingsFile, settingsShape, { machineId: '' })
   // Of several simultaneous first ones, one names the computer.
@@ -113,6 +115,17 @@ export function agentEnvironment(env: Environment): Record<string, string> {
   const lean = leanNames(env)
   const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_') && !lean.has(name))
   return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** Asked of the nearest folder that exists: for what cannot be created there, Node.js reports that it is missing. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return code === 'EROFS' || (code === 'ENOENT' && dirname(path) !== path && isReadOnly(dirname(path)))
+  }
 }
 
 function serverAddress(text: string): string {

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { createRest, type Fetch, signIn } from '../../../lib/client/index.ts'
@@ -227,4 +228,15 @@ t.test('an unwritable folder does not end the link', async t => {
   const token = deviceToken({ home: stuck, credentials: credentials(), fetch })
   await createRest({ server: server.url, token, fetch }).call('listSessions', {})
   t.pass('the request went through')
+})
+
+const apart = ['--map-root-user', '--mount', 'sh', '-c', 'mount -t tmpfs -o ro none "$0" && AFIELD_HOME="$0/a/b" exec "$@"']
+const canMount = () => spawnSync('unshare', [...apart, tmpdir(), 'true']).status === 0
+
+t.test('a folder on a read-only disk is named as that', { skip: !canMount() && 'no disk can be mounted here' }, async t => {
+  const { status, stderr } = spawnSync('unshare', [...apart, t.testdir(), process.execPath, 'bin/afield.ts', 'sessions'], {
+    encoding: 'utf8'
+  })
+  t.match(stderr, /^Afield cannot use its folder \S+: it is on a disk that is mounted read-only\.\n$/)
+  t.equal(status, 78)
 })
