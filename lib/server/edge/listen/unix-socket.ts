@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, rmSync, type Stats } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { CannotStart } from '../../../exit.ts'
@@ -40,11 +40,20 @@ export async function unixSocketAt(path: string, mode: string): Promise<UnixSock
 }
 
 async function removeStale(path: string): Promise<void> {
-  const there = lstatSync(path, { throwIfNoEntry: false })
+  const there = statsAt(path)
   if (!there) return
   if (!there.isSocket()) throw new CannotStart(`${path} exists and is not a socket; choose another --socket.`)
   if (await isAnswered(path)) throw new CannotStart(`Another program listens at ${path}; choose another --socket.`)
   rmSync(path, { force: true })
+}
+
+function statsAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    // Trying it out says what is wrong.
+    return undefined
+  }
 }
 
 async function isAnswered(path: string): Promise<boolean> {

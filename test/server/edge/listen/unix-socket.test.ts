@@ -74,6 +74,7 @@ t.test('why a socket cannot be used is said in one sentence, and what is there s
   other.close()
   const none = join(folder, 'none', 'a.sock')
   await refused(none, `The socket ${none} cannot be made: its folder does not exist; choose another --socket.`)
+  await refused(join(file, 'a.sock'), `The socket ${join(file, 'a.sock')} cannot be made: ENOTDIR; choose another --socket.`)
   const long = join(folder, `${'a'.repeat(120)}.sock`)
   await refused(long, `${long} is too long for a socket, at most 107 bytes; choose another --socket.`)
 })
