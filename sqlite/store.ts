@@ -61,7 +61,8 @@ export async function openSqliteStore(
   }
 }
 
-function storeIn(
+/** The store in an open database, which prepares each statement now or later. */
+export function storeIn(
   database: Database,
   close: () => void,
   { file, dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps & { file: string }

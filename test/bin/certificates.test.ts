@@ -27,7 +27,7 @@ t.test('serve orders a certificate, and says so without its keys', { skip: lacks
   }
   const folder = join(data, 'https')
   t.match(new X509Certificate(readFileSync(join(folder, 'home.example.net.pem'))).issuer, 'Pebble Intermediate CA')
-  t.match(said, `Open https://home.example.net:${port}`)
+  t.match(said, `open this on your phone.\n  https://home.example.net:${port}`)
   child.stdout.resume()
   child.kill('SIGTERM')
   said += await errors

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { openStore } from '../../lib/store/open.ts'
+import { readMigrations } from '../../lib/store/migrate.ts'
+import { openDatabase } from '../../sqlite/file/database.ts'
+import { storeIn } from '../../sqlite/store.ts'
 
 /** A statement of the store without one of the predicates that say whose rows it is about. */
 export interface Mutant {
@@ -7,7 +10,7 @@ export interface Mutant {
   mutated: string
 }
 
-/** Every text that the SQLite store prepares when it opens. */
+/** Every statement of the SQLite store. */
 export async function statementsOfStore(dataDirectory: string): Promise<string[]> {
   const { prepare } = Database.prototype
   const texts = new Set<string>()
@@ -16,8 +19,9 @@ export async function statementsOfStore(dataDirectory: string): Promise<string[]
     return prepare.call(this, sql)
   } as typeof prepare
   try {
-    const store = await openStore('sqlite:afield.db', { dataDirectory, onBroken() {} })
-    await store.close()
+    const file = join(dataDirectory, 'afield.db')
+    const { database, close } = await openDatabase(file, { dataDirectory, clock: Date.now, migrations: readMigrations('sqlite/') })
+    await storeIn(database, close, { file, dataDirectory, onBroken() {}, clock: Date.now }).close()
   } finally {
     Database.prototype.prepare = prepare
   }
