@@ -48,15 +48,15 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   },
   { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: loadCompletion },
   { usage: 'complete', about: false, load: loadComplete },
-  { usage: 'make-certificate', about: false, load: () => import('./commands/make-certificate.ts') },
-  { usage: 'trial-start', about: false, load: () => import('./commands/trial-start.ts') },
-  { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
-  { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
+  { usage: 'make-certificate', about: false, load: () => import('./commands/internal/make-certificate.ts') },
+  { usage: 'trial-start', about: false, load: () => import('./commands/internal/trial-start.ts') },
+  { usage: 'run-module <module>', about: false, load: () => import('./commands/internal/run-module.ts') },
+  { usage: 'demo-agent <state>', about: false, load: () => import('./commands/internal/demo-agent.ts') }
 ]
 
 // These two need the list of the others.
 async function loadComplete(): Promise<Command> {
-  const { builder, handlerFor } = await import('./commands/complete.ts')
+  const { builder, handlerFor } = await import('./commands/internal/complete.ts')
   return { builder, handler: handlerFor(commands) }
 }
 

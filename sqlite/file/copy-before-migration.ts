@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { createPrivately } from './private-file.ts'
+import { createPrivately, syncDirectory } from './private-file.ts'
 
 /**
  * Copies a database whose schema is about to change to `before-schema-<number>.db` next to it, and
@@ -23,6 +23,7 @@ export function keepBeforeMigration(database: Database, file: string, newest: nu
     rmSync(part, { force: true })
     throw error
   }
+  // SQLite syncs the copy itself.
   syncDirectory(directory)
   removeAll(directory, /^before-schema-\d+\.db$/, name)
 }
@@ -35,16 +36,5 @@ export function copyName(schema: number): string {
 function removeAll(directory: string, names: RegExp, except?: string): void {
   for (const name of readdirSync(directory)) {
     if (names.test(name) && name !== except) rmSync(join(directory, name), { force: true })
-  }
-}
-
-// SQLite syncs the copy itself.
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { codeOf } from './failure.ts'
 
 /**
@@ -10,5 +10,16 @@ export function createPrivately(file: string): void {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Makes a new or renamed name in the directory survive a power cut. Windows has no such thing and needs none. */
+export function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { codeOf } from './failure.ts'
+import { syncDirectory } from './private-file.ts'
 
 /**
  * The database file, and the directory of the small files that belong to it. They may be on different
@@ -222,15 +223,5 @@ function freeName(directory: string, name: string): string {
   for (let number = 1; ; number += 1) {
     const tried = number === 1 ? name : `${name}-${number}`
     if (!existsSync(join(directory, tried))) return tried
-  }
-}
-
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

@@ -183,7 +183,7 @@ export const rooms: Record<string, Room> = {
     files: [
       'bin/first-steps.ts',
       'bin/commands/serve.ts',
-      'bin/commands/trial-start.ts',
+      'bin/commands/internal/trial-start.ts',
       'bin/commands/doctor.ts',
       'bin/commands/users.ts',
       'bin/commands/token.ts',
@@ -193,7 +193,7 @@ export const rooms: Record<string, Room> = {
     packages: ['node:', 'yargs']
   },
   'bin/certificates': {
-    files: ['bin/certificates.ts', 'bin/commands/make-certificate.ts'],
+    files: ['bin/certificates.ts', 'bin/commands/internal/make-certificate.ts'],
     rooms: ['bin', 'https'],
     packages: ['node:', 'yargs']
   },
@@ -206,12 +206,12 @@ const exceptions = [
   { from: 'lib/server/actions/sign-in/signatures.ts', to: 'lib/crypto/sign.ts' },
   // Commands are loaded when they run, so the list of them loads nothing.
   { from: 'bin/commands.ts', to: 'bin/commands/serve.ts', isDynamic: true },
-  { from: 'bin/commands.ts', to: 'bin/commands/make-certificate.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/internal/make-certificate.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/upgrade.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/rollback.ts', isDynamic: true },
-  { from: 'bin/commands.ts', to: 'bin/commands/trial-start.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/internal/trial-start.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/users.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/token.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/invite.ts', isDynamic: true },

@@ -39,7 +39,7 @@ export class CertificateFile {
   }
 }
 
-/** Replaces a file atomically and durably. Only its owner may read it, and enter its folder. */
+/** Replaces a file whole: after a power cut the one or the other is there. Only its owner may read it, and enter its folder. */
 export function writePrivateFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const next = `${path}.new`

@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers'
 import type { Argv } from 'yargs'
-import { ownCertificates } from '../../lib/server/https/own-certificates.ts'
-import type { CertificateTask } from '../certificates.ts'
+import { ownCertificates } from '../../../lib/server/https/own-certificates.ts'
+import type { CertificateTask } from '../../certificates.ts'
 
 export function builder(line: Argv): Argv {
   return line

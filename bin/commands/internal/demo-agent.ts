@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { runDemoAgent } from '../../lib/wrapper/agents/demo/main.ts'
+import { runDemoAgent } from '../../../lib/wrapper/agents/demo/main.ts'
 
 // The scripted agent of `afield demo`, as its own program that speaks ACP.
 export function builder(line: Argv): Argv {

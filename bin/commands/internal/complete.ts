@@ -1,8 +1,8 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { plainLine } from '../../lib/protocol/sealed/plain-line.ts'
-import { homePath } from '../../lib/wrapper/home/own-process.ts'
-import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
-import { describeSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
+import { plainLine } from '../../../lib/protocol/sealed/plain-line.ts'
+import { homePath } from '../../../lib/wrapper/home/own-process.ts'
+import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
+import { describeSessions, numbered } from '../../../lib/wrapper/terminal/session-list.ts'
 
 /** As in the list of commands. */
 interface Listed {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { allowAddonsIn, version } from '../../lib/assets.ts'
-import { createServer } from '../../lib/server/create.ts'
-import { readMigrations } from '../../lib/store/migrate.ts'
-import { openStore } from '../../lib/store/open.ts'
+import { allowAddonsIn, version } from '../../../lib/assets.ts'
+import { createServer } from '../../../lib/server/create.ts'
+import { readMigrations } from '../../../lib/store/migrate.ts'
+import { openStore } from '../../../lib/store/open.ts'
 
 // Earlier versions run this before they let the program take their place, so its options and its output never change.
 
