@@ -58,7 +58,7 @@ import { type Outbound, openWithFirstRequest } from './push/outbound.ts'
 import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
 import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
-import { openTunnel } from './tunnel/tunnel.ts'
+import { openTunnel, refuseMissingProgram } from './tunnel/tunnel.ts'
 import type { Listeners } from './watch/events.ts'
 import { listenersOf, watchRefusals } from './watch/listeners.ts'
 import { type Logger, noteOf, openLogger } from './watch/log.ts'
@@ -163,8 +163,9 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       'The clock was changed; expiry uses the old time until the new one has been stable for ten minutes'
     )
   await cryptoReady()
-  // First: if it cannot be loaded, nothing is created.
+  // First: if something is missing, nothing is created.
   if (!app) loadUws()
+  if (!app && asked.tunnel) refuseMissingProgram(asked.tunnel)
   makeDataDirectory(asked.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()

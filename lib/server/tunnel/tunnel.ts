@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { createBackoff } from '../../async/backoff.ts'
 import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
+import { findProgram } from '../../program-in-path.ts'
 import { foreignEnvironment } from '../foreign-program.ts'
 import type { Logger } from '../watch/log.ts'
 import { tunnelKinds } from './kinds.ts'
@@ -24,9 +25,18 @@ const backoffLimits = { firstMs: 2_000, longestMs: 60_000 }
 const worksAfterMs = 60_000
 const endWithinMs = 5_000
 
+/** Throws CannotStart if the program is not installed. */
+export function refuseMissingProgram(kind: keyof typeof tunnelKinds): void {
+  const { program, install } = tunnelKinds[kind]
+  if (findProgram(program, process.env)) return
+  throw new CannotStart(
+    `There is no program ${program}, which --tunnel starts: install it (${install}), or see docs/https.md for other ways.`
+  )
+}
+
 /**
- * Runs the program until it is closed, starting it again whenever it ends. Throws CannotStart if it is not
- * installed.
+ * Runs the program until it is closed, starting it again whenever it ends. Throws CannotStart if it cannot
+ * be started.
  */
 export async function openTunnel(kind: keyof typeof tunnelKinds, deps: TunnelDeps): Promise<Tunnel> {
   const tunnel = new Tunnel(kind, deps)
@@ -127,9 +137,6 @@ class Tunnel {
   }
 }
 
-function refusalOf({ program, install }: (typeof tunnelKinds)[keyof typeof tunnelKinds], error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException
-  const why =
-    code === 'ENOENT' ? `There is no program ${program}, which --tunnel starts` : `The program ${program} cannot be started (${code})`
-  return `${why}: install it (${install}), or see docs/https.md for other ways.`
+function refusalOf({ program }: (typeof tunnelKinds)[keyof typeof tunnelKinds], error: unknown): string {
+  return `The program ${program} cannot be started (${(error as NodeJS.ErrnoException).code}); see docs/https.md for other ways.`
 }

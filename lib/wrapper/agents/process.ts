@@ -3,9 +3,10 @@ import { statSync } from 'node:fs'
 import { basename, isAbsolute } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { CannotStart } from '../../exit.ts'
+import { findProgram } from '../../program-in-path.ts'
 import { type LeaseNotes, lease } from '../home/ownership.ts'
 import { hasGroups, signalGroup } from '../home/processes.ts'
-import { findProgram, startable } from './programs.ts'
+import { startable } from './programs.ts'
 
 export interface AgentProcess {
   readonly input: WritableStream<Uint8Array>

@@ -1,30 +1,8 @@
-import { accessSync, constants, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { CannotStart } from '../../exit.ts'
+import { findProgram, isProgram } from '../../program-in-path.ts'
 import type { AgentScreen } from './agent.ts'
-
-/** The file of a command: searched in the PATH like a shell does. */
-export function findProgram(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter(folder => folder !== '')
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : ['']
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const file = join(folder, name + ending)
-      if (isProgram(file)) return file
-    }
-  }
-  return undefined
-}
-
-export function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
-}
 
 /** The newest version of each agent tested with everything we use. Patch releases count as the same. */
 export const newestTested: Readonly<Record<string, string>> = { claude: '2.1.329', codex: '0.169.0', opencode: '1.18.33' }

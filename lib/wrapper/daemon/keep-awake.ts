@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
+import { findProgram } from '../../program-in-path.ts'
 import * as v from '../../schema.ts'
-import { findProgram } from '../agents/programs.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 

@@ -129,12 +129,23 @@ t.test('a funnel of Tailscale says what its owner must do first (a stand-in)', a
   t.equal(starts()[0]?.args, `funnel ${server.port}`)
 })
 
-t.test('a missing program is named in one sentence', async t => {
+t.test('a missing program is named in one sentence, before anything else is done', async t => {
   setPath(t, t.testdir())
+  const data = join(t.testdirName, 'data')
   for (const tunnel of ['cloudflared', 'tailscale'] as const) {
-    await t.rejects(startThrough(t, { tunnel }), {
+    await t.rejects(startThrough(t, { tunnel, data }), {
       name: 'CannotStart',
       message: new RegExp(`^There is no program ${tunnel}, which --tunnel starts: install it \\(.+\\), or see docs/https\\.md`)
     })
+    t.notOk(existsSync(data))
   }
+})
+
+t.test('a program that cannot be started is named in one sentence', async t => {
+  standIn(t, 'cloudflared', [])
+  writeFileSync(join(t.testdirName, 'bin', 'cloudflared'), '#!/nowhere/sh\n')
+  await t.rejects(startThrough(t, { tunnel: 'cloudflared' }), {
+    name: 'CannotStart',
+    message: /^The program cloudflared cannot be started \(ENOENT\); see docs\/https\.md/
+  })
 })

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CannotStart } from '../../../exit.ts'
+import { findProgram } from '../../../program-in-path.ts'
 import { startAcp } from '../acp/acp.ts'
 import type { Agent, AgentKind, StartAgent } from '../agent.ts'
-import { findCodex, findProgram, howToGetCodex, screenIfAny } from '../programs.ts'
+import { findCodex, howToGetCodex, screenIfAny } from '../programs.ts'
 
 interface CodexOptions {
   /** The wrapper's home. */

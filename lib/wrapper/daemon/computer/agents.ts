@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { findProgram, isProgram } from '../../../program-in-path.ts'
 import type { ResultOfMachineCall } from '../../../protocol/sealed/calls/machine-calls.ts'
 import { configFolder } from '../../agents/claude/transcript/transcript.ts'
-import { comparedToTested, findProgram, isProgram } from '../../agents/programs.ts'
+import { comparedToTested } from '../../agents/programs.ts'
 import { agentEnvironment } from '../../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { findProgram } from '../../agents/programs.ts'
+import { findProgram } from '../../../program-in-path.ts'
 import { agentEnvironment } from '../../home/credentials.ts'
 
 export interface Finished {

@@ -1,5 +1,5 @@
 import type { SessionHandlers } from '../../../client/calls/calls.ts'
-import { findProgram } from '../../agents/programs.ts'
+import { findProgram } from '../../../program-in-path.ts'
 import type { Confinement } from '../../home/confinement.ts'
 import { type AllowedOptions, readOptions } from './allowed-options.ts'
 import { rankPaths } from './file-names.ts'

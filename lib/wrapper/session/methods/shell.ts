@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { findProgram } from '../../agents/programs.ts'
+import { findProgram } from '../../../program-in-path.ts'
 import type { Confinement } from '../../home/confinement.ts'
 import { agentEnvironment } from '../../home/credentials.ts'
 import { hasGroups, signalGroup } from '../../home/processes.ts'

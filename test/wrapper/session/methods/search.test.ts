@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findProgram } from '../../../../lib/wrapper/agents/programs.ts'
+import { findProgram } from '../../../../lib/program-in-path.ts'
 import { confine } from '../../../../lib/wrapper/home/confinement.ts'
 import { rankPaths } from '../../../../lib/wrapper/session/methods/file-names.ts'
 import { searchMethods } from '../../../../lib/wrapper/session/methods/search.ts'
