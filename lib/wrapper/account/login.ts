@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname, platform, userInfo, version } from 'node:os'
+import type { Clock } from '../../async/clock.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
 import { createRetrier } from '../../client/link/retry.ts'
@@ -27,6 +28,7 @@ interface LoginOptions {
   terminal: Terminal
   /** Pairs like existing Happy apps, which have no check code. */
   forHappy: boolean
+  clock?: Clock | undefined
 }
 
 type LoginEnd = { type: 'paired'; linked: Omit<Credentials, 'server'> } | { type: 'expired' } | { type: 'unreadable' }
@@ -46,10 +48,9 @@ interface Request {
  * CannotStart if it was not linked.
  */
 export async function login(options: LoginOptions): Promise<number> {
-  const { home, env, terminal } = options
   const server = await askForServer(options)
-  await linkComputer({ home, server, env, terminal, forHappy: options.forHappy })
-  terminal.write(nextCommands())
+  await linkComputer({ ...options, server })
+  options.terminal.write(nextCommands())
   return 0
 }
 
@@ -151,10 +152,10 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
 }
 
 /** With a check code if server and phone support it, otherwise legacy pairing. Waits for an unreachable server. */
-async function ask(server: string, { forHappy, home }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
+async function ask(server: string, { forHappy, home, clock }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
   const { fetch, signal } = untilHopeless(server, home)
-  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble }
+  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble, clock }
   if (forHappy) return askInFirstWay(asker, show, signal)
   const retrier = createRetrier({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
   const linking = await retrier.attempt(() => startLinking('terminal', asker))

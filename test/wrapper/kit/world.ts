@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { type Clock, systemClock } from '../../../lib/async/clock.ts'
 import { pause } from '../../../lib/async/pause.ts'
 import { login } from '../../../lib/wrapper/account/login.ts'
 import { findDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
@@ -14,17 +15,34 @@ import { type Phone, startPhone } from './phone.ts'
 import { watchHome } from './watchdog.ts'
 import type { WrapperProcess } from './wrapper.ts'
 
-/** A computer that was linked to the account of a phone as `afield login` does it, without the time that a process takes to start. */
+/**
+ * A computer that was linked to the account of a phone as `afield login` does it, without the time that a process takes to start.
+ * It asks again as soon as the phone has answered.
+ */
 export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: string }): Promise<{ phone: Phone; home: string }> {
   const phone = await startPhone(t, server)
   const home = openTestHome(t)
   const own = openHome({ AFIELD_HOME: home })
   const { terminal, says } = readTerminal()
-  const linked = login({ home: own, server: server.url, env: {}, terminal, forHappy: false })
+  const answered = Promise.withResolvers<void>()
+  const clock = clockUntil(answered.promise)
+  const linked = login({ home: own, server: server.url, env: {}, terminal, forHappy: false, clock })
   const { link, checkCode } = await readCode({ says })
   await phone.pair(link, checkCode)
+  answered.resolve()
   if ((await linked) !== 0) throw new Error('the computer was not linked')
   return { phone, home: own.path }
+}
+
+/** What waits by this clock goes on when the promise has resolved, and no sooner. */
+function clockUntil(happened: Promise<void>): Clock {
+  return {
+    ...systemClock,
+    after(_, run) {
+      void happened.then(run)
+      return () => {}
+    }
+  }
 }
 
 /** Of a computer, and all that is started for it, until the test is over. */
