@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { createOrder } from '../../lib/client/sealed/message-order.ts'
 import { fromBase64 } from '../../lib/crypto/bytes.ts'
@@ -10,11 +11,13 @@ import type { PhoneSession } from './kit/phone.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
+const longWaits = pathToFileURL(resolve('test/wrapper/kit/long-waits.mjs')).href
+
 /** A real wrapper and a real client of ours, between them a server that tells the truth until it is told to lie. */
-async function lied(t: Test) {
+async function lied(t: Test, env: Record<string, string> = {}) {
   const liar = await startLyingServer(t, (await startServer(t)).url)
   const { phone, home } = await linkedComputer(t, liar)
-  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const wrapper = runWrapper(t, { home, args: ['demo'], env })
   const session = await phone.session()
   await session.until(({ metadata }) => metadata.methods !== undefined)
   return { liar, phone, home, wrapper, session, folder: session.metadata.path }
@@ -166,7 +169,7 @@ t.test('a server that swaps two prompts is detected, and the session says so [W1
 })
 
 t.test('a prompt that a server acknowledges and drops is missed at the next one, and the session says so [W13]', async t => {
-  const { liar, session } = await lied(t)
+  const { liar, session, wrapper } = await lied(t, { NODE_OPTIONS: `--import=${longWaits}` })
   let dropped: { localId: string } | undefined
   liar.lies.body = ({ body }) => {
     const [first, ...others] = messagesIn(body)
@@ -184,6 +187,8 @@ t.test('a prompt that a server acknowledges and drops is missed at the next one,
   const seen = createOrder(true)
   const places = session.messages.flatMap(({ meta }) => (meta?.sealedBy ? seen.take(meta.sealedBy).type : []))
   t.ok(places.includes('after-gap'), 'an app sees it at once')
+  t.strictSame(faults(session), [], 'the machine waits for it first')
+  wrapper.child.kill('SIGUSR2')
   await session.until(session => faults(session).includes('message-missing 1'))
 })
 
