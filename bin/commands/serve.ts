@@ -2,12 +2,14 @@ import type { ArgumentsCamelCase } from 'yargs'
 import { allowAddonsIn } from '../../lib/assets.ts'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
+import { reachableUrls } from '../../lib/server/edge/listen/reachable-urls.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { separateCertificates } from '../certificates.ts'
 import { openSecret } from '../config-file.ts'
 import { drainOnSignal } from '../drain.ts'
 import { firstSteps } from '../first-steps.ts'
 import { readServerOptions, serverOptions } from '../server-options.ts'
+import { startWarnings } from '../start-warnings.ts'
 import { takeBackupOf } from '../take-backup.ts'
 import { unknownSettings } from '../unknown-settings.ts'
 
@@ -30,6 +32,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   await server.addressed
   const terminal = processTerminal()
   terminal.write(`${firstSteps(server, options, terminal)}\n`)
+  for (const warning of startWarnings(options, server.publicUrl ?? reachableUrls(server.url)[0], Date.now())) note(warning)
   if (options.signup === 'open') note('Anyone who can reach this server can create an account. Change that with --signup.')
 }
 

@@ -19,6 +19,15 @@ export function examineCertificate(file: string, now: number): Finding {
   }
 }
 
+/** Whether that file is for a host. Clients no longer look at its CN. */
+export function examineNames(file: string, host: string): Finding {
+  const own = new X509Certificate(readFileSync(file))
+  const isCovered = isIP(host) ? own.checkIP(host) : own.checkHost(host, { subject: 'never' })
+  if (isCovered !== undefined) return ok('certificate', `is for ${host}`)
+  const { CN } = own.toLegacyObject().subject
+  return fail('certificate', `is not for ${host}, but for ${namesIn({ CN, subjectaltname: own.subjectAltName })}`, wayToCover(host))
+}
+
 export function certificate(expiresAt: number, now: number): Finding {
   const leftMs = expiresAt - now
   const until = new Date(expiresAt).toISOString().slice(0, 10)
@@ -45,8 +54,8 @@ export async function examineRejected(of: string, url: URL, code: string): Promi
   if (served && checkServerIdentity(host, served)) {
     return fail(
       of,
-      `the certificate at ${url.origin} is not for ${host}, but for ${namesIn(served)}`,
-      `Use one with ${isIP(host) ? 'IP' : 'DNS'}:${host} in its subjectAltName (docs/https.md), or correct --public-url`
+      `the certificate at ${url.origin} is not for ${host}, but for ${namesIn({ CN: served.subject?.CN, subjectaltname: served.subjectaltname })}`,
+      wayToCover(host)
     )
   }
   return fail(of, `${url.origin}: ${flawOf(code)} (${code})`, adviceOn(code))
@@ -63,8 +72,12 @@ async function certificateAt(host: string, port: number): Promise<PeerCertificat
   }
 }
 
-function namesIn({ subject, subjectaltname }: PeerCertificate): string {
-  if (subjectaltname === undefined) return `${subject?.CN ?? 'nothing'}, and has no subjectAltName`
+function wayToCover(host: string): string {
+  return `Use one with ${isIP(host) ? 'IP' : 'DNS'}:${host} in its subjectAltName (docs/https.md), or correct --public-url`
+}
+
+function namesIn({ CN, subjectaltname }: { CN: string | string[] | undefined; subjectaltname: string | undefined }): string {
+  if (subjectaltname === undefined) return `${CN ?? 'nothing'}, and has no subjectAltName`
   return subjectaltname.replaceAll(/DNS:|IP Address:/g, '')
 }
 

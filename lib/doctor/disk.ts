@@ -35,8 +35,9 @@ export function examineSpace(data: string, free = freeBytes(data)): Finding {
   const of = 'disk'
   const needed = readdirSync(data).reduce((sum, name) => sum + (statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0), 0)
   const says = `${shown(free)} free, the server uses ${shown(needed)}`
-  if (free < 64 * megabyte) return fail(of, says, 'Free some space now: writes are rejected when the disk is full')
-  if (free < needed + 256 * megabyte) return warn(of, says, 'A backup needs space for a copy: free some, or move the data to a larger disk')
+  if (free < 64 * megabyte) return fail(of, says, 'Free some space now, because writes are rejected when the disk is full')
+  if (free < needed + 256 * megabyte)
+    return warn(of, says, 'Free some space for the copy that a backup makes, or move the data to a larger disk')
   return ok(of, says)
 }
 
