@@ -20,7 +20,7 @@ t.test('the phone says who asks and what they get, and lets in the computer whos
   await phone.hold('Hold to link', 'Type all four digits first.')
   await phone.write('Check code', checkCode)
   await shoot(phone, 'ready')
-  const [, left = ''] = /Valid for\s+(\d min)/.exec(await phone.page.locator('.facts').innerText()) ?? []
+  const [, left = ''] = /^Valid for (\d min)/.exec(await phone.page.locator('.bar-t').innerText()) ?? []
   t.equal(left, '4 min', 'and how long the code is good')
   const name = hostname()
   await phone.see(`Link ${name} to your account?`)

@@ -27,9 +27,15 @@ export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(vie
     if (isOver) onView({ type: 'gone' })
   }, [isOver])
   const mayAnswer = owner.isSure || !getsAll
+  // The heading names it then.
+  const isNamed = asker !== undefined && !view.isDevice
   return (
     <div class="screen flow">
-      <FlowBar back={pathOf({ name: 'home' })} icon="x" note={joining.pair.from} />
+      <FlowBar
+        back={pathOf({ name: 'home' })}
+        icon="x"
+        note={joining.pair.valid(endsAt === undefined ? joining.pair.validText : duration(Math.max(0, endsAt - at)))}
+      />
       <div class="scroll">
         <div class="col narrow">
           <div class="link-art" aria-hidden="true">
@@ -44,14 +50,15 @@ export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(vie
             </span>
           </div>
           <h1 tabIndex={-1}>
-            {view.isDevice ? joining.pair.device : asker ? joining.pair.machineNamed(asker.name) : joining.pair.machine}
+            {view.isDevice ? joining.pair.device : isNamed ? joining.pair.machineNamed(asker.name) : joining.pair.machine}
           </h1>
           <dl class="facts">
-            <Fact name={joining.pair.asks} value={asker?.name ?? (view.isDevice ? joining.pair.asksDevice : joining.pair.asksTerminal)} />
+            {!isNamed && (
+              <Fact name={joining.pair.asks} value={asker?.name ?? (view.isDevice ? joining.pair.asksDevice : joining.pair.asksTerminal)} />
+            )}
             {asker && <AboutAsker asker={asker} />}
             <Fact name={joining.pair.gets} value={getsAll ? joining.pair.getsAll : joining.pair.getsV2} isDanger={getsAll} />
             <Fact name={joining.pair.server} value={location.host} />
-            <Fact name={joining.pair.valid} value={endsAt === undefined ? joining.pair.validText : duration(Math.max(0, endsAt - at))} />
           </dl>
           {asker?.about && <p class="hint">{joining.pair.ownWords}</p>}
           {getsAll ? <CanAll /> : <CanAndCannot />}
@@ -99,7 +106,7 @@ function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView)
       onView(answered)
     })
   return (
-    <>
+    <div class="answer">
       {asker && (
         <Field
           label={joining.pair.code}
@@ -114,7 +121,6 @@ function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView)
           isDigits
         />
       )}
-      {refusal !== undefined && <Problem title={joining.pair.refusedTitle} text={refusal} />}
       <HoldButton
         label={joining.pair.hold}
         tapLabel={joining.pair.tap}
@@ -124,7 +130,8 @@ function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView)
         isDanger={getsAll}
         describedBy="pair-risk"
       />
-    </>
+      {refusal !== undefined && <Problem title={joining.pair.refusedTitle} text={refusal} />}
+    </div>
   )
 }
 

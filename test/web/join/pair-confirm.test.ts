@@ -20,3 +20,15 @@ t.test('the rights of a linked computer are not covered by the button that links
     await page.close()
   }
 })
+
+t.test('on a phone, the code field and the button to link are on the screen with everything they decide on', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: sizes.phone })
+  for (const story of ['pair-machine', 'pair-root', 'pair-loopback', 'pair-device', 'pair-no-code']) {
+    await openStory(page, origin, `/?app=${story}`, 'light')
+    const refuse = await page.getByRole('button', { name: 'Reject' }).boundingBox()
+    if (refuse === null) throw new Error('It is shown.')
+    t.ok(refuse.y + refuse.height <= sizes.phone.height, `${story}: the last button ends at ${refuse.y + refuse.height}`)
+  }
+})
