@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { arrival, forgetArrival, go, goOn, isPairingWaiting } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
+import { useFirstStep } from '../keys/first-steps.ts'
 import { askServer } from '../model/account/about.ts'
 import { account } from '../model/account/account.ts'
 import { noteFirstRun } from '../model/account/first-run.ts'
@@ -39,6 +40,7 @@ export function CreateScreen() {
       .catch(() => {})
   }, [])
   const [isAgain] = useState(() => account.peek().type === 'unlinked')
+  const step = useFirstStep(1, !isAgain)
   const says = isAgain ? joining.again : joining.create
 
   const create = () =>
@@ -72,7 +74,7 @@ export function CreateScreen() {
         void create()
       }}
     >
-      <FlowBar back={pathOf({ name: 'welcome' })} note={isAgain ? undefined : joining.create.step(1, 3)} />
+      <FlowBar back={pathOf({ name: 'welcome' })} note={step} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{says.title}</h1>

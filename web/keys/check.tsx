@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { go, route } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
 import { account, noteKeyChecked } from '../model/account/account.ts'
+import { isFirstRun } from '../model/account/first-run.ts'
 import { Problem } from '../ui/banner.tsx'
 import { FlowBar } from '../ui/bar.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -10,6 +11,7 @@ import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { KeyFileField, useKeyFile } from './file-field.tsx'
+import { useFirstStep } from './first-steps.ts'
 import { AfterKey } from './lock-offer.tsx'
 import { useKeyText } from './own-key.ts'
 import { groupsOf, isSameGroup, pickGroups } from './text.ts'
@@ -41,6 +43,7 @@ interface Check {
 /** Three groups, chosen anew each time: anyone who has the key on paper finds them at once. */
 function GroupsCheck({ onRight, onOther }: Check) {
   const key = useKeyText()
+  const step = useFirstStep(2, isFirstRun())
   const [asked] = useState(() => pickGroups(Math.random))
   const [typed, setTyped] = useState<Record<number, string>>({})
   const [wrong, setWrong] = useState<number>()
@@ -55,7 +58,7 @@ function GroupsCheck({ onRight, onOther }: Check) {
   }
   return (
     <form class="screen flow" onSubmit={event => void check(event)}>
-      <FlowBar back={pathOf({ name: 'start-key' })} note={joining.create.step(3, 3)} />
+      <FlowBar back={pathOf({ name: 'start-key' })} note={step} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.check.title}</h1>
@@ -87,6 +90,7 @@ function GroupsCheck({ onRight, onOther }: Check) {
 /** Opens the file as a new device would, and checks whether it contains the key of this account. */
 function FileCheck({ onRight, onOther }: Check) {
   const own = useKeyText()
+  const step = useFirstStep(2, isFirstRun())
   const [isOther, setOther] = useState(false)
   const { isBusy, run } = useBusy()
   const file = useKeyFile(key => {
@@ -101,7 +105,7 @@ function FileCheck({ onRight, onOther }: Check) {
         if (file.isSealed) void run(file.open)
       }}
     >
-      <FlowBar back={pathOf({ name: 'start-key' })} note={joining.create.step(3, 3)} />
+      <FlowBar back={pathOf({ name: 'start-key' })} note={step} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.check.title}</h1>
@@ -137,11 +141,12 @@ function Others({ other, onOther }: { other: string; onOther(): void }) {
 
 function Checked() {
   const [isRead, setRead] = useState(false)
+  const step = useFirstStep(2, isFirstRun())
   useEffect(() => document.querySelector('h1')?.focus(), [route.value])
   if (isRead) return <AfterKey to={{ name: 'scan' }} />
   return (
     <div class="screen flow">
-      <FlowBar back={pathOf({ name: 'home' })} />
+      <FlowBar back={pathOf({ name: 'home' })} note={step} />
       <div class="scroll">
         <div class="col narrow centred">
           <span class="gl gl-done big">

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { go } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
 import { remindOfKeyTomorrow } from '../model/account/account.ts'
+import { isFirstRun } from '../model/account/first-run.ts'
 import { FlowBar } from '../ui/bar.tsx'
 import { Button } from '../ui/button.tsx'
 import { copySecret } from '../ui/copy.ts'
@@ -9,6 +10,7 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
 import { KeyFileSheet } from './file-sheet.tsx'
+import { useFirstStep } from './first-steps.ts'
 import { KeyGroups } from './groups.tsx'
 import { AfterKey } from './lock-offer.tsx'
 import { useIsShown, useKeyText } from './own-key.ts'
@@ -17,6 +19,7 @@ import { AskOwner, useOwner } from './owner-check.tsx'
 /** The one time that the key comes before everything else: write it down, or be reminded later. */
 export function KeyScreen() {
   const owner = useOwner()
+  const step = useFirstStep(2, isFirstRun())
   const [isPutOff, setPutOff] = useState(false)
   const later = async () => {
     await remindOfKeyTomorrow()
@@ -25,7 +28,7 @@ export function KeyScreen() {
   if (isPutOff) return <AfterKey to={{ name: 'home' }} />
   return (
     <div class="screen flow">
-      <FlowBar back={pathOf({ name: 'home' })} note={joining.create.step(2, 3)} />
+      <FlowBar back={pathOf({ name: 'home' })} note={step} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.key.title}</h1>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { canLock, chooseLock, type LockChoice, type LockProblem, lockChoice } from '../core/lock.ts'
+import { chooseLock, type LockChoice, type LockProblem } from '../core/lock.ts'
 import { goOn } from '../core/router.ts'
 import { pathOf, type Route } from '../core/routes.ts'
 import { isFirstRun, noteFirstRun } from '../model/account/first-run.ts'
@@ -11,6 +11,7 @@ import { Choice, ChoiceGroup } from '../ui/choice.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
+import { useFirstStep, willOfferLock } from './first-steps.ts'
 
 /** The step after the key: offers a new account the screen lock, if the device has one, and then leads to `to`. */
 export function AfterKey({ to }: { to: Route }) {
@@ -27,7 +28,7 @@ export function AfterKey({ to }: { to: Route }) {
 }
 
 async function shouldOffer(): Promise<boolean> {
-  return isFirstRun() && lockChoice.peek() === 'off' && (await canLock())
+  return isFirstRun() && (await willOfferLock())
 }
 
 const choices = ['risky', 'after5', 'open'] as const satisfies LockChoice[]
@@ -36,6 +37,7 @@ function LockOffer({ onDone }: { onDone(): void }) {
   const [chosen, choose] = useState<(typeof choices)[number]>('risky')
   const [problem, setProblem] = useState<LockProblem>()
   const { isBusy, run } = useBusy()
+  const step = useFirstStep(3, true)
   useEffect(() => document.querySelector('h1')?.focus(), [])
   const turnOn = () =>
     run(async () => {
@@ -45,7 +47,7 @@ function LockOffer({ onDone }: { onDone(): void }) {
     })
   return (
     <div class="screen flow">
-      <FlowBar back={pathOf({ name: 'home' })} icon="x" />
+      <FlowBar back={pathOf({ name: 'home' })} icon="x" note={step} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.lock.title}</h1>
