@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { arriveWith } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
-import { useProgram } from '../machines/link-command.tsx'
+import { LinkCommand, useProgram } from '../machines/link-command.tsx'
 import { Problem } from '../ui/banner.tsx'
 import { FlowBar } from '../ui/bar.tsx'
 import { feel } from '../ui/behavior/haptics.ts'
@@ -62,6 +62,10 @@ export function ScanScreen() {
           <p class="hint" role="status">
             {note}
           </p>
+          <section class="no-code">
+            <h2>{joining.scan.noCode}</h2>
+            <LinkCommand />
+          </section>
           <Field
             label={joining.scan.paste}
             hint={joining.scan.fieldHint}

@@ -168,6 +168,7 @@ const english = {
     none: 'No camera here',
     noneText: 'Paste the link that the computer shows.',
     starting: 'Starting the camera',
+    noCode: 'No code yet? Run this on the computer:',
     paste: 'Paste a link',
     field: 'Link from the computer',
     fieldHint: 'A long line that begins with https://, http:// or happy://',

@@ -164,6 +164,7 @@ export const joining: JoiningWords = {
     none: '这里没有相机',
     noneText: '请粘贴电脑显示的链接。',
     starting: '正在启动相机',
+    noCode: '还没有二维码？请在电脑上运行：',
     paste: '粘贴链接',
     field: '来自电脑的链接',
     fieldHint: '很长的一行，以 https://、http:// 或 happy:// 开头',
