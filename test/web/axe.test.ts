@@ -1,8 +1,8 @@
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
+import { sampleOf } from '../kit/sample.ts'
 import { bringAxe, seriousOn } from './kit/axe.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
-import { sampleOf } from './kit/story-sample.ts'
 import { serveStories } from './stories/serve.ts'
 
 const looks = [
@@ -14,11 +14,12 @@ t.test('axe finds nothing serious on any screen in any of its states [app-design
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
-  const look = async ({ size, viewport, theme, other }: (typeof looks)[number]) => {
+  const paths = await storyPaths(browser, origin)
+  const look = async ({ size, viewport, theme, other }: (typeof looks)[number], turn: number) => {
     const context = await browser.newContext({ viewport, reducedMotion: 'reduce' })
     await bringAxe(context)
     const page = await context.newPage()
-    const { seed, sample } = sampleOf(await storyPaths(page, origin), 8)
+    const { seed, sample } = sampleOf(paths, 5, { turn })
     for (const path of sample) {
       await openStory(page, origin, path, theme)
       t.same(await seriousOn(page), [], `${path}, ${size}, ${theme}, AFIELD_SEED=${seed}`)

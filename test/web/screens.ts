@@ -47,7 +47,7 @@ async function drawAll(browser: Browser, size: string): Promise<void> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
   watch(page)
-  const paths = await storyPaths(page, origin)
+  const paths = await storyPaths(browser, origin)
   for (const path of paths.filter(each => positionals.length === 0 || positionals.includes(nameOf(each)))) {
     for (const theme of values.theme.split(',')) {
       await openStory(page, origin, `${path}&framed&language=${values.language}`, theme).catch(noteProblem)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
+import { sampleOf } from '../kit/sample.ts'
 import { lookForSmall } from './kit/look-for-small.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
-import { sampleOf } from './kit/story-sample.ts'
 import { serveStories } from './stories/serve.ts'
 
 const sizes = { 'a phone': [390, 844], 'a tablet': [1280, 800] } as const
@@ -11,10 +11,11 @@ t.test('every press target is at least 44 px in each direction [app-design §12]
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
-  for (const [where, [width, height]] of Object.entries(sizes)) {
+  const paths = await storyPaths(browser, origin)
+  for (const [turn, [where, [width, height]]] of Object.entries(sizes).entries()) {
     const context = await browser.newContext({ viewport: { width, height }, hasTouch: true, isMobile: true, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    const { seed, sample } = sampleOf(await storyPaths(page, origin), 16)
+    const { seed, sample } = sampleOf(paths, 8, { turn })
     for (const path of sample) {
       await openStory(page, origin, path, 'light')
       t.same(await page.evaluate(lookForSmall), [], `${path}, ${where}, AFIELD_SEED=${seed}`)

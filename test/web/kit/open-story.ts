@@ -1,13 +1,16 @@
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 /** The addresses of all stories, of sessions and of the whole app; without a name, these pages list them. */
-export async function storyPaths(page: Page, origin: string): Promise<string[]> {
+export async function storyPaths(browser: Browser, origin: string): Promise<string[]> {
+  const page = await browser.newPage()
   const named = async (kind: 'story' | 'app') => {
     await page.goto(`${origin}/?${kind}=`)
     const names = (await page.locator('body').innerText()).trim().split(/\s+/)
     return names.map(name => `/?${kind}=${name}`)
   }
-  return [...(await named('app')), ...(await named('story'))]
+  const paths = [...(await named('app')), ...(await named('story'))]
+  await page.close()
+  return paths
 }
 
 /** Opens a story and waits until it is fully rendered. */
