@@ -1,5 +1,7 @@
 export type { Bus, BusEvent, Topic } from './bus/bus.ts'
+export { busEvent } from './bus/events.ts'
 export { openBus } from './bus/open.ts'
+export { referenceTo } from './bus/reference.ts'
 export { CannotStart } from './exit.ts'
 export type { GivenOptions, ServerOptions } from './options.ts'
 export type { Applicant, DecideSignup, SignupDecision } from './server/actions/account/signup-policies.ts'

@@ -1,6 +1,6 @@
 import type { RpcParams } from '../protocol/wire/events.ts'
 import type { CallFailure } from '../protocol/wire/failures.ts'
-import type { AccountId, ArtifactId, ConnectionId, DeviceId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, ArtifactId, ConnectionId, DeviceId, KvKey, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { NoticeKind, PushKind, RingKind } from '../protocol/wire/notifications.ts'
 import type { ArtifactRow, SealedCell } from '../store/artifacts.ts'
 import type { KvChange } from '../store/kv.ts'
@@ -24,6 +24,16 @@ export type Change =
   | { type: 'messages-added'; session: SessionId; messages: Message[] }
   | { type: 'receipts-marked'; session: SessionId; deliveredSeq: number; readSeq: number }
 
+/** The same changes by reference: what is too large for a bus is read from the store where it is needed. */
+export type StoredChange =
+  | { type: 'session-opened'; session: SessionId }
+  | { type: 'machine-opened'; machine: MachineId }
+  | { type: 'artifact-opened'; artifact: ArtifactId }
+  | { type: 'artifact-written'; artifact: ArtifactId; parts: ('header' | 'body')[] }
+  | { type: 'kv-written'; keys: { key: KvKey; version: number }[] }
+  | { type: 'cell-written'; cell: CellRef }
+  | { type: 'messages-added'; session: SessionId; first: number; last: number }
+
 /** Current state that is not stored. */
 export type Signal =
   | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
@@ -35,8 +45,10 @@ export type Signal =
   | { type: 'pairing-fetched-twice'; at: number }
 
 export type BusEvent =
-  | { type: 'change'; clock: number; at: number; skip: ConnectionId | undefined; audience: Audience; change: Change }
-  | { type: 'signal'; audience: Audience; skip: ConnectionId | undefined; signal: Signal }
+  | { type: 'change'; clock: number; at: number; skip?: ConnectionId | undefined; audience: Audience; change: Change }
+  /** In place of a change that is too large for the bus. */
+  | { type: 'large-change'; clock: number; at: number; skip?: ConnectionId | undefined; audience: Audience; stored: StoredChange }
+  | { type: 'signal'; audience: Audience; skip?: ConnectionId | undefined; signal: Signal }
   | { type: 'token-revoked'; token: TokenId }
   /**
    * A connection registered for a method at this stamp: registrations with a lower stamp are over, and
@@ -47,15 +59,21 @@ export type BusEvent =
       type: 'call'
       id: string
       replyTo: Topic
-      from: ConnectionId | undefined
+      from?: ConnectionId | undefined
       by?: DeviceId | undefined
       method: string
-      params: RpcParams
+      params?: RpcParams
     }
-  /** The callee has the call; from now on only its answer or its end can follow. */
-  | { type: 'call-taken'; id: string }
+  /** A callee of the instance has the call; from now on only its answer or its end can follow. */
+  | { type: 'call-taken'; id: string; instance: string }
   | { type: 'call-dropped'; id: string }
   | { type: 'call-answered'; id: string; result: { ok: true; value: Sealed } | { ok: false; why: CallFailure } }
+  /** Asks whether another instance has a connection of the row's own process, or an app in use; only one that has answers. */
+  | { type: 'present-asked'; id: string; replyTo: Topic; of: 'watching-app' | RowRef }
+  | { type: 'present'; id: string }
+  /** Asks an instance whether it still runs. */
+  | { type: 'instance-asked'; replyTo: Topic }
+  | { type: 'instance-here'; instance: string }
 
 /** Everything about one account uses its topic; each instance has another one for replies. */
 export function accountTopic(account: AccountId): Topic {
@@ -67,14 +85,30 @@ export function instanceTopic(instance: string): Topic {
 /** Received by every instance, whether or not it has connections of the account. */
 export const revocationTopic = 'revocations' as Topic
 
-/** At most once; ordered per publisher and topic; the publisher's own instance gets its events too. */
+/**
+ * Connects the instances of a server. Each event is delivered at most once, and in order per publisher and topic. The
+ * publisher's own instance gets its events too, whole, even when the others cannot be reached.
+ */
 export interface Bus {
-  /** Never rejects and never waits; connections of this instance get the frame before it returns. */
+  /** Whether there may be other instances. If not, nobody waits for their answers. */
+  readonly isShared: boolean
+  /**
+   * Never throws and never waits; connections of this instance get the frame before it returns. What is too large for the
+   * others reaches them as its reference (`referenceTo`) or is read by the bus itself, in order with what follows; a signal
+   * that is too large does not reach them.
+   */
   publish(topic: Topic, event: BusEvent): void
   /**
-   * Once resolved, nothing published later is missed while the bus is connected. A rejection leaves
-   * nothing behind: the connection that asked is told to reconnect, and tries again then.
+   * Once resolved, nothing published later is missed while the bus is connected, or `onLost` says so. A rejection leaves
+   * nothing behind: the connection that asked is told to reconnect, and tries again then. While the bus is disconnected this
+   * resolves, since the topic still connects the clients of this instance.
    */
   subscribe(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>>
+  /**
+   * Calls the listener when events of other instances may not have arrived, once everything published from then on arrives
+   * again: those of one topic, or, without a topic, of any. Clients that need them reconnect and read what they missed. Without
+   * this call they would never learn of it. The returned function removes the listener.
+   */
+  onLost(listener: (topic: Topic | undefined) => void): () => void
   close(): Promise<void>
 }

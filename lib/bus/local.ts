@@ -2,11 +2,12 @@ import type { Bus, BusEvent, Topic } from './bus.ts'
 
 type Listener = (event: BusEvent) => void
 
-/** The bus of a single instance: an event has reached every listener before `publish` returns. */
+/** The bus of a single instance: an event has reached every listener before `publish` returns, so none is ever lost. */
 export function openLocalBus({ onError }: { onError: (error: unknown) => void }): Bus {
   const listenersByTopic = new Map<Topic, Set<Listener>>()
 
   return {
+    isShared: false,
     publish(topic, event) {
       for (const listener of listenersByTopic.get(topic) ?? []) {
         try {
@@ -24,6 +25,7 @@ export function openLocalBus({ onError }: { onError: (error: unknown) => void })
         if (listeners.size === 0 && listenersByTopic.get(topic) === listeners) listenersByTopic.delete(topic)
       }
     },
+    onLost: () => () => {},
     async close() {
       listenersByTopic.clear()
     }

@@ -218,10 +218,13 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
     const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(publicAddress))
-    const hub = await Hub.open({ bus, store, clock, onError }, instance)
+    const hub = await Hub.open({ bus, store, clock, newId, onError }, instance)
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
-    const presence = new Presence({ store, bus, now, time, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
+    const presence = new Presence(
+      { store, bus, now, time, clock, isElsewhere: (account, row) => hub.isElsewhere(account, row), onDropped },
+      { idleAfterMs: options.idleAfterMs }
+    )
     closers.add(() => presence.close())
     const leftoverSweep = new LeftoverSweep({ store, time, clock, mayRemove, onError })
     closers.add(() => leftoverSweep.close())

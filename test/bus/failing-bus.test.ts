@@ -10,10 +10,16 @@ busContract(
   t,
   t => {
     const bus = failingBus()
-    return async (on = { onError: error => t.fail(String(error)) }) => {
-      const end = bus.open(on)
-      t.teardown(() => end.close())
-      return end
+    return {
+      async open(on = { onError: error => t.fail(String(error)) }) {
+        const end = bus.open(on)
+        t.teardown(() => end.close())
+        return end
+      },
+      async cut() {
+        setImmediate(bus.lose)
+      },
+      send: async (topic, content) => bus.send(topic, content)
     }
   },
   { instances: 'many' }
@@ -41,8 +47,28 @@ t.test('delayed events reach other instances late and in order, and this one at 
   await there.subscribe(topic, told => heard.push(`there ${told.type}`))
   bus.hold()
   here.publish(topic, event)
-  here.publish(topic, { type: 'call-taken', id: '1' })
+  here.publish(topic, { type: 'call-taken', id: '1', instance: 'i' })
   t.same(heard.splice(0), ['here call-dropped', 'here call-taken'])
   bus.release()
   t.same(heard, ['there call-dropped', 'there call-taken'])
+})
+
+t.test('events between instances are dropped, repeated and reordered as a test says, and losses are said', async t => {
+  const bus = failingBus()
+  const [here, there] = [bus.open({ onError: error => t.error(error) }), bus.open({ onError: error => t.error(error) })]
+  const heard: BusEvent[] = []
+  await there.subscribe(topic, told => heard.push(told))
+  const publish = (id: string) => here.publish(topic, { type: 'call-dropped', id })
+  const ids = () => heard.splice(0).map(told => ('id' in told ? told.id : told.type))
+  bus.fates.push('dropped', 'repeated')
+  for (const id of ['1', '2', '3']) publish(id)
+  t.same(ids(), ['2', '2', '3'])
+  bus.hold()
+  for (const id of ['4', '5']) publish(id)
+  bus.release('last first')
+  t.same(ids(), ['5', '4'])
+  const lost: unknown[] = []
+  there.onLost(topic => lost.push(topic))
+  bus.lose(topic)
+  t.same(lost, [topic])
 })

@@ -4,11 +4,12 @@ import { busContract } from './contract.ts'
 
 busContract(
   t,
-  t =>
-    async (on = { onError: error => t.fail(String(error)) }) => {
+  t => ({
+    async open(on = { onError: error => t.fail(String(error)) }) {
       const bus = openLocalBus(on)
       t.teardown(() => bus.close())
       return bus
-    },
+    }
+  }),
   { instances: 'one' }
 )

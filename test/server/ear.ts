@@ -1,16 +1,28 @@
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
 import type { CloseReason, Connection } from '../../lib/server/hub/connection.ts'
+import type { Frame } from '../../lib/server/hub/frames.ts'
+import type { StoredRows } from '../../lib/server/hub/stored-change.ts'
 import type { Untyped } from '../kit/person.ts'
 
 export const account = v.parse(ids.accountId, 'ada')
+
+/** What a hub reads where nothing is stored. */
+export const emptyStore: StoredRows = {
+  readMessages: async () => 'missing',
+  findSession: async () => 'missing',
+  findMachine: async () => 'missing',
+  findArtifact: async () => 'missing',
+  readKv: async () => [],
+  readSettings: async () => ({ version: 0, value: null })
+}
 
 /** A connection as the hub sees one, which keeps what it was sent. */
 export class Ear implements Connection {
   readonly id: Connection['id']
   readonly account = account
   readonly token = v.parse(ids.tokenId, 't')
-  readonly scope: Connection['scope'] = 'app'
+  scope: Connection['scope'] = 'app'
   readonly isPresent = true
   readsAfieldEvents = true
   watchedUntil = Number.NEGATIVE_INFINITY
@@ -26,9 +38,9 @@ export class Ear implements Connection {
     this.id = v.parse(ids.connectionId, id)
   }
 
-  send(frame: string): void {
+  send(frame: Frame): void {
     if (this.closedFor !== undefined) return
-    const [name, body] = JSON.parse(frame.slice(2))
+    const [name, body] = JSON.parse((typeof frame === 'string' ? frame : frame.bytes.toString()).slice(2))
     this.frames.push(body)
     this.#names.push(name)
     this.#wake()

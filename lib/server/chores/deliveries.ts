@@ -32,7 +32,7 @@ interface DeliveriesDeps {
   store: Pick<NoticeStore, 'claimDeliveries' | 'endDeliveries' | 'nextDelivery' | 'forgetNotices'>
   providers: readonly PushProvider[]
   /** Whether an app of the account is in use. */
-  isWatched(account: AccountId): boolean
+  isWatched(account: AccountId): Promise<boolean>
   clock: Clock
   now: () => number
   time: () => number
@@ -198,7 +198,7 @@ class Lane {
   }
 
   async #attempt(batch: readonly DueDelivery[]): Promise<void> {
-    const watched = this.#watched(batch)
+    const watched = await this.#watched(batch)
     const keys = new Set(watched.map(({ key }) => key))
     const results = [...watched, ...(await this.#send(batch.filter(({ key }) => !keys.has(key))))]
     await this.#deps.store.endDeliveries(results, this.#clears)
@@ -210,11 +210,13 @@ class Lane {
   }
 
   /** While an app is in use, notices that would only disturb need no request. */
-  #watched(batch: readonly DueDelivery[]): DeliveryResult[] {
-    const at = this.#deps.now()
-    return batch
-      .filter(({ what, unlessWatched, account }) => what === 'show' && unlessWatched && this.#deps.isWatched(account))
-      .map(({ key }) => ({ key, outcome: 'watched', reason: null, at }))
+  async #watched(batch: readonly DueDelivery[]): Promise<DeliveryResult[]> {
+    const asked = batch.filter(({ what, unlessWatched }) => what === 'show' && unlessWatched)
+    const answers = new Map([...new Set(asked.map(({ account }) => account))].map(account => [account, this.#deps.isWatched(account)]))
+    const results: DeliveryResult[] = []
+    for (const { key, account } of asked)
+      if (await answers.get(account)) results.push({ key, outcome: 'watched', reason: null, at: this.#deps.now() })
+    return results
   }
 
   async #send(batch: readonly DueDelivery[]): Promise<DeliveryResult[]> {

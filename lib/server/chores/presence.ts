@@ -43,6 +43,8 @@ interface Life {
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
 
 type PresenceDeps = Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
+  /** Whether the row's own process is connected to another instance. */
+  isElsewhere: (account: AccountId, row: RowRef) => Promise<boolean>
   /**
    * The computer of a working agent went offline and did not return; one notice for all that an account
    * loses at a time.
@@ -124,7 +126,7 @@ export class Presence {
   async machineLeft(account: AccountId, row: RowRef): Promise<void> {
     const since = this.#deps.clock.now()
     const life = await this.#lifeOf(account, row)
-    if (life) await this.#markInactive(account, row, life, { at: this.#deps.now(), since })
+    if (life && !(await this.#deps.isElsewhere(account, row))) await this.#markInactive(account, row, life, { at: this.#deps.now(), since })
   }
 
   /** The last connection of a session closed. It may only have lost its network, so it gets time to reconnect. */
@@ -133,7 +135,8 @@ export class Presence {
     const at = this.#deps.now()
     this.#later(this.#idleAfterMs, async () => {
       const life = this.#lives.get(keyOf(account, row))
-      if (life && !life.ended) await this.#markInactive(account, row, life, { at, since: leftAt })
+      if (!life || life.ended || (await this.#deps.isElsewhere(account, row))) return
+      if (!life.ended) await this.#markInactive(account, row, life, { at, since: leftAt })
     })
     this.#later(droppedAfterMs, () => this.#tellDropped(account, row, { at, leftAt }))
   }

@@ -38,11 +38,13 @@ interface Callee {
 export function createCalleeRegistry({
   bus,
   topic,
+  instance,
   clock,
   answerDeadlines
 }: {
   bus: Bus
   topic: Topic
+  instance: string
   clock: Pick<Clock, 'now'>
   answerDeadlines: Deadlines
 }): CalleeRegistry {
@@ -90,7 +92,7 @@ export function createCalleeRegistry({
     if (!callee || openCalls.has(call.id) || endedCalls.has(call.id)) return
     // Its parameters are not retained here while the callee works.
     const { id, replyTo, from } = call
-    bus.publish(replyTo, { type: 'call-taken', id })
+    bus.publish(replyTo, { type: 'call-taken', id, instance })
     if (callee.id === from) return answer(replyTo, id, failed('same-connection'))
 
     const onLimit = () => end(failed('timed-out'))

@@ -1,24 +1,39 @@
 import type { Clock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { Deadlines } from '../../async/deadlines.ts'
-import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revocationTopic } from '../../bus/bus.ts'
+import {
+  type Audience,
+  accountTopic,
+  type Bus,
+  type BusEvent,
+  type Change,
+  instanceTopic,
+  revocationTopic,
+  type Topic
+} from '../../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
-import type { Store } from '../../store/store.ts'
 import { Budget, type Share } from '../budget.ts'
 import { answerWithinMs, type CalleeRegistry, createCalleeRegistry } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from './frames.ts'
+import { OtherInstances } from './other-instances.ts'
+import { readChange, type StoredRows } from './stored-change.ts'
 
-/** Of changes queued behind missing messages, in total; half of it for one account. */
+/** Of changes queued behind what is read from the store, in total; half of it for one account. */
 const mostQueuedBytes = 128 * 1024 * 1024
 /** A bus that takes longer than this to subscribe has failed. */
 const subscribeWithinMs = 10_000
 
+/** After lost events, connections close over a time that grows with their number, so that not all reconnect at once. */
+const msPerConnection = 2
+const longestSpreadMs = 10_000
+
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
+type LargeChange = Extract<BusEvent, { type: 'large-change' }>
 
 interface QueuedChange {
-  event: ChangeEvent
+  event: ChangeEvent | LargeChange
   share: Share
 }
 
@@ -32,14 +47,21 @@ interface LiveAccount {
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
-  /** Changes that arrived while missing messages before them are read; undefined if none are missing. */
+  /** Changes that arrived while something before them is read from the store; undefined if nothing is. */
   queued: QueuedChange[] | undefined
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
   readonly ready: Promise<unknown>
 }
 
-type HubDeps = { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
+interface HubDeps {
+  bus: Bus
+  store: StoredRows
+  clock: Clock
+  newId: () => string
+  random?: () => number
+  onError: (error: unknown) => void
+}
 
 /**
  * The live connections of this instance. Sends each the frames that it may see, in order and never
@@ -50,23 +72,32 @@ export class Hub {
   readonly #answerDeadlines: Deadlines
   readonly #deps: HubDeps
   readonly #accounts = new Map<AccountId, LiveAccount>()
-  /** Of the changes queued behind missing messages. */
+  /** Of the queued changes. */
   readonly #memory = new Budget(mostQueuedBytes)
   readonly #updateIdPrefix: string
   #updatesMade = 0
   framesSent = 0
   gapsFilled = 0
+  readonly #instance: string
+  readonly #others: OtherInstances
+  /** Connections that will be closed, because events for them may have been lost. */
+  readonly #leaving = new Map<Connection, () => void>()
   #leaveRevocations: (() => Promise<void>) | undefined
+  #stopHearingLosses = () => {}
 
   private constructor(deps: HubDeps, instance: string) {
     this.#deps = deps
+    this.#instance = instance
+    this.#others = new OtherInstances(deps, instance)
     this.#answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
     this.#updateIdPrefix = instance.slice(0, 6)
   }
 
-  /** Resolves once it is subscribed to ended tokens; rejects if the bus fails that. */
+  /** Resolves once it is subscribed to ended tokens and to answers of others; rejects if the bus fails that. */
   static async open(deps: HubDeps, instance: string): Promise<Hub> {
     const hub = new Hub(deps, instance)
+    await hub.#others.open()
+    hub.#stopHearingLosses = deps.bus.onLost(topic => hub.#lose(topic))
     hub.#leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
       if (event.type !== 'token-revoked') return
       for (const connection of hub.#all()) if (connection.token === event.token) connection.close('auth-revoked')
@@ -90,6 +121,8 @@ export class Hub {
   }
 
   detach(connection: Connection): void {
+    this.#leaving.get(connection)?.()
+    this.#leaving.delete(connection)
     const live = this.#accounts.get(connection.account)
     if (!live?.connections.delete(connection)) return
     live.callees.drop(connection)
@@ -117,8 +150,17 @@ export class Hub {
     return size
   }
 
-  /** Whether an app of the account is in use; an app that does not report counts as not in use. */
-  isWatched(account: AccountId): boolean {
+  /** Whether a process of the row itself is connected to another instance. */
+  async isElsewhere(account: AccountId, row: RowRef): Promise<boolean> {
+    return this.#others.has(account, row)
+  }
+
+  /** Whether an app of the account is in use, at any instance; an app that does not report counts as not in use. */
+  async isWatched(account: AccountId): Promise<boolean> {
+    return this.#isWatchedHere(account) || this.#others.has(account, 'watching-app')
+  }
+
+  #isWatchedHere(account: AccountId): boolean {
     const now = this.#deps.clock.now()
     for (const { scope, watchedUntil } of this.#accounts.get(account)?.connections ?? [])
       if (scope === 'app' && now < watchedUntil) return true
@@ -138,7 +180,11 @@ export class Hub {
 
   async close(): Promise<void> {
     this.closeConnections()
+    this.#stopHearingLosses()
+    for (const cancel of this.#leaving.values()) cancel()
+    this.#leaving.clear()
     this.#answerDeadlines.close()
+    await this.#others.close()
     await this.#leaveRevocations?.()
   }
 
@@ -155,7 +201,7 @@ export class Hub {
       id: account,
       connections: new Set(),
       connecting: 0,
-      callees: createCalleeRegistry({ bus, topic, clock, answerDeadlines: this.#answerDeadlines }),
+      callees: createCalleeRegistry({ bus, topic, instance: this.#instance, clock, answerDeadlines: this.#answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       queued: undefined,
@@ -178,6 +224,22 @@ export class Hub {
     )
   }
 
+  /** Events for these connections may have been lost: their clients reconnect and read what they missed. */
+  #lose(topic: Topic | undefined): void {
+    const affected = [...this.#accounts.values()].filter(({ id }) => topic === undefined || accountTopic(id) === topic)
+    const connections = affected.flatMap(live => [...live.connections])
+    const spreadMs = Math.min(longestSpreadMs, connections.length * msPerConnection)
+    const { clock, random = Math.random } = this.#deps
+    for (const connection of connections) {
+      if (this.#leaving.has(connection)) continue
+      const cancel = clock.after(random() * spreadMs, () => {
+        this.#leaving.delete(connection)
+        connection.close('try-again')
+      })
+      this.#leaving.set(connection, cancel)
+    }
+  }
+
   /** An event that fails may have reached only some connections: all of the account reconnect and read what they missed. */
   #hear(live: LiveAccount, event: BusEvent): void {
     try {
@@ -191,8 +253,10 @@ export class Hub {
   #handle(live: LiveAccount, event: BusEvent): void {
     switch (event.type) {
       case 'change':
+      case 'large-change':
         if (live.queued) this.#enqueue(live, live.queued, event)
-        else this.#handleChange(live, event)
+        else if (event.type === 'change') this.#handleChange(live, event)
+        else this.#readThenHandle(live, event)
         return
       case 'signal':
         this.#sendSignal(live, event)
@@ -202,9 +266,15 @@ export class Hub {
       case 'call-dropped':
         live.callees.hear(event)
         return
+      case 'present-asked':
+        this.#answerPresent(live.id, event)
+        return
       case 'token-revoked':
       case 'call-taken':
       case 'call-answered':
+      case 'present':
+      case 'instance-asked':
+      case 'instance-here':
         return
     }
   }
@@ -233,9 +303,9 @@ export class Hub {
   }
 
   /** If too much is queued already, the queue is dropped, and the connections of the account reconnect and read the changes. */
-  #enqueue(live: LiveAccount, queue: QueuedChange[], event: ChangeEvent): void {
+  #enqueue(live: LiveAccount, queue: QueuedChange[], event: ChangeEvent | LargeChange): void {
     const share = this.#memory.share(live.id)
-    if (share.take(lengthOf(event.change))) {
+    if (share.take(event.type === 'change' ? lengthOf(event.change) : 0)) {
       queue.push({ event, share })
       return
     }
@@ -243,25 +313,40 @@ export class Hub {
     reconnectAll(live)
   }
 
-  // Events of other instances may overtake each other; the store has what is missing in between. Until it
-  // is read, later changes wait.
+  // Events of other instances may overtake each other; the store has what is missing in between.
   #catchUp(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
-    live.queued = []
-    this.#enqueue(live, live.queued, event)
     this.gapsFilled += 1
-    this.#sendMissing(live, event, session, sent, first)
-      .catch(error => {
-        this.#deps.onError(error)
-        // Without the missing messages later ones must not be sent.
-        reconnectAll(live)
-      })
-      .finally(() => {
-        live.sentSeq.set(session, first - 1)
-        const queue = live.queued ?? []
-        live.queued = undefined
-        for (const { share } of queue) share.giveBack()
-        for (const { event: next } of queue) this.#hear(live, next)
-      })
+    const read = async () => {
+      await this.#sendMissing(live, event, session, sent, first).finally(() => live.sentSeq.set(session, first - 1))
+      return undefined
+    }
+    this.#enqueue(live, this.#queueWhile(live, read), event)
+  }
+
+  #readThenHandle(live: LiveAccount, { stored, type: _, ...rest }: LargeChange): void {
+    const read = async (): Promise<ChangeEvent | undefined> => {
+      const change = await readChange(this.#deps.store, live.id, stored)
+      return change && { ...rest, type: 'change', change }
+    }
+    this.#queueWhile(live, read)
+  }
+
+  /** Later changes wait until something is read, and come after it; if it cannot be read, they must not be sent. */
+  #queueWhile(live: LiveAccount, read: () => Promise<ChangeEvent | undefined>): QueuedChange[] {
+    const queued: QueuedChange[] = []
+    live.queued = queued
+    const finish = (first: ChangeEvent | undefined) => {
+      live.queued = undefined
+      for (const { share } of queued) share.giveBack()
+      if (first) this.#hear(live, first)
+      for (const { event } of queued) this.#hear(live, event)
+    }
+    read().then(finish, error => {
+      this.#deps.onError(error)
+      reconnectAll(live)
+      finish(undefined)
+    })
+    return queued
   }
 
   async #sendMissing(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
@@ -279,6 +364,12 @@ export class Hub {
     for (const { frame, appsOnly, isAfieldOnly } of updateFrames(event, live.id, () => this.#nextUpdateId())) {
       this.#send(live, frame, appsOnly ? 'apps' : event.audience, event.skip, isAfieldOnly ? readsAfieldEvents : anyone)
     }
+  }
+
+  #answerPresent(account: AccountId, { id, replyTo, of }: Extract<BusEvent, { type: 'present-asked' }>): void {
+    if (replyTo === instanceTopic(this.#instance)) return
+    const isPresent = of === 'watching-app' ? this.#isWatchedHere(account) : this.hasOwn(account, of)
+    if (isPresent) this.#deps.bus.publish(replyTo, { type: 'present', id })
   }
 
   #sendSignal(live: LiveAccount, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {

@@ -192,7 +192,7 @@ t.test('a machine that reconnects before its disconnect was stored stays active'
   await bus.subscribe(accountTopic(account), event => {
     if (event.type === 'signal' && event.signal.type === 'presence') told.push(event.signal.active)
   })
-  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1 })
+  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now, isElsewhere: async () => false }, { idleAfterMs: 1 })
   t.teardown(() => presence.close())
   const row: RowRef = { of: 'machine', id: v.parse(machineId, 'laptop') }
   const left = presence.machineLeft(account, row)
@@ -204,6 +204,35 @@ t.test('a machine that reconnects before its disconnect was stored stays active'
   t.same(told, [true])
   t.same(marks, [false, true], 'and that is what was stored last')
 })
+
+for (const kind of ['machine', 'session'] as const)
+  t.test(`a ${kind} whose process reconnected to another instance stays active [M1]`, async t => {
+    const clock = manualClock()
+    const marks: boolean[] = []
+    const store = {
+      findMachine: async () => ({ id: 'laptop', activeAt: 0 }),
+      findSession: async () => ({ id: 's', activeAt: 0, active: true }),
+      markActive: async (rows: Parameters<Store['markActive']>[0]) => void marks.push(...rows.map(({ active }) => active))
+    } as unknown as Store
+    const bus = openLocalBus({ onError: error => t.error(error) })
+    const account = v.parse(accountId, 'ada')
+    const caller = { account } as unknown as Caller
+    const row: RowRef = kind === 'machine' ? { of: kind, id: v.parse(machineId, 'laptop') } : { of: kind, id: v.parse(sessionId, 's') }
+    for (const isElsewhere of [true, false]) {
+      const deps = { store, bus, clock, now: clock.now, time: clock.now, isElsewhere: async () => isElsewhere }
+      const presence = new Presence(deps, { idleAfterMs: 1 })
+      await presence.alive(caller, row, { time: 0, thinking: false })
+      clock.advance(1)
+      if (row.of === 'machine') await presence.machineLeft(account, row)
+      else presence.sessionLeft(account, row)
+      clock.advance(1)
+      while (!isElsewhere && marks.length === 0) await new Promise(setImmediate)
+      await new Promise(setImmediate)
+      t.same(marks, isElsewhere ? [] : [false])
+      await presence.close()
+      marks.length = 0
+    }
+  })
 
 t.test('activity with a lagging clock is not dated before the last end, so that devices accept it [C2]', async t => {
   const { pass, ada, app, process, session, now } = await startWorld(t)
@@ -374,7 +403,10 @@ t.test('the most recent ones are remembered, up to the limit', async t => {
     markActive: async () => {}
   } as unknown as Store
   const bus = openLocalBus({ onError: error => t.error(error) })
-  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
+  const presence = new Presence(
+    { store, bus, clock, now: clock.now, time: clock.now, isElsewhere: async () => false },
+    { idleAfterMs: 1, mostRemembered: 2 }
+  )
   t.teardown(() => presence.close())
   const caller = { account: v.parse(accountId, 'ada') } as unknown as Caller
   const beat = (id: string) => presence.alive(caller, { of: 'session', id: v.parse(sessionId, id) }, { time: 0, thinking: false })

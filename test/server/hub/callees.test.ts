@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { accountTopic, type BusEvent, instanceTopic } from '../../../lib/bus/bus.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
@@ -5,7 +6,7 @@ import * as v from '../../../lib/schema.ts'
 import { Hub } from '../../../lib/server/hub/hub.ts'
 import { failingBus } from '../../bus/failing-bus.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
-import { account, Ear } from '../ear.ts'
+import { account, Ear, emptyStore } from '../ear.ts'
 
 const topic = accountTopic(account)
 const method = 's:abort'
@@ -19,7 +20,7 @@ async function openInstances(t: Test, count: number) {
     Array.from({ length: count }, async (_, at) => {
       const clock = manualClock()
       const end = bus.open({ onError })
-      const hub = await Hub.open({ bus: end, store: { readMessages: async () => 'missing' }, clock, onError }, `instance${at}`)
+      const hub = await Hub.open({ bus: end, store: emptyStore, clock, newId: randomUUID, onError }, `instance${at}`)
       t.teardown(() => hub.close())
       return { hub, clock, end }
     })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
@@ -7,7 +8,7 @@ import { Hub } from '../../../lib/server/hub/hub.ts'
 import type { Message, Page } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
-import { account, Ear } from '../ear.ts'
+import { account, Ear, emptyStore } from '../ear.ts'
 
 const session = v.parse(ids.sessionId, 's')
 const topic = accountTopic(account)
@@ -43,7 +44,10 @@ async function openWorld(t: Test): Promise<World> {
       more: after + count < stored.upTo
     }
   }
-  const hub = await Hub.open({ bus, store: { readMessages }, clock: manualClock(), onError: error => errors.push(error) }, 'instance')
+  const hub = await Hub.open(
+    { bus, store: { ...emptyStore, readMessages }, clock: manualClock(), newId: randomUUID, onError: error => errors.push(error) },
+    'instance'
+  )
   t.teardown(() => hub.close())
 
   const publish: World['publish'] = (change, more = {}) =>
@@ -223,7 +227,7 @@ t.test('a call delivered twice while in progress runs once [R5]', async t => {
   t.same(callee.asked, [{ method: 's:abort', params: 'x' }])
   callee.answer('done')
   t.same(replies, [
-    { type: 'call-taken', id: '1' },
+    { type: 'call-taken', id: '1', instance: 'instance' },
     { type: 'call-answered', id: '1', result: { ok: true, value: 'done' } }
   ])
 })

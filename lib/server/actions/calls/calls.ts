@@ -1,5 +1,5 @@
 import { Deadlines } from '../../../async/deadlines.ts'
-import { accountTopic, type BusEvent, instanceTopic } from '../../../bus/bus.ts'
+import { accountTopic, type BusEvent, instanceTopic, type Topic } from '../../../bus/bus.ts'
 import type { RpcParams } from '../../../protocol/wire/events.ts'
 import type { CallFailure } from '../../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../../protocol/wire/ids.ts'
@@ -9,6 +9,7 @@ import { Seats } from '../../limits.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import { CallQueue, mostCallsInFlight } from './call-queue.ts'
 import { CalleeArrivals } from './callee-arrivals.ts'
+import { CalleeInstances } from './callee-instances.ts'
 
 /** How long a call waits for its method to be registered: the gap of a reconnect. */
 const graceMs = 15_000
@@ -37,9 +38,11 @@ export interface Calls {
 type Ask = Parameters<Calls['call']>[1]
 
 interface Waiting {
-  taken: boolean
+  readonly topic: Topic
+  /** The instance whose callee has the call. */
+  takenBy: string | undefined
   /** A callee has accepted the call: its parameters are no longer needed. */
-  onTaken(): void
+  onTaken(instance: string): void
   settle(result: CallResult): void
 }
 
@@ -70,15 +73,20 @@ export async function createCalls(
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
   let isEnding = false
   let cancelLast = () => {}
+  const instances = new CalleeInstances(bus, clock, instance)
   const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
+  // The call, or that it was taken or answered, may be among what was lost. It may have run, so it is not asked again.
+  const stopHearingLosses = bus.onLost(lost => {
+    for (const { topic, takenBy, settle } of waitingById.values())
+      if (takenBy !== instance && (lost === undefined || lost === topic || lost === replyTo)) settle({ ok: false, why: 'callee-gone' })
+  })
 
   function settle(event: BusEvent) {
     if (event.type === 'call-taken') {
       const waiting = waitingById.get(event.id)
-      if (!waiting) return
-      waiting.taken = true
-      waiting.onTaken()
+      if (waiting && waiting.takenBy === undefined) waiting.onTaken(event.instance)
     }
+    instances.hear(event)
     if (event.type === 'call-answered') waitingById.get(event.id)?.settle(event.result)
   }
 
@@ -124,22 +132,29 @@ export async function createCalls(
       bus.publish(topic, { type: 'call', id, replyTo, from, by, method, params: asked.params })
     }
     const askFirst = () => !isAsked && ask()
-    const waiting: Waiting = { taken: false, onTaken: letGo, settle: resolve }
+    let stopWatching = () => {}
+    const onTaken = (by: string) => {
+      waiting.takenBy = by
+      letGo()
+      stopWatching = instances.watch(by, () => resolve({ ok: false, why: 'callee-gone' }))
+    }
+    const waiting: Waiting = { topic, takenBy: undefined, onTaken, settle: resolve }
     waitingById.set(id, waiting)
-    const onGrace = () => !waiting.taken && resolve(notAvailable)
+    const onGrace = () => waiting.takenBy === undefined && resolve(notAvailable)
     const onLimit = () => resolve({ ok: false, why: 'timed-out' })
     graces.begin(onGrace)
     limits.begin(onLimit)
     const hangUp = () => resolve({ ok: false, why: 'internal' })
     signal.addEventListener('abort', hangUp, { once: true })
     if (signal.aborted) hangUp()
-    const arrival = arrivals.await(topic, method, () => !waiting.taken && ask())
+    const arrival = arrivals.await(topic, method, () => waiting.takenBy === undefined && ask())
     listens.begin(askFirst)
     if (!signal.aborted) void arrival.subscribed.then(askFirst)
 
     const result = await promise
     metrics.callEnded(result.ok ? 'answered' : result.why)
     waitingById.delete(id)
+    stopWatching()
     listens.end(askFirst)
     graces.end(onGrace)
     limits.end(onLimit)
@@ -155,7 +170,7 @@ export async function createCalls(
     end() {
       isEnding = true
       queue.close()
-      for (const waiting of waitingById.values()) if (!waiting.taken) waiting.settle(notAvailable)
+      for (const waiting of waitingById.values()) if (waiting.takenBy === undefined) waiting.settle(notAvailable)
       cancelLast = clock.after(lastAnswerMs, () => {
         for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'callee-gone' })
       })
@@ -168,6 +183,8 @@ export async function createCalls(
       graces.close()
       limits.close()
       arrivals.close()
+      instances.close()
+      stopHearingLosses()
       await unsubscribe()
     }
   }

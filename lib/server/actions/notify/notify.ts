@@ -20,7 +20,7 @@ const hourMs = 60 * minuteMs
 
 export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock' | 'newId' | 'quotas'> {
   /** The live connections. */
-  hub: { isWatched(account: AccountId): boolean }
+  hub: { isWatched(account: AccountId): Promise<boolean> }
   deliveries: Pick<Deliveries, 'wake' | 'firstTry'>
   providers: readonly PushProvider[]
   /** Whether titles and texts may leave the server for a provider. */
@@ -63,7 +63,7 @@ async function ring(
     if (known.success) tellApps(deps, caller, session, { type: 'session-event', session, kind: known.data, title, body, at: now() })
     tellApps(deps, caller, session, { type: 'notice', session, notice: id, kind, at: now() })
   }
-  const isWatched = hub.isWatched(caller.account)
+  const isWatched = await hub.isWatched(caller.account)
   // Only a notice with an id can be settled, and only such a one may be delivered late: an app in use now
   // may be gone then.
   const mayComeLate = noticeId !== undefined && isDecisionKind(kind)
