@@ -9,21 +9,26 @@ import type { Terminal } from '../lib/wrapper/terminal/terminal.ts'
 type Screen = Pick<Terminal, 'isTTY' | 'columns'>
 type Running = Pick<Server, 'url' | 'publicUrl' | 'setupCode'>
 
+/** The first line of `afield serve`, as programs that start it read it too. */
+export function listeningLine(server: Pick<Server, 'url'>): string {
+  return `afield listening on ${reachableUrls(server.url).join('\n                 and ')}`
+}
+
 /**
- * What `afield serve` prints: where it listens, and the next two steps from there to the first message. A terminal also gets a code
- * that a phone can scan, if a phone can use the address at all.
+ * What `afield serve` prints below that: the next two steps to the first message. A terminal also gets a code that a phone can
+ * scan; if no phone can use the address, `advice` or the reason is shown instead.
  */
 export function firstSteps(
   server: Running,
   { https, tunnel, data }: Pick<ServerOptions, 'https' | 'tunnel' | 'data'>,
-  screen: Screen
+  screen: Screen,
+  advice: readonly { text: string; lines: readonly string[] }[] = []
 ): string {
-  const [url, ...others] = reachableUrls(server.url)
-  const home = server.publicUrl ?? url
+  const home = server.publicUrl ?? reachableUrls(server.url)[0]
   const first = withSetupCode(home, server.setupCode, screen)
   const phones = isForPhones(home)
+  const next = advice.length > 0 ? advice : [{ text: whyNotOnPhones(home, https === 'auto' || tunnel !== undefined), lines: [] }]
   return [
-    `afield listening on ${[url, ...others].join('\n                 and ')}`,
     '',
     ...sentences(`1. ${whatToOpen(server.setupCode !== undefined, phones, home, screen)}`, screen),
     `  ${first}`,
@@ -33,7 +38,9 @@ export function firstSteps(
     ...sentences(step2, screen),
     `  ${typed('claude')} --server ${home}`,
     `  ${typed('demo')} --server ${home}`,
-    ...(phones ? code(first, screen) : ['', ...sentences(whyNotOnPhones(home, https === 'auto' || tunnel !== undefined), screen)])
+    ...(phones
+      ? code(first, screen)
+      : ['', ...next.flatMap(({ text, lines }) => [...paragraph(text, screen), ...lines.map(line => `  ${line}`)])])
   ].join('\n')
 }
 
@@ -83,6 +90,14 @@ function code(address: string, screen: Screen): string[] {
 
 const margin = '  '
 
-function sentences(text: string, { columns }: Screen): string[] {
+/** The lines of an item stand below its first word. */
+function paragraph(text: string, { columns }: Pick<Screen, 'columns'>): string[] {
+  const indent = text.startsWith('- ') ? '  ' : ''
+  return sentences(text.slice(indent.length), { columns: columns - indent.length }).map(
+    (line, row) => (row === 0 ? text.slice(0, indent.length) : indent) + line
+  )
+}
+
+function sentences(text: string, { columns }: Pick<Screen, 'columns'>): string[] {
   return folded(text, columns).split('\n')
 }

@@ -3,6 +3,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../lib/exit.ts'
 import { type ConfigFile, optionRows, type ReadOptions, readOptions, type ServerOptions } from '../lib/options.ts'
 import { readConfigFile } from './config-file.ts'
+import { answerFile, readAnswer } from './reach-answer.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -39,14 +40,33 @@ function withOptions(line: Argv, isOwn: (name: string) => boolean): Argv {
   return line
 }
 
-/** The options of a start with where each comes from, and the configuration file if there is one. */
-export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.env): ReadOptions & { file: ConfigFile | undefined } {
+type Read = ReadOptions & {
+  file: ConfigFile | undefined
+  /** Whether an option says how phones reach the server, the answer at an earlier start does, or nothing does. */
+  reach: 'chosen' | 'remembered' | 'open'
+}
+
+/**
+ * The options of a start with where each comes from, and the configuration file if there is one. Where none says how phones reach
+ * the server, an answer at an earlier start counts as options too.
+ */
+export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.env): Read {
   const path = typeof args['config'] === 'string' ? args['config'] : env[configVariable]
   const file = path ? readConfigFile(path) : undefined
-  const { options, sources } = readOptions(args, withSecrets(env), file)
-  const named = [...sources].map(([name, source]) => [name, env[`${source}_FILE`] ? `${source}_FILE` : source] as const)
-  return { options, sources: new Map(named), file }
+  const read = readOptions(args, withSecrets(env), file)
+  const sources = new Map([...read.sources].map(([name, source]) => [name, env[`${source}_FILE`] ? `${source}_FILE` : source] as const))
+  if (aboutReach.some(name => sources.has(name))) return { ...read, sources, file, reach: 'chosen' }
+  const { taken } = readAnswer(read.options.data)
+  if (!taken) return { ...read, sources, file, reach: 'open' }
+  const answers = { name: answerFile(read.options.data), values: new Map(Object.entries(taken)) }
+  const values = new Map([...(file?.values ?? []), ...answers.values])
+  const { options } = readOptions(args, withSecrets(env), { name: answers.name, values })
+  for (const { name, flag } of optionRows()) if (answers.values.has(flag)) sources.set(name, `${flag} in ${answers.name}`)
+  return { options, sources, file, reach: 'remembered' }
 }
+
+/** Any of these makes clear who is to reach the server. */
+const aboutReach = ['host', 'socket', 'publicUrl', 'https', 'tunnel', 'tlsCert', 'insecureHttp', 'trustProxy', 'dev']
 
 export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, 'data' | 'store'> {
   const { data, store } = readServerOptions(args).options

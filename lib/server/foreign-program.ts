@@ -21,7 +21,12 @@ export async function runProgram(
 ): Promise<ProgramEnd> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramEnd>()
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: foreignEnvironment(), signal })
-  const late = setTimeout(() => child.kill(), limitMs)
+  const late = setTimeout(() => {
+    child.kill()
+    // A program that it started may hold them open.
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }, limitMs)
   let output = ''
   let errors = ''
   child.stdout.setEncoding('utf8').on('data', text => {

@@ -25,10 +25,10 @@ t.test('the contents of a backup wrap between words on a narrow terminal', async
 t.test('the next steps printed by a new server wrap between words on a narrow terminal', async t => {
   const home = t.testdir()
   const args = ['serve', '--port', '0', '--signup', 'open', '--data', join(home, 'data'), '--log-level', 'silent']
-  const server = runOnTerminal(t, { home, directory: home, columns, args })
+  const server = runOnTerminal(t, { home, directory: home, columns, args, env: { PATH: '/usr/bin:/bin' } })
   await server.sees(/Anyone[\s\S]*--signup\./)
   t.match(server.screen, /^1\. Open this in a browser on this\ncomputer\.$/m)
   t.match(server.screen, /^2\. On the computer where your agents\nwork, /m)
-  t.match(server.screen, /^A phone cannot use this address: its\nbrowser requires HTTPS\./m)
+  t.match(server.screen, /^Phones cannot use this address: their\nbrowsers require HTTPS\./m)
   t.match(server.screen, /Anyone who can reach this server can\ncreate an account/)
 })

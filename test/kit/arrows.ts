@@ -183,6 +183,7 @@ export const rooms: Record<string, Room> = {
   'bin/serve': {
     files: [
       'bin/first-steps.ts',
+      'bin/reach-offers.ts',
       'bin/start-warnings.ts',
       'bin/commands/serve.ts',
       'bin/commands/internal/trial-start.ts',

@@ -33,7 +33,7 @@ type HttpsOptions = Pick<
 /** Looks at what this host can do, says it, and returns options with which the server can listen at once. */
 export async function openHttps(options: HttpsOptions, deps: HttpsDeps): Promise<Https> {
   const { tell } = deps
-  const way = await chooseWay(options, lookAtTailscale)
+  const way = await chooseWay(options, () => lookAtTailscale())
   const folder = join(options.data, 'https')
   switch (way.type) {
     case 'files':

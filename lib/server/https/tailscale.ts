@@ -14,8 +14,8 @@ const status = v.looseObject({
   CertDomains: v.optional(v.nullable(v.array(v.string())))
 })
 
-export async function lookAtTailscale(): Promise<Tailscale> {
-  const { code, output } = await runProgram('tailscale', ['status', '--json'], { limitMs: statusLimitMs })
+export async function lookAtTailscale(limitMs = statusLimitMs): Promise<Tailscale> {
+  const { code, output } = await runProgram('tailscale', ['status', '--json'], { limitMs })
   if (code === undefined) return { state: 'missing' }
   const { data } = v.safeParse(status, jsonOf(output))
   const name = data?.Self?.DNSName?.replace(/\.$/, '').toLowerCase() ?? ''

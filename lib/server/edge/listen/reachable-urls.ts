@@ -12,10 +12,14 @@ export function reachableUrls(url: string, interfaces: Interfaces = networkInter
   const { hostname, protocol, port } = new URL(url)
   if (hostname !== '0.0.0.0' && hostname !== '[::]') return [url]
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`
-  const [first, ...others] = Object.values(interfaces)
-    .flatMap(addresses => addresses ?? [])
-    // Phones on a home network have IPv4 too, whose addresses can be typed.
-    .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !isLoopback(address))
-    .map(({ address }) => at(address))
+  const [first, ...others] = networkAddresses(interfaces).map(at)
   return first === undefined ? [at(hostname === '[::]' ? '[::1]' : '127.0.0.1')] : [first, ...others]
+}
+
+/** The IPv4 addresses of this computer: phones on a home network have IPv4 too, and a person can type them. */
+export function networkAddresses(interfaces: Interfaces = networkInterfaces()): string[] {
+  return Object.values(interfaces)
+    .flatMap(addresses => addresses ?? [])
+    .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !isLoopback(address))
+    .map(({ address }) => address)
 }
