@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../lib/exit.ts'
 import { type ConfigFile, optionRows, type ReadOptions, readOptions, type ServerOptions } from '../lib/options.ts'
+import { note } from '../lib/wrapper/terminal/terminal.ts'
 import { readConfigFile } from './config-file.ts'
 import { answerFile, readAnswer } from './reach-answer.ts'
 
@@ -69,7 +70,11 @@ export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.e
 const aboutReach = ['host', 'socket', 'publicUrl', 'https', 'tunnel', 'tlsCert', 'insecureHttp', 'trustProxy', 'dev']
 
 export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, 'data' | 'store'> {
-  const { data, store } = readServerOptions(args).options
+  const { options, sources } = readServerOptions(args)
+  const { data, store } = options
+  const source = sources.get('data')
+  // One that was typed is on the screen already.
+  if (source !== undefined && source !== '--data') note(`Data directory: ${data} (from ${source})`)
   return { data, store }
 }
 

@@ -62,7 +62,7 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
 async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
   const { invites } = await askServer(options, 'listInvites', {})
   if (invites.length === 0) {
-    note(`There are no invitations. Create one with:\n  ${typed('invite create <name>')}`)
+    note(`There are no invitations in ${options.data}. Create one with:\n  ${typed('invite create <name>')}`)
     return
   }
   const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])

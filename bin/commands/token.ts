@@ -75,7 +75,7 @@ async function create({ options, what: name, account, scopes, days }: Asked, ter
 async function list({ options, account }: Asked, terminal: Terminal): Promise<void> {
   const { tokens } = await askServer(options, 'listTokens', { account })
   if (tokens.length === 0) {
-    note(`There are no named tokens. Create one with:\n  ${typed('token create <name>')}`)
+    note(`There are no named tokens in ${options.data}. Create one with:\n  ${typed('token create <name>')}`)
     return
   }
   const rows = tokens.map(({ id, name, scopes, lastUsedAt, lastUsedFrom, expiresAt }) => [

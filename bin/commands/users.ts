@@ -47,7 +47,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     String(messages),
     shownBytes(bytes)
   ])
-  if (rows.length === 0) note('There are no accounts yet.')
+  if (rows.length === 0) note(`There are no accounts yet in ${options.data}`)
   else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style, terminal.columns))
   if (waiting.length === 0) return
   const asked = waiting.map(({ fingerprint, address, client, askedAt, endsAt }) => [

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { signUp } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+import { afield } from './kit/afield.ts'
 
 const secret = 'a-token-nobody-sees'
 
@@ -139,5 +142,27 @@ t.test('serve and the commands beside it use the file', async t => {
   await once(createInterface({ input: server.stdout }), 'line')
   t.ok(existsSync(join(folder, 'own/afield.db')))
   const users = start('users')
-  t.equal((await Promise.all([text(users.stdout), text(users.stderr)])).join(''), 'There are no accounts yet.\n')
+  const own = join(folder, 'own')
+  t.equal(
+    (await Promise.all([text(users.stdout), text(users.stderr)])).join(''),
+    `Data directory: ${own} (from data in ${file})\nThere are no accounts yet in ${own}\n`
+  )
+})
+
+t.test('commands that list nothing name the data directory, and those of another than the default say where its name is from', async t => {
+  const { data } = await startServer(t)
+  const said = async (args: string[], env: Record<string, string> = {}) => (await afield(args, env)).stderr
+  t.equal(await said(['users', '--data', data]), `There are no accounts yet in ${data}\n`)
+  t.match(await said(['invite', '--data', data]), `There are no invitations in ${data}. Create one with:`)
+  t.equal(
+    await said(['users'], { AFIELD_DATA: data }),
+    `Data directory: ${data} (from AFIELD_DATA)\nThere are no accounts yet in ${data}\n`
+  )
+  const home = { HOME: data, XDG_DATA_HOME: '', AFIELD_DATA: '' }
+  t.equal(
+    await said(['users'], home),
+    `There is no data directory ${join(data, '.local/share/afield')}; give the one of the server with --data.\n`
+  )
+  await signUp(t, { url: (await startServer(t, { data: join(data, 'other') })).url })
+  t.match(await said(['users'], { AFIELD_DATA: join(data, 'other') }), /^Data directory: \S+other \(from AFIELD_DATA\)\n$/)
 })
