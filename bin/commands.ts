@@ -23,7 +23,11 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'upgrade <source>', about: 'Install a newer version that you downloaded', load: () => import('./commands/upgrade.ts') },
   { usage: 'rollback', about: 'Go back to the version before the last upgrade', load: () => import('./commands/rollback.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
-  { usage: 'logout', about: 'Unlink this computer from your account', load: () => import('./commands/logout.ts') },
+  {
+    usage: 'logout',
+    about: 'End the sessions here and unlink this computer from your account',
+    load: () => import('./commands/logout.ts')
+  },
   { usage: 'claude [prompt..]', about: 'Run Claude Code, here and on your phone', load: () => import('./commands/claude.ts') },
   { usage: 'codex [prompt..]', about: 'Run Codex, here and on your phone', load: () => import('./commands/codex.ts') },
   { usage: 'opencode [prompt..]', about: 'Run opencode, here and on your phone', load: () => import('./commands/opencode.ts') },

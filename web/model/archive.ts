@@ -6,7 +6,11 @@ import type { Home, SessionView } from './store.ts'
  * Whether a session is in the archive: a person put it there and nothing was said since, or it was idle for long. A session that needs a person,
  * works, failed, is unread or is pinned on this device is never archived automatically.
  */
-export function isArchived(session: SessionView, home: Pick<Home, 'seenSeq' | 'pinned'>, { quietDays, now }: ArchiveRule): boolean {
+export function isArchived(
+  session: SessionView,
+  home: Pick<Home, 'seenSeq' | 'pinned' | 'machines' | 'asOf'>,
+  { quietDays, now }: ArchiveRule
+): boolean {
   const state = stateOfSession(session, home)
   if (state === 'working' || openDecisions(session).length > 0) return false
   if (isPutAway(session)) return true

@@ -71,11 +71,17 @@ export function openDecisions(session: SessionView): OpenDecision[] {
   return [...requests, ...questions].sort((a, b) => a.createdAt - b.createdAt)
 }
 
-export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>): SessionState {
+/** Its computer was unlinked: the account no longer lists it, so nothing there can go on with the session. */
+export function isUnlinked({ metadata }: Pick<SessionView, 'metadata'>, { machines, asOf }: Pick<Home, 'machines' | 'asOf'>): boolean {
+  // Before everything was listed once, computers may still be on their way.
+  return asOf !== undefined && metadata?.machineId !== undefined && !machines.has(metadata.machineId)
+}
+
+export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq' | 'machines' | 'asOf'>): SessionState {
   if (session.isActive) {
     if (openDecisions(session).length > 0) return 'needs'
     if (session.isThinking) return 'working'
-  } else if (session.metadata?.lifecycleState === 'running') {
+  } else if (session.metadata?.lifecycleState === 'running' && !isUnlinked(session, home)) {
     return 'away'
   }
   if (lastLineOf(session)?.end === 'failed') return 'failed'

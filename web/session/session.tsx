@@ -5,7 +5,7 @@ import { go } from '../core/router.ts'
 import { home, markSeen } from '../model/home.ts'
 import { lookAt } from '../model/session/absence.ts'
 import { unarchiveOnMessage } from '../model/session/actions.ts'
-import { factsOf } from '../model/session/facts.ts'
+import { factsIn } from '../model/session/facts.ts'
 import { Lazy } from '../ui/lazy.tsx'
 import { session as words } from '../words/session.ts'
 import { SessionBar } from './bar.tsx'
@@ -18,7 +18,7 @@ import { OpenSession } from './view.tsx'
 
 /** A session, by its id. `view` is the path after the id in the address: its changes, files and commits open over the conversation. */
 export function SessionScreen({ id, view }: { id: string; view: readonly string[] }) {
-  const { link, session, machine, model } = useSessionModel(id)
+  const { link, session, model } = useSessionModel(id)
   const opened = folder.get()
   const work = useMemo(
     () =>
@@ -62,7 +62,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
   if (model === undefined || rich.get() === undefined) {
     return (
       <section class="screen chat">
-        <SessionBar facts={factsOf(known, machine.value)} isStale={isStale.value} />
+        <SessionBar facts={factsIn(known, home.value)} isStale={isStale.value} />
         <div class="horizon" aria-hidden="true" />
       </section>
     )

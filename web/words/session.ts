@@ -200,6 +200,7 @@ const english = {
     quiet: 'Delivered when the agent is back',
     resumes: 'Send a message to resume',
     away: (host: string) => `Waiting for ${host}`,
+    unlinked: (host: string) => `Delivered when ${host} is linked again`,
     terminal: 'Add a message'
   },
   message: 'Message the agent',
@@ -210,6 +211,8 @@ const english = {
   notKept: 'This device could not store your message. Nothing was sent.',
 
   awayTitle: (host: string) => `${host} is offline`,
+  unlinkedTitle: (host: string) => `${host} is no longer linked`,
+  unlinkedText: (host: string) => `The session is safe and stays here to read. To continue it, link ${host} again.`,
   awaySince: (time: string) => `Since ${time}. Messages are delivered when it is back.`,
   disk: {
     full: {

@@ -65,12 +65,19 @@ export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<num
     tell(terminal, 'The daemon is not running.')
     return 0
   }
-  if (!(await askDaemon(home.path, 'stop'))) process.kill(running.pid, 'SIGTERM')
-  await withDeadline(stopWithinMs, async signal => {
-    while (findDaemon(home.path)) await pause(lookEveryMs, { signal })
-  })
+  await endDaemon(home.path)
   tell(terminal, 'The daemon has stopped. Sessions continue.')
   return 0
+}
+
+/** Resolves when it has ended; at once if there is none. */
+export async function endDaemon(home: string): Promise<void> {
+  const running = findDaemon(home)
+  if (!running) return
+  if (!(await askDaemon(home, 'stop'))) process.kill(running.pid, 'SIGTERM')
+  await withDeadline(stopWithinMs, async signal => {
+    while (findDaemon(home)) await pause(lookEveryMs, { signal })
+  })
 }
 
 /** Exits with 3 if it is not running, like service commands. */
@@ -140,6 +147,16 @@ export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise
   service.uninstall()
   tell(terminal, 'The daemon no longer starts automatically.')
   return 0
+}
+
+/** Whether the system starts the daemon for this server whenever the person signs in. */
+export function startsByItself(env: DaemonCommand['env'], server: string): boolean {
+  try {
+    return readFileSync(findService(env).file, 'utf8').includes(server)
+  } catch {
+    // Not installed, or not possible on this system.
+    return false
+  }
 }
 
 /** In the foreground, for services. */

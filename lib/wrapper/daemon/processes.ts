@@ -23,6 +23,18 @@ export function processMethods(home: string) {
   } satisfies Partial<MachineHandlers>
 }
 
+/** Ends these sessions for a person, who wants them to stay ended; resolves when their processes are gone. */
+export async function endSessions(sessions: readonly KnownSession[]): Promise<void> {
+  await Promise.all(
+    sessions.map(async session => {
+      const id = nameOf(session.pid ?? 0)
+      if (session.pid === undefined || id === undefined) return
+      noteEndedByPerson(session)
+      await endProcess({ id, pid: session.pid }, false)
+    })
+  )
+}
+
 /** A session by its id on the server, or by its process as existing clients write it: `PID-123`. */
 async function stopSession(home: string, id: string): Promise<{ message: string }> {
   const pid = /^PID-(\d+)$/.exec(id)?.[1]
@@ -101,7 +113,7 @@ const lookEveryMs = 50
 const diesWithinMs = 250
 
 /** Only this exact process, even if its id is reused meanwhile. A leftover agent has its own group. */
-async function endProcess({ id, pid }: MachineProcess, isGroup: boolean): Promise<void> {
+async function endProcess({ id, pid }: Pick<MachineProcess, 'id' | 'pid'>, isGroup: boolean): Promise<void> {
   const signal = (name: NodeJS.Signals) => {
     if (nameOf(pid) === id) process.kill(isGroup && process.platform !== 'win32' ? -pid : pid, name)
   }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { factsIn } from '../../../web/model/session/facts.ts'
 import { groupSessions, lastLineOf, openDecisions, stateOfSession, titleOf } from '../../../web/model/sessions.ts'
 import { emptyHome, type Home, type HomeEvent, reduce, type SessionView } from '../../../web/model/store.ts'
 
@@ -80,7 +81,18 @@ t.test('a session shows one state, the most important one', async t => {
     ['a turn that failed', { last: { seq: 1, at, text: 'x', end: 'failed' } }, 'failed'],
     ['one that cannot be opened', { metadata: undefined, agentState: undefined }, 'quiet']
   ]
-  for (const [name, session, state] of rows) t.equal(stateOfSession(view('a', session), { seenSeq: new Map([['a', 1]]) }), state, name)
+  for (const [name, session, state] of rows)
+    t.equal(stateOfSession(view('a', session), { ...emptyHome, seenSeq: new Map([['a', 1]]) }), state, name)
+})
+
+t.test('a session of a computer that was unlinked has ended, once it is certain that it was', async t => {
+  const running = { isActive: false, metadata: metadata({ lifecycleState: 'running', machineId: 'm1' }) }
+  const before = after([told('a', running)])
+  t.equal(stateOf(before, 'a'), 'away', 'its computer may still be on its way')
+  const known = after([listed(['a'])], before)
+  t.equal(stateOf(known, 'a'), 'ended')
+  t.match(factsIn(view('a', running), known), { presence: 'ended', isUnlinked: true })
+  t.match(factsIn(view('a', { ...running, isActive: true }), known), { presence: 'here', isUnlinked: false })
 })
 
 t.test('a running session does not say that it stopped, one that ended does', async t => {
@@ -94,7 +106,7 @@ t.test('a running session does not say that it stopped, one that ended does', as
   ]
   for (const [name, session, text] of rows) t.equal(lastLineOf(view('a', session))?.text, text, name)
   const begunAgain = view('a', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) })
-  t.equal(stateOfSession(begunAgain, { seenSeq: new Map([['a', 1]]) }), 'quiet')
+  t.equal(stateOfSession(begunAgain, { ...emptyHome, seenSeq: new Map([['a', 1]]) }), 'quiet')
 })
 
 t.test('decisions are listed oldest first, rows latest first', async t => {

@@ -38,6 +38,7 @@ const facts: SessionFacts = {
   version: '0.1.0',
   process: 4242,
   presence: 'here',
+  isUnlinked: false,
   agentEnd: undefined,
   activeAt: Date.now() - 3000,
   isThinking: false,

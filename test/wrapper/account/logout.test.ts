@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Server } from '../../../lib/server/create.ts'
 import { logout } from '../../../lib/wrapper/account/logout.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
@@ -9,19 +9,11 @@ import { call, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import type { Phone } from '../kit/phone.ts'
 import { linkedComputer } from '../kit/world.ts'
+import { runWrapper } from '../kit/wrapper.ts'
 
-t.test('logging out while sessions run asks first, and changes nothing without a yes', async t => {
-  const server = await startServer(t)
-  const { home: path } = await linkedComputer(t, server)
+t.test('logging out names the sessions that run here, and changes nothing without a yes', async t => {
+  const { home: path, url, session } = await computerAtWork(t)
   const home = openHome({ AFIELD_HOME: path })
-  const folder = createSessionFolder(path, {
-    tag: 'one',
-    server: server.url,
-    key: null,
-    metadata: { path: '/code', host: 'here' },
-    cursor: 0,
-    turn: null
-  })
   const said: string[] = []
   const leave = (answer: string | undefined) => {
     const ask = async (question: string) => {
@@ -29,15 +21,47 @@ t.test('logging out while sessions run asks first, and changes nothing without a
       return answer
     }
     const terminal = { isTTY: true, columns: 80, rows: 24, write: (text: string) => void said.push(text), onResize: () => () => {}, ask }
-    return logout({ home, server: server.url, env: {}, terminal })
+    return logout({ home, server: url, env: {}, terminal, isSure: false })
   }
   t.equal(await leave(''), 1)
-  t.match(said.join(''), /A session is still running here.*Unlink anyway\? \[y\/N\] Nothing was changed/s)
-  t.ok(home.credentials(server.url))
-  t.equal(await leave('y'), 0)
-  t.equal(home.credentials(server.url), undefined)
-  folder.remove()
+  const asked =
+    /A session is still running here, and logging out ends it:.*Demo agent in .*End it and unlink this computer\? \[y\/N\] .*Nothing was/s
+  t.match(said.join(''), asked)
+  await t.rejects(
+    leave(undefined),
+    { exitCode: 1, message: /Nothing was changed\. To end it .*logout --server .* --yes/s },
+    'without a terminal'
+  )
+  t.ok(home.credentials(url))
+  t.equal(listSessions(path)[0]?.pid, session.child.pid)
 })
+
+t.test('logging out ends the sessions and the daemon, and the phone sees them ended and the computer gone', async t => {
+  const { home, url, phone, session } = await computerAtWork(t)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
+  const left = runWrapper(t, { home, args: ['logout', '--yes'] })
+  t.equal(await left.ended, 0, left.output)
+  t.match(left.output, /logging out ends it:.*is no longer linked/s)
+  t.equal(await session.ended, 0, 'not killed: it told the server')
+  t.equal(await daemon.ended, 0)
+  const [seen, ...others] = await phone.sessions()
+  t.match(seen, { active: false, metadata: { lifecycleState: 'archived' } })
+  t.strictSame(others, [])
+  const get = async (path: string) => (await call({ url }, 'GET', path, { token: phone.token })).body
+  t.strictSame(await get('/v1/machines'), [])
+  t.equal((await get('/v1/devices')).devices.length, 1, 'the phone')
+})
+
+/** One on which a session runs. */
+async function computerAtWork(t: Test) {
+  const server = await startServer(t)
+  const { home, phone } = await linkedComputer(t, server)
+  const session = runWrapper(t, { home, args: ['demo'], directory: t.testdir() })
+  await phone.session()
+  await session.says(/This session is on your phone too|live/)
+  return { home, phone, session, url: server.url }
+}
 
 t.test('logging out deletes the local keys, and fails if the server may still know the computer', async t => {
   const quiet = { isTTY: false, columns: 80, rows: 24, write() {}, onResize: () => () => {}, ask: async () => undefined }
@@ -46,12 +70,12 @@ t.test('logging out deletes the local keys, and fails if the server may still kn
     const { home: path, phone } = await linkedComputer(t, server)
     const home = openHome({ AFIELD_HOME: path })
     await prepare({ server, phone })
-    const left = await logout({ home, server: server.url, env: {}, terminal: quiet }).catch(error => error)
+    const left = await logout({ home, server: server.url, env: {}, terminal: quiet, isSure: false }).catch(error => error)
     t.equal(home.credentials(server.url), undefined)
     return left
   }
   t.equal(await leave(() => {}), 0)
-  t.match(await leave(({ server }) => server.close()), { exitCode: 1, message: /could not be notified\. Remove this computer in the app/ })
+  t.match(await leave(({ server }) => server.close()), { exitCode: 1, message: /could not be notified\. Unlink this computer in the app/ })
   const ended = await leave(async ({ server, phone }) => {
     const { body } = await call(server, 'GET', '/v1/devices', { token: phone.token })
     const other = body.devices.find((device: Untyped) => !device.current)
@@ -72,7 +96,7 @@ t.test('logging out when nothing is linked says so, and not how to name a server
   }
   const home = openHome({ AFIELD_HOME: t.testdir() })
   const failure = { message: 'This computer is not linked to an account.', exitCode: 1 }
-  await t.rejects(logout({ home, server: undefined, env: {}, terminal }), failure)
+  await t.rejects(logout({ home, server: undefined, env: {}, terminal, isSure: false }), failure)
   t.strictSame(said, [])
 })
 

@@ -11,8 +11,8 @@ import type {
 } from '../../../lib/protocol/sealed/session.ts'
 import { session as words } from '../../words/session.ts'
 import { hasDaemon } from '../machines.ts'
-import { agentOf, hostOf, isInCopy, projectOf, titleOf } from '../sessions.ts'
-import type { MachineView, SessionView } from '../store.ts'
+import { agentOf, hostOf, isInCopy, isUnlinked, projectOf, titleOf } from '../sessions.ts'
+import type { Home, MachineView, SessionView } from '../store.ts'
 
 /** The facts about a session that its screen shows, besides messages. */
 export interface SessionFacts {
@@ -32,8 +32,10 @@ export interface SessionFacts {
   readonly branch: string | undefined
   readonly version: string | undefined
   readonly process: number | undefined
-  /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing is running any more. */
+  /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing is running any more, or its computer was unlinked. */
   readonly presence: 'here' | 'away' | 'ended'
+  /** Its computer is no longer linked to the account. */
+  readonly isUnlinked: boolean
   /** How its agent ended, if it ended on its own and that is known. */
   readonly agentEnd: AgentEnd | undefined
   /** When its wrapper was last seen, in ms since 1970. */
@@ -92,7 +94,11 @@ export interface SessionFacts {
   readonly isStateReadable: boolean
 }
 
-export function factsOf(session: SessionView, machine: MachineView | undefined): SessionFacts {
+export function factsIn(session: SessionView, home: Pick<Home, 'machines' | 'asOf'>): SessionFacts {
+  return factsOf(session, home.machines.get(session.metadata?.machineId ?? ''), isUnlinked(session, home))
+}
+
+export function factsOf(session: SessionView, machine: MachineView | undefined, isUnlinked: boolean): SessionFacts {
   const { metadata, agentState } = session
   const agent = agentOf(session) ?? 'The agent'
   const ofHappy = metadata && modesOfHappy(metadata)
@@ -111,7 +117,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     branch: metadata?.gitBranch ?? undefined,
     version: metadata?.afieldVersion ?? metadata?.version,
     process: metadata?.hostPid,
-    presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' ? 'away' : 'ended',
+    presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' && !isUnlinked ? 'away' : 'ended',
+    isUnlinked: isUnlinked && !session.isActive,
     agentEnd: metadata?.agentEnd,
     activeAt: session.activeAt,
     isThinking: session.isThinking,

@@ -8,7 +8,9 @@ import { noteEnding } from '../decisions/closed-decisions.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from '../decisions/decisions.ts'
 import { answeredQuestions, type OpenQuestion, openQuestions } from '../decisions/questions.ts'
 import { openSentAnswers, type SentAnswers } from '../decisions/sent-answers.ts'
+import { home } from '../home.ts'
 import { hasDaemon } from '../machines.ts'
+import { isUnlinked } from '../sessions.ts'
 import { resumeSession, stopOnMachine } from '../start-and-stop.ts'
 import type { MachineView, SessionView } from '../store.ts'
 import type { Transcript } from '../transcript/transcript.ts'
@@ -89,7 +91,8 @@ interface SessionSources {
 export function openSession(sources: SessionSources): SessionModel {
   const { id, live, session, machine, isLinked, me } = sources
   const messages = openMessages({ id, live, session, isLinked, onGap: () => watching.ask() })
-  const facts = computed(() => session.value && factsOf(session.value, machine.value))
+  const isOfUnlinked = computed(() => session.value !== undefined && isUnlinked(session.value, home.value))
+  const facts = computed(() => session.value && factsOf(session.value, machine.value, isOfUnlinked.value))
   const cipher = () => {
     const found = live.cipherOf(id)
     if (found === undefined) throw new CallFailed('unreadable', '')

@@ -9,7 +9,7 @@ import { livesOf } from '../../model/decisions/sent-answers.ts'
 import { waitingOf } from '../../model/decisions/waiting.ts'
 import { home } from '../../model/home.ts'
 import { replyKey } from '../../model/outbox/replies.ts'
-import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
+import { factsIn, type SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { outcomes } from '../../words/outcomes.ts'
 import { NoticeCard, whatOf } from './answer-state.tsx'
@@ -51,7 +51,7 @@ export function AllNotices({ link, me, only }: { link: Live; me: string | undefi
       { requests, answered },
       me
     )
-    const facts = factsOf(session, home.value.machines.get(session.metadata?.machineId ?? ''))
+    const facts = factsIn(session, home.value)
     return cardsOf({
       known: {
         facts,

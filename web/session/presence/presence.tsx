@@ -73,16 +73,26 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
   return (
     <>
       <Banner
-        icon={isAway ? 'moon' : 'circle-check'}
+        icon={isAway ? 'moon' : facts.isUnlinked ? 'log-out' : 'circle-check'}
         isAway
         title={
           resume === 'asking'
             ? words.startingTitle(facts.agentShort, facts.host)
-            : isAway
-              ? words.awayTitle(facts.host)
-              : words.endedTitle(facts.agentShort)
+            : facts.isUnlinked
+              ? words.unlinkedTitle(facts.host)
+              : isAway
+                ? words.awayTitle(facts.host)
+                : words.endedTitle(facts.agentShort)
         }
-        text={resume === 'asking' ? words.keptText : isAway ? words.awaySince(at) : endedText(facts, at)}
+        text={
+          resume === 'asking'
+            ? words.keptText
+            : isAway
+              ? words.awaySince(at)
+              : facts.isUnlinked
+                ? words.unlinkedText(facts.host)
+                : endedText(facts, at)
+        }
       >
         {facts.canResume && (
           <Button look="quiet" icon="play" onClick={() => void model.resume()} busy={resume === 'asking' && words.resuming}>

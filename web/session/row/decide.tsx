@@ -7,7 +7,7 @@ import { decisionsOf } from '../../model/decisions/decisions.ts'
 import { livesOf } from '../../model/decisions/sent-answers.ts'
 import { home } from '../../model/home.ts'
 import { giveReply, replyKey } from '../../model/outbox/replies.ts'
-import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
+import { factsIn, type SessionFacts } from '../../model/session/facts.ts'
 import type { OpenDecision } from '../../model/sessions.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
 import { escaped } from '../../ui/escaped.tsx'
@@ -37,7 +37,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
   const link = live.value
   const here = account.value
   const me = here.type === 'here' ? here.deviceName : undefined
-  const facts = factsOf(session, home.value.machines.get(session.metadata?.machineId ?? ''))
+  const facts = factsIn(session, home.value)
   const subject = subjectOf(request, facts.path)
   const once = props.mayDecide && holdsWhole(request, subject, rich.get()?.diffFile) ? verdictsOf(request, session.id).once : undefined
   const isInert = useInert(`${place} ${request.shown}`)

@@ -171,6 +171,7 @@ export const session: SessionWords = {
     quiet: '智能体回来后送达',
     resumes: '发送消息以恢复',
     away: host => `等待 ${host}`,
+    unlinked: host => `重新关联 ${host} 后送达`,
     terminal: '补充消息'
   },
   message: '给智能体的消息',
@@ -180,6 +181,8 @@ export const session: SessionWords = {
   notKept: '此设备没能保存你的消息。什么都没有发送。',
 
   awayTitle: host => `${host} 不在线`,
+  unlinkedTitle: host => `${host} 已不再关联`,
+  unlinkedText: host => `会话安然无恙，可以在这里继续阅读。要继续它，请重新关联 ${host}。`,
   awaySince: time => `${time} 起。它回来后会收到消息。`,
   disk: {
     full: {

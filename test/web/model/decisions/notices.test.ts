@@ -24,7 +24,8 @@ function known(presence: 'here' | 'away' | 'ended', more: Partial<Noticed> = {})
   const lifecycleState = presence === 'ended' ? 'archived' : 'running'
   const facts = factsOf(
     { ...session({ title: 'Build', metadata: { lifecycleState } }), id: 's1', isActive: presence === 'here' },
-    undefined
+    undefined,
+    false
   )
   return { facts, lives: new Map(), answered: [], open: [], ...more }
 }

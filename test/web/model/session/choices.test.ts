@@ -14,7 +14,7 @@ t.test('a mode carried only by messages is sent with the next one, and is not sh
   const facts = (more: object = {}) => {
     // Only the fields that the facts are made from.
     const session = { id: 's', metadata: { ...about, ...more } } as unknown as SessionView
-    return factsOf(session, undefined)
+    return factsOf(session, undefined, false)
   }
   const live = {} as unknown as Live
   const begin = () => {

@@ -56,10 +56,21 @@ const allow = isWide.peek() ? [] : ['Allow once']
 
 const atTerminal = session({ title: 'Keep the old paths', ago: 4, line: 'npm run watch', agentState: { controlledByUser: true } })
 
+const ofUnlinked = session({
+  title: 'Tidy the build scripts',
+  on: thinkpad,
+  isActive: false,
+  ago: 95,
+  line: 'Both scripts are one now.',
+  metadata: { lifecycleState: 'running' }
+})
+
 const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
   'home-allow': at('/', { home: homeOf(machines, [buildAsk, editAsk, ...moving, ...resting]) }),
+  'session-unlinked': at(`/s/${ofUnlinked.id}`, { home: homeOf([studio], [ofUnlinked, ...moving]) }),
+  'home-unlinked': at('/', { home: homeOf([studio], [ofUnlinked, ...moving]) }),
   'session-limit': at(`/s/${limited.id}`, { home: homeOf(machines, [limited, ...moving]) }),
   'home-sealed-state': at('/', { home: homeOf(machines, [sealedAsk, ...moving]) }),
   'home-allow-offline': at('/', { home: homeOf(machines, [buildAsk, ...moving]), ...away }),
