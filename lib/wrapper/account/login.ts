@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname, platform, userInfo, version } from 'node:os'
-import type { Clock } from '../../async/clock.ts'
+import { type Clock, systemClock } from '../../async/clock.ts'
 import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
 import { createRetrier } from '../../client/link/retry.ts'
@@ -151,14 +151,21 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
   }
 }
 
-/** With a check code if server and phone support it, otherwise legacy pairing. Waits for an unreachable server. */
-async function ask(server: string, { forHappy, home, clock }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
-  const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
-  const { fetch, signal } = untilHopeless(server, home)
+/**
+ * With a check code if server and phone support it, otherwise legacy pairing. Waits for an unreachable server, but not for long if it
+ * never answered: then its address is probably wrong.
+ */
+async function ask(server: string, { forHappy, home, clock = systemClock }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
+  const { fetch, signal, heardTrouble, answered } = untilHopeless(server, home, clock)
+  const onTrouble = (trouble: string | undefined) => {
+    show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
+    if (trouble !== undefined) heardTrouble(trouble)
+  }
   const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble, clock }
-  if (forHappy) return askInFirstWay(asker, show, signal)
-  const retrier = createRetrier({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
+  if (forHappy) return askInFirstWay(asker, show, signal).finally(answered)
+  const retrier = createRetrier({ signal, clock, onWait: error => onTrouble(whyUnreachable(error, server)) })
   const linking = await retrier.attempt(() => startLinking('terminal', asker))
+  answered()
   if (linking === 'unsupported') return askInFirstWay(asker, show, signal)
   show({ type: 'waiting' })
   return {
@@ -171,38 +178,53 @@ async function ask(server: string, { forHappy, home, clock }: LoginOptions, show
   }
 }
 
+const patienceMs = 15_000
+
 /**
- * `signal` aborts with what to do if waiting does not help: the server's certificate is not trusted, or the
- * name of a server never reached before does not exist and is probably mistyped. A name that worked before
- * may be missing only because the network is.
+ * `signal` aborts with what to do if waiting does not help: the server's certificate is not trusted, or a server never reached before
+ * has no such name, or has not answered for a while. One that worked before may be missing only because the network is.
  */
-function untilHopeless(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
+function untilHopeless(server: string, home: Home, clock: Clock) {
   const ending = new AbortController()
-  let wasReached = home.server === server || home.credentials(server) !== undefined
+  let isKnown = home.server === server || home.credentials(server) !== undefined
+  let troubledSince: number | undefined
+  const ownFetch: Fetch = async (url, init) => {
+    try {
+      return await fetch(url, init)
+    } catch (error) {
+      const code = codeOf(error)
+      const trouble = certificateTrouble(code, server)
+      if (trouble) ending.abort(new CannotStart(`${trouble.says}\n${trouble.advice}`))
+      else if (!isKnown && code === 'ENOTFOUND') ending.abort(noSuchServer(server))
+      throw error
+    }
+  }
   return {
     signal: ending.signal,
-    async fetch(url, init) {
-      try {
-        const response = await fetch(url, init)
-        wasReached = true
-        return response
-      } catch (error) {
-        const code = codeOf(error)
-        const trouble = certificateTrouble(code, server)
-        if (trouble) ending.abort(new CannotStart(`${trouble.says}\n${trouble.advice}`))
-        else if (!wasReached && code === 'ENOTFOUND') ending.abort(noSuchServer(server))
-        throw error
-      }
+    fetch: ownFetch,
+    answered() {
+      isKnown = true
+    },
+    heardTrouble(trouble: string) {
+      troubledSince ??= clock.now()
+      if (!isKnown && clock.now() - troubledSince >= patienceMs) ending.abort(noAnswer(trouble))
     }
   }
 }
 
 function noSuchServer(server: string): CannotStart {
   const { hostname } = new URL(server)
-  const again = typed('login --server https://home.example')
   return new CannotStart(
-    `There is no computer called ${hostname}. Use the address at which you open Afield in the browser:\n  ${again}\nIf the name is right, check the network of this computer.`
+    `There is no computer called ${hostname}. ${otherAddress()}\nIf the name is right, check the network of this computer.`
   )
+}
+
+function noAnswer(trouble: string): CannotStart {
+  return new CannotStart(`${plain(trouble)} ${otherAddress()}\nIf the address is right, start the server first.`)
+}
+
+function otherAddress(): string {
+  return `Use the address at which you open Afield in the browser:\n  ${typed('login --server https://home.example')}`
 }
 
 /** A code is useful once the server has the request; if something else answers there, none is shown. */

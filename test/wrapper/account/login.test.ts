@@ -5,9 +5,13 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readPairingLink, readRequestLink } from '../../../lib/crypto/index.ts'
+import { login } from '../../../lib/wrapper/account/login.ts'
+import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import type { Terminal } from '../../../lib/wrapper/terminal/terminal.ts'
 import { writeCertificate } from '../../kit/certificate.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { call } from '../../kit/person.ts'
-import { startServer } from '../../kit/server.ts'
+import { portToKeep, startServer } from '../../kit/server.ts'
 import { startPhone } from '../kit/phone.ts'
 import { readCode } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
@@ -15,6 +19,14 @@ import { runWrapper } from '../kit/wrapper.ts'
 const loginTo = (t: Test, url: string, ...more: string[]) => {
   const home = join(t.testdirName, 'home')
   return { home, login: runWrapper(t, { home, args: ['login', '--server', url, ...more] }) }
+}
+const silentTerminal: Terminal = {
+  isTTY: false,
+  columns: Number.POSITIVE_INFINITY,
+  rows: 24,
+  write() {},
+  onResize: () => () => {},
+  ask: async () => undefined
 }
 const kept = (home: string, url: string) => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))[url]
 const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
@@ -124,6 +136,33 @@ t.test('login waits for an unreachable server, and then shows its code', async t
   const { link } = await readCode(login)
   t.ok(readRequestLink(link))
 })
+
+for (const forHappy of [false, true]) {
+  t.test(
+    `an address at which no server ever answered ends the login after a while, with what to do${forHappy ? ' --happy' : ''}`,
+    async t => {
+      const server = `http://127.0.0.1:${await portToKeep()}`
+      const clock = manualClock()
+      let ended: unknown
+      void login({ home: openHome({ AFIELD_HOME: t.testdir() }), server, env: {}, terminal: silentTerminal, forHappy, clock }).catch(
+        error => {
+          ended = error
+        }
+      )
+      while (ended === undefined) {
+        clock.advance(1_000)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      t.match(ended, {
+        name: 'CannotStart',
+        exitCode: 78,
+        message:
+          /^\S.+\. Use the address at which you open Afield in the browser:\n {2}.+\nIf the address is right, start the server first\.$/
+      })
+      t.ok(clock.now() >= 15_000, 'a server that is starting gets time')
+    }
+  )
+}
 
 for (const way of [[], ['--happy']]) {
   t.test(`a server name that does not exist ends the login with what to do ${way}`, async t => {
