@@ -96,7 +96,8 @@ t.test('the daemon restarts from the phone, shows its log, and explains how to u
   await shoot(phone, 'log')
   await phone.page.goBack()
   await phone.press(/^Update/)
-  await phone.see('git pull')
+  await phone.see(/git pull && npm ci/)
+  await phone.see('When it is done, restart the daemon from here.')
   await phone.page.goBack()
   await phone.see('Allowed folders')
 

@@ -184,36 +184,48 @@ function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRes
       </Sheet>
     )
   }
-  const { version, isReady, command, message } = answer.result
+  const { version, isReady, command, installed, message } = answer.result
   return (
     <Sheet title={words.update} onClose={onClose}>
       <p class="hint">{words.updateNow(version)}</p>
       {isReady ? (
-        <>
-          <p class="lead">{words.updateReady}</p>
-          <Button
-            look="primary"
-            isLarge
-            isWide
-            icon="rotate-cw"
-            onClick={() => {
-              closeLayer()
-              onRestart()
-            }}
-          >
-            {words.restart}
-          </Button>
-        </>
-      ) : command === undefined ? (
-        <p class="lead">{message}</p>
+        <p class="lead">{words.updateReady}</p>
       ) : (
-        <>
-          <p class="lead">{words.updateBy}</p>
-          <div class="card tight">
-            <TypedCommand text={command} />
-          </div>
-        </>
+        <ol class="steps-to-do">
+          <li>
+            {command !== undefined ? (
+              <>
+                <p>{words.updateBy(host)}</p>
+                <div class="card tight">
+                  <TypedCommand text={command} />
+                </div>
+              </>
+            ) : installed === 'binary' ? (
+              <p>
+                <WithCommand sentence={words.updateBinaryText} />
+              </p>
+            ) : (
+              <p>{message}</p>
+            )}
+          </li>
+          <li>
+            <p>{words.updateRestart}</p>
+          </li>
+        </ol>
       )}
+      <Button
+        look={isReady ? 'primary' : 'quiet'}
+        isLarge
+        isWide
+        icon="rotate-cw"
+        onClick={() => {
+          closeLayer()
+          onRestart()
+        }}
+      >
+        {words.restartDaemon}
+      </Button>
+      <p class="hint">{words.updateAfter}</p>
     </Sheet>
   )
 }

@@ -63,8 +63,17 @@ const english = {
   notRestartedText: ['Check again in a minute, or run ', 'afield daemon start', ' there.'] as const,
   update: 'Update',
   updateText: 'How to install the latest version',
-  updateReady: 'A newer version is installed. Restart to use it.',
-  updateBy: 'Run this on the computer, then restart the daemon:',
+  updateReady: 'A newer version is installed. It is used once the daemon restarts.',
+  updateBy: (host: string) => `Run this on ${host}:`,
+  updateBinaryText: [
+    'Download the newer release there, and install it with ',
+    'afield upgrade FOLDER',
+    ' or as a Debian package.'
+  ] as const,
+  updateRestart: 'When it is done, restart the daemon from here.',
+  updateAfter:
+    'Running agents continue with the old version; sessions that are started or resumed later use the new one. A server on the same computer has to be restarted too.',
+  restartDaemon: 'Restart the daemon',
   updateNow: (version: string) => `It runs version ${version} now.`,
   log: 'Log',
   logText: 'Its last lines',

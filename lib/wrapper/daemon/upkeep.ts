@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isSingleFile, version } from '../../assets.ts'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
@@ -78,7 +78,7 @@ function howToUpdate() {
       ...own,
       installed: 'source' as const,
       isReady,
-      command: 'git pull',
+      command: `cd ${quoted(resolve(file, '../../../..'))} && git pull && npm ci`,
       message: says(isReady, 'It runs from its sources; update those.')
     }
   }
@@ -90,6 +90,11 @@ function howToUpdate() {
     command,
     message: says(isReady, 'It was installed with npm; update it with npm yourself.')
   }
+}
+
+/** For a shell, if it has to be. */
+function quoted(path: string): string {
+  return /^[\w./:\\-]+$/.test(path) ? path : `"${path}"`
 }
 
 function says(isReady: boolean, how: string): string {

@@ -24,7 +24,12 @@ t.test('the daemon is replaced by a new process, shows its log, and says how to 
   const { lines } = Object(await machine.call('log', { lines: 100 }))
   t.match(lines[0], /started, process/)
   t.notMatch(lines.join('\n'), /a1B2a1B2/)
-  t.match(await machine.call('update', {}), { installed: 'source', isReady: false, message: /sources/ })
+  t.match(await machine.call('update', {}), {
+    installed: 'source',
+    isReady: false,
+    message: /sources/,
+    command: `cd ${process.cwd()} && git pull && npm ci`
+  })
 
   t.match(await machine.call('restart', {}), { message: /restarts/ })
   await machine.until(async () => {
