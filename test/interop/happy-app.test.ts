@@ -80,9 +80,9 @@ t.test(
       steps,
       teardown,
       hasPictures: true,
-      stepMs: 12_000
+      stepMs: 6_000
     }
-    await t.rejects(walkApp(walk), /an account is made: not done within 12000 ms/)
+    await t.rejects(walkApp(walk), /an account is made: not done within 6000 ms/)
     t.match(lines[2], /^failed .*an account is made$/)
     t.match(lines.slice(3), [/\/ shows:/, /Error: A key was not given/])
     t.match(steps.summary(), /^2 ok, 1 failed/)

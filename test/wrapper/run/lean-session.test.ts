@@ -19,10 +19,19 @@ t.test('a session started by the daemon loads neither yargs nor undici, of Node.
   t.same(JSON.parse(stdout), [])
 })
 
-t.test("the daemon's command lines are parsed as yargs does, and no others are accepted", async t => {
+t.test('the command lines of daemon and demo are parsed as yargs does, and no others are accepted', async t => {
   t.same(readStartedLine(['claude', '--tag', 'one'])?.args, { _: ['claude'], $0: 'afield', tag: 'one', '--': [] })
-  t.same(readStartedLine(['run', '--tag', 'one', '--', 'gemini', '--acp'])?.args['--'], ['gemini', '--acp'])
+  t.same(readStartedLine(['run', '--tag', 'one', '--', 'gemini', '--acp'])?.args, {
+    _: ['run'],
+    $0: 'afield',
+    tag: 'one',
+    '--': ['gemini', '--acp']
+  })
+  t.same(readStartedLine(['demo-agent', '/x/y z'])?.args, { _: ['demo-agent'], $0: 'afield', state: '/x/y z' })
   for (const line of [
+    'demo-agent',
+    'demo-agent --help',
+    'demo-agent /x /y',
     'claude',
     'claude hello',
     'resume --tag one some-id',
