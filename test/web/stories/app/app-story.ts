@@ -29,6 +29,8 @@ export interface AppStory {
   readonly full?: 'server' | 'device' | undefined
   /** How far the clock of this device is ahead, in ms. */
   readonly clockOffMs?: number | undefined
+  /** What the server says about itself besides its version. */
+  readonly says?: { readonly acceptsAccounts?: boolean; readonly needsSetupCode?: boolean } | undefined
   /** The error for a sign-in. */
   readonly signIn?: { readonly status: number; readonly error: string } | undefined
   /** Whether notifications can reach this browser; `on` if they are turned on here. */

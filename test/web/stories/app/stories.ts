@@ -228,6 +228,7 @@ const linking = {
 const first = {
   welcome: none('/'),
   'welcome-private': none('/', { account: 'private' }),
+  'welcome-closed': none('/', { says: { acceptsAccounts: false } }),
   'welcome-to-pair': none('/pair#key=x'),
   create: none('/start'),
   'create-invited': none('/#invite=abcd'),
