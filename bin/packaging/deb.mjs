@@ -12,7 +12,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { firstConfig, serverUnit, systemPlaces } from '../../lib/service/server-unit.ts'
@@ -80,7 +80,17 @@ function writeTree(tree, { binary, licences = at('build/web/licences.txt'), revi
   put('usr/share/doc/afield/copyright', copyright())
   put('usr/share/doc/afield/licences.txt', readFileSync(licences))
   put('usr/share/lintian/overrides/afield', overrides)
-  for (const page of ['operations.md', 'options.md', 'threats.md']) put(`usr/share/doc/afield/${page}`, readFileSync(at('docs', page)))
+  for (const page of pages()) put(`usr/share/doc/afield/${page}`, readFileSync(at(page)))
+}
+
+/** All pages, at the same paths as in the sources, with what they link to: so that every link holds without a network. */
+function pages() {
+  const under = (folder, wanted) =>
+    filesUnder(at(folder))
+      .filter(file => wanted.test(file))
+      .map(file => relative(root, file))
+  const above = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE']
+  return [...above, ...under('docs', /\.(md|png)$/), ...under('examples', /\.(ts|conf)$/)]
 }
 
 // The server notices by itself that its file is another.
@@ -161,7 +171,7 @@ What this computer stores for its agents.
 .SH EXIT STATUS
 0 is success, 70 a bug, 75 a failure of the storage, and 78 a problem with the options or the system.
 .SH SEE ALSO
-The pages in \fI/usr/share/doc/afield\fR.
+\fI/usr/share/doc/afield/README.md\fR and the pages that it names.
 `.replaceAll(/(?<=[a-z])-(?=[a-z])/g, '\\-')
 }
 
@@ -201,6 +211,8 @@ afield: embedded-library
 afield: hardening-no-pie
 # Secrets may be in it.
 afield: non-standard-file-perm 0640 != 0644 [etc/afield/afield.toml]
+# The pages link to it.
+afield: extra-license-file [usr/share/doc/afield/LICENSE]
 # The licence names its authors, without a year.
 afield: copyright-without-copyright-notice
 # It is not a package of Debian, which has no bug reports about it.

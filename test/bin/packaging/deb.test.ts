@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 // @ts-expect-error it has no types
 import { debianPackage } from '../../../bin/packaging/deb.mjs'
@@ -37,6 +37,22 @@ t.test('the Debian package has the program, its unit and its configuration, and 
   ]
   t.equal(readFileSync(join(directory, 'control', 'conffiles'), 'utf8'), `${conffiles.join('\n')}\n`)
   for (const script of ['postinst', 'prerm', 'postrm']) t.equal(spawnSync('sh', ['-n', join(directory, 'control', script)]).status, 0)
+})
+
+t.test('every link of the pages in the Debian package leads to something in it', { skip }, async t => {
+  const directory = t.testdir({ program: '', licences: '' })
+  const about = { binary: join(directory, 'program'), licences: join(directory, 'licences'), level: 0 }
+  const file = debianPackage({ ...about, version: '1.0.0', arch: 'x64', out: directory })
+  execFileSync('dpkg-deb', ['--extract', file, join(directory, 'all')])
+  const folder = join(directory, 'all/usr/share/doc/afield')
+  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md'))
+  t.ok(pages.length > 20 && pages.includes('README.md') && pages.includes('docs/quick-start.md'), `${pages.length} pages`)
+  const dead = pages.flatMap(page =>
+    [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)]
+      .filter(([, to = '']) => !existsSync(join(folder, dirname(page), to)))
+      .map(([, to]) => `${page}: ${to}`)
+  )
+  t.strictSame(dead, [])
 })
 
 t.test('a system without packages of Debian is named', async t => {
