@@ -1,9 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { demoKind } from '../../lib/wrapper/agents/demo/demo.ts'
-import { firstNotes, notesFile } from '../../lib/wrapper/agents/demo/story.ts'
-import { makePrivateFolder } from '../../lib/wrapper/home/private-files.ts'
+import { openDemoFolder } from '../../lib/wrapper/agents/demo/folder.ts'
 import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
@@ -15,18 +13,9 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
-  const { home } = options
-  const directory = typeof args['folder'] === 'string' ? resolve(args['folder']) : demoFolder(home.path)
+  const { home, env } = options
+  const directory = typeof args['folder'] === 'string' ? resolve(args['folder']) : openDemoFolder(home.path, env)
   process.exit(
     await runAgent({ ...options, directory, kind: demoKind(home.path), prompt: wordsOf(args, 'prompt').join(' ') || options.prompt })
   )
-}
-
-/** With a file that the agent can change. */
-function demoFolder(home: string): string {
-  const folder = join(home, 'demo')
-  makePrivateFolder(folder)
-  const notes = join(folder, notesFile)
-  if (!existsSync(notes)) writeFileSync(notes, firstNotes)
-  return folder
 }
