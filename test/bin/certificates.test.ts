@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { lacksPebble, startPebble } from '../kit/pebble.ts'
+import { lacks } from '../kit/needs.ts'
+import { startPebble } from '../kit/pebble.ts'
 import { portToKeep } from '../kit/server.ts'
 
-t.test('serve orders a certificate, and says so without its keys', { skip: lacksPebble }, async t => {
+t.test('serve orders a certificate, and says so without its keys', { skip: lacks('pebble') }, async t => {
   const data = join(t.testdir(), 'data')
   const pebble = await startPebble(t)
   const port = String(await portToKeep())

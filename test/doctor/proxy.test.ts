@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Finding } from '../../lib/doctor/finding.ts'
 import { afield } from '../bin/kit/afield.ts'
-import { isMissing, overSocket, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
+import { lacks } from '../kit/needs.ts'
+import { overSocket, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
 import { portToKeep, startServer } from '../kit/server.ts'
 
 const healthy = {
@@ -17,11 +18,11 @@ const healthy = {
 }
 
 for (const name of ['nginx', 'caddy', 'haproxy'] as const) {
-  t.test(`the recipe for ${name} has no fault`, { skip: isMissing(name) }, async t => {
+  t.test(`the recipe for ${name} has no fault`, { skip: lacks(name) }, async t => {
     t.same(statesOf(await diagnose(t, name)), healthy)
   })
 
-  t.test('nor has its variant for a Unix socket', { skip: isMissing(name) }, async t => {
+  t.test('nor has its variant for a Unix socket', { skip: lacks(name) }, async t => {
     t.testdir()
     // HAProxy takes no longer path than 97 bytes.
     const folder = mkdtempSync(join(tmpdir(), 'afield-doctor-'))
@@ -73,7 +74,7 @@ const faults: [what: string, name: ProxyName, changes: Change[], found: Record<s
 ]
 
 for (const [what, name, changes, found] of faults) {
-  t.test(`${name} that ${what} is reported with what to change, and nothing else is`, { skip: isMissing(name) }, async t => {
+  t.test(`${name} that ${what} is reported with what to change, and nothing else is`, { skip: lacks(name) }, async t => {
     const change = (recipe: string) => changes.reduce((text, change) => change(text), recipe)
     const findings = await diagnose(t, name, { change })
     const advice = findings.filter(({ state }) => state !== 'ok').map(({ of, advice }) => [of, advice])
@@ -82,7 +83,7 @@ for (const [what, name, changes, found] of faults) {
   })
 }
 
-t.test('a proxy that the server does not trust is reported', { skip: isMissing('nginx') }, async t => {
+t.test('a proxy that the server does not trust is reported', { skip: lacks('nginx') }, async t => {
   const findings = await diagnose(t, 'nginx', { trustProxy: undefined })
   t.match(
     findings.filter(({ state }) => state !== 'ok'),
@@ -90,7 +91,7 @@ t.test('a proxy that the server does not trust is reported', { skip: isMissing('
   )
 })
 
-t.test('a proxy without a server behind it is told from a server that fails', { skip: isMissing('nginx') }, async t => {
+t.test('a proxy without a server behind it is told from a server that fails', { skip: lacks('nginx') }, async t => {
   const findings = await diagnose(t, 'nginx', { isDown: true })
   t.match(
     findings.filter(({ state }) => state === 'fail'),

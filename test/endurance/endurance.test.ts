@@ -1,6 +1,5 @@
 import t from 'tap'
-import { sampleOf } from '../kit/sample.ts'
-import { sampleSeed } from '../kit/seed.ts'
+import { sampleOf, sampleSeed } from '../kit/seed.ts'
 import { trials } from './trials.ts'
 
 const { number } = sampleSeed

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { seededRandom } from '../crash/random.ts'
-import { sampleOf } from '../kit/sample.ts'
-import { sampleSeed } from '../kit/seed.ts'
+import { sampleOf, sampleSeed } from '../kit/seed.ts'
 import { computers } from './computers.ts'
 import { judge } from './judge.ts'
 import { everybody, runRounds } from './rounds.ts'

@@ -1,16 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Test } from 'tap'
 import { writeCertificate } from './certificate.ts'
-
-/** Why tests with a certificate authority cannot run here; false if they can. */
-export const lacksPebble = ['pebble', 'pebble-challtestsrv'].some(name => !hasProgram(name))
-  ? "the certificate authority for tests is missing: install Debian's pebble"
-  : (false as const)
 
 /** A real certificate authority that speaks ACME and checks every challenge; it trusts a name server of its own. */
 export interface Pebble {
@@ -84,8 +79,4 @@ async function freePorts(): Promise<[number, number, number]> {
   const [one = 0, two = 0, three = 0] = servers.map(server => (server.address() as AddressInfo).port)
   await Promise.all(servers.map(server => once(server.close(), 'close')))
   return [one, two, three]
-}
-
-function hasProgram(name: string): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some(folder => existsSync(join(folder, name)))
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -9,6 +9,7 @@ import { connect } from 'node:tls'
 import type { Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { writeCertificate } from './certificate.ts'
+import { pathOf } from './needs.ts'
 import { portToKeep } from './server.ts'
 
 export type ProxyName = 'nginx' | 'caddy' | 'haproxy'
@@ -23,11 +24,6 @@ export interface ReverseProxy {
   authority: string
   /** Identifies the key of its certificate, for Chromium. */
   keyHash: string
-}
-
-/** Why a test of this proxy is skipped; false if it can run. */
-export function isMissing(name: ProxyName): string | false {
-  return programOf(name) ? false : `${name} is not installed: apt-get install ${name === 'nginx' ? 'nginx-light' : name}`
 }
 
 /** Its recipe in docs/proxies.md. */
@@ -75,7 +71,7 @@ export async function startReverseProxy(
     .replace(/(listen |:)80\b/g, `$1${own.http}`)
   const file = join(folder, 'proxy.conf')
   writeFileSync(file, around[name](recipe, folder, own))
-  const child = spawn(programOf(name) ?? name, argumentsOf[name](file), {
+  const child = spawn(pathOf(name) ?? name, argumentsOf[name](file), {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
   })
@@ -91,10 +87,6 @@ export async function startReverseProxy(
 
 function readPage(): string {
   return readFileSync(join(import.meta.dirname, '../../docs/proxies.md'), 'utf8')
-}
-
-function programOf(name: ProxyName): string | undefined {
-  return ['/usr/sbin', '/usr/bin', '/usr/local/bin'].map(folder => join(folder, name)).find(path => existsSync(path))
 }
 
 function hasIpv6(): boolean {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
-import { sampleOf } from '../kit/sample.ts'
+import { sampleOf } from '../kit/seed.ts'
 import { lookForLost } from './kit/look-for-lost.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
 import { serveStories } from './stories/serve.ts'

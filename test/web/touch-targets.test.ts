@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
-import { sampleOf } from '../kit/sample.ts'
+import { sampleOf } from '../kit/seed.ts'
 import { lookForSmall } from './kit/look-for-small.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
 import { serveStories } from './stories/serve.ts'

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,6 +20,7 @@ import { billOfMaterials } from '../../../bin/packaging/release/sbom.mjs'
 import { publicKeyOf, sign } from '../../../bin/packaging/release/signature.mjs'
 // @ts-expect-error it has no types
 import { tableOf } from '../../../bin/packaging/release/table.mjs'
+import { lacks } from '../../kit/needs.ts'
 import { startServer } from '../../kit/server.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -63,9 +64,7 @@ t.test('SHA256SUMS is what sha256sum checks', { skip: process.platform === 'win3
   t.equal(execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' }), 'b: OK\ninner/a: OK\n')
 })
 
-const withoutMinisign = spawnSync('minisign', ['-v']).error !== undefined && 'minisign is missing here'
-
-t.test('a signature is made by minisign, is the same each time, and fits the key beside it', { skip: withoutMinisign }, async t => {
+t.test('a signature is made by minisign, is the same each time, and fits the key beside it', { skip: lacks('minisign') }, async t => {
   const folder = t.testdir({ 'latest.json': '{}', sums: '' })
   const key = (name: string) => {
     execFileSync('minisign', ['-G', '-W', '-s', join(folder, name), '-p', join(folder, `${name}.pub`)])

@@ -8,8 +8,9 @@ import type { Test } from 'tap'
 import { engine, readBackupKey } from '../../../lib/crypto/index.ts'
 import { mostAttachmentBytes } from '../../../lib/protocol/wire/routes/attachments.ts'
 import { type Device, openDevices } from '../../kit/browser.ts'
+import { lacks } from '../../kit/needs.ts'
 import { type Person, signInBody, signUp } from '../../kit/person.ts'
-import { isMissing, type ProxyName, startReverseProxy } from '../../kit/reverse-proxy.ts'
+import { type ProxyName, startReverseProxy } from '../../kit/reverse-proxy.ts'
 import { portToKeep, startServerProcess } from '../../kit/server.ts'
 import { openTestHome, readCode } from '../../wrapper/kit/world.ts'
 import { runWrapper } from '../../wrapper/kit/wrapper.ts'
@@ -18,7 +19,7 @@ import { runWrapper } from '../../wrapper/kit/wrapper.ts'
 export function proxyJourney(t: Test, name: ProxyName, protocol: 'h2' | 'h3' = 'h2'): void {
   t.test(
     `everything works in a browser and for a wrapper behind ${name}, as docs/proxies.md configures it`,
-    { skip: isMissing(name) },
+    { skip: lacks(name) },
     async t => {
       const port = await portToKeep()
       const serverPort = await portToKeep()

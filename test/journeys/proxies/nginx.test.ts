@@ -1,12 +1,13 @@
 import t from 'tap'
 import { openDevices } from '../../kit/browser.ts'
-import { isMissing, startReverseProxy } from '../../kit/reverse-proxy.ts'
+import { lacks } from '../../kit/needs.ts'
+import { startReverseProxy } from '../../kit/reverse-proxy.ts'
 import { portToKeep, startServer } from '../../kit/server.ts'
 import { proxyJourney } from './journey.ts'
 
 proxyJourney(t, 'nginx')
 
-t.test('under a path the page says that the app needs a host name of its own', { skip: isMissing('nginx') }, async t => {
+t.test('under a path the page says that the app needs a host name of its own', { skip: lacks('nginx') }, async t => {
   const serverPort = await portToKeep()
   const change = (recipe: string) => recipe.replace('location /', '$&afield/').replace('127.0.0.1:3005', '$&/')
   const proxy = await startReverseProxy(t, 'nginx', { serverPort, change })

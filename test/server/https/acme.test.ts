@@ -3,12 +3,13 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { orderCertificate } from '../../../lib/server/https/acme.ts'
-import { lacksPebble, type Pebble, startTrustedPebble } from '../../kit/pebble.ts'
+import { lacks } from '../../kit/needs.ts'
+import { type Pebble, startTrustedPebble } from '../../kit/pebble.ts'
 
 const name = 'home.example.net'
 const signal = new AbortController().signal
 
-t.test('an authority issues a certificate once it found our answer on the port', { skip: lacksPebble }, async t => {
+t.test('an authority issues a certificate once it found our answer on the port', { skip: lacks('pebble') }, async t => {
   const pebble = await startTrustedPebble(t)
   const folder = t.testdir()
   const order = { name, directory: pebble.directory, folder, challenge: { type: 'http-01', port: pebble.challengePort } } as const
@@ -29,7 +30,7 @@ t.test('an authority issues a certificate once it found our answer on the port',
   t.notOk(certificate.checkPrivateKey(createPrivateKey(again)), 'another key')
 })
 
-t.test('an order that the trial refuses is not placed at the authority', { skip: lacksPebble }, async t => {
+t.test('an order that the trial refuses is not placed at the authority', { skip: lacks('pebble') }, async t => {
   const trial = await startTrustedPebble(t)
   const elsewhere = await startTrustedPebble(t, { resolver: trial })
   const challenge = { type: 'http-01', port: elsewhere.challengePort } as const
@@ -66,7 +67,7 @@ fetch(${JSON.stringify(names.management)} + (verb === 'add' ? '/set-txt' : '/cle
   return { hook, calls: () => readFileSync(log, 'utf8').trim().split('\n') }
 }
 
-t.test('a program of the operator adds and removes the DNS record', { skip: lacksPebble }, async t => {
+t.test('a program of the operator adds and removes the DNS record', { skip: lacks('pebble') }, async t => {
   t.testdir()
   const pebble = await startTrustedPebble(t)
   const { hook, calls } = writeHook(t, pebble)
@@ -78,7 +79,7 @@ t.test('a program of the operator adds and removes the DNS record', { skip: lack
   t.same(calls(), [`add _acme-challenge.${name}`, `remove _acme-challenge.${name}`], 'without our variables')
 })
 
-t.test('why there is no certificate is said in one sentence', { skip: lacksPebble }, async t => {
+t.test('why there is no certificate is said in one sentence', { skip: lacks('pebble') }, async t => {
   const folder = t.testdir({ hook: '#!/bin/sh\necho "no such zone" >&2\nexit 3\n' })
   const hook = join(folder, 'hook')
   const pebble = await startTrustedPebble(t)

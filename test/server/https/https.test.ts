@@ -11,7 +11,8 @@ import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import type { Server, ServerSetup } from '../../../lib/server/create.ts'
 import { issuedCertificate, writeCertificate } from '../../kit/certificate.ts'
 import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
-import { lacksPebble, startTrustedPebble } from '../../kit/pebble.ts'
+import { lacks } from '../../kit/needs.ts'
+import { startTrustedPebble } from '../../kit/pebble.ts'
 import { signInBody } from '../../kit/person.ts'
 import { portToKeep, startServer } from '../../kit/server.ts'
 
@@ -55,7 +56,7 @@ async function pass(clock: ManualClock, ms: number, beat: () => Promise<unknown>
   }
 }
 
-t.test('a certificate is ordered, renewed and loaded while a socket stays open', { skip: lacksPebble }, async t => {
+t.test('a certificate is ordered, renewed and loaded while a socket stays open', { skip: lacks('pebble') }, async t => {
   t.testdir()
   const pebble = await startTrustedPebble(t)
   const clock = manualClock()
@@ -109,7 +110,7 @@ async function signedInSocket(t: Test, { url }: Server) {
   return { socket, drops: () => dropped }
 }
 
-t.test('without a certificate the server serves, says why, and tries again', { skip: lacksPebble }, async t => {
+t.test('without a certificate the server serves, says why, and tries again', { skip: lacks('pebble') }, async t => {
   t.testdir()
   const pebble = await startTrustedPebble(t)
   const clock = manualClock()

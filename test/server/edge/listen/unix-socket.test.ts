@@ -10,8 +10,9 @@ import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { cryptoReady, engine } from '../../../../lib/crypto/index.ts'
 import type { ServerSetup } from '../../../../lib/server/create.ts'
+import { lacks } from '../../../kit/needs.ts'
 import { call, signInBody } from '../../../kit/person.ts'
-import { isMissing, startReverseProxy } from '../../../kit/reverse-proxy.ts'
+import { startReverseProxy } from '../../../kit/reverse-proxy.ts'
 import { startServer } from '../../../kit/server.ts'
 
 const publicUrl = 'https://home.example.net'
@@ -79,7 +80,7 @@ t.test('why a socket cannot be used is said in one sentence, and what is there s
   await refused(long, `${long} is too long for a socket, at most 107 bytes; choose another --socket.`)
 })
 
-t.test('behind nginx, sockets work and each client has limits of its own', { skip: isMissing('nginx') }, async t => {
+t.test('behind nginx, sockets work and each client has limits of its own', { skip: lacks('nginx') }, async t => {
   const socket = join(shortFolder(t), 'a.sock')
   await startAt(t, socket, { limits: 'default' })
   const change = (recipe: string) => recipe.replace('http://127.0.0.1:3005', `http://unix:${socket}:`)
