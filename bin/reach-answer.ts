@@ -3,14 +3,8 @@ import * as v from '../lib/schema.ts'
 import { readPrivateFile, writePrivateFile } from '../lib/wrapper/home/private-files.ts'
 
 const answer = v.object({
-  /** The options of the way that was taken, by their flags. */
-  taken: v.optional(
-    v.object({
-      https: v.optional(v.picklist(['auto'])),
-      tunnel: v.optional(v.picklist(['cloudflared'])),
-      'public-url': v.optional(v.string())
-    })
-  ),
+  /** The options of the way that was taken, by their flags. A tunnel is taken for one start only. */
+  taken: v.optional(v.object({ https: v.optional(v.picklist(['auto'])), 'public-url': v.optional(v.string()) })),
   /** The offers that were declined: a new one is made once. */
   declined: v.array(v.string())
 })

@@ -34,11 +34,12 @@ export interface Offer {
   name: 'certificate' | 'tailscale' | 'cloudflared'
   found: string
   question: string
-  isUsual: boolean
+  /** The usual answer is yes, and it counts for later starts too. */
+  stays: boolean
   /** What the command that takes it is for. */
   purpose: string
   /** By their flags. */
-  options: NonNullable<ReachAnswer['taken']>
+  options: NonNullable<ReachAnswer['taken']> & { tunnel?: 'cloudflared' }
 }
 
 /** Best first: an address that stays comes before one for a try. */
@@ -66,7 +67,7 @@ export function offersIn({ certified, tailscale, hasCloudflared }: Omit<Surround
       found: 'cloudflared is installed on this computer.',
       question:
         'Open a tunnel for a try? Its address changes with every start, and anyone on the internet who knows it can reach this server.',
-      isUsual: false,
+      stays: false,
       purpose: 'For a try, at an address on the internet that changes with every start',
       options: { tunnel: 'cloudflared' }
     })
@@ -74,7 +75,7 @@ export function offersIn({ certified, tailscale, hasCloudflared }: Omit<Surround
 }
 
 function staying(url: string) {
-  return { question: `Serve at ${url}, in all networks of this computer?`, isUsual: true, purpose: `For ${url}` }
+  return { question: `Serve at ${url}, in all networks of this computer?`, stays: true, purpose: `For ${url}` }
 }
 
 /** The first offer that a person takes, and those they decline before; undefined if there is no one to ask. */
@@ -85,9 +86,9 @@ export async function askAbout(
   const declined: Offer['name'][] = []
   for (const offer of offers) {
     const intro = declined.length === 0 ? 'Phones need HTTPS. ' : ''
-    const said = await terminal.ask(`\n${intro}${offer.found} ${offer.question} ${offer.isUsual ? '[Y/n]' : '[y/N]'} `)
+    const said = await terminal.ask(`\n${intro}${offer.found} ${offer.question} ${offer.stays ? '[Y/n]' : '[y/N]'} `)
     if (said === undefined) return undefined
-    if (isYes(said, offer.isUsual)) return { taken: offer, declined }
+    if (isYes(said, offer.stays)) return { taken: offer, declined }
     declined.push(offer.name)
   }
   return { declined }

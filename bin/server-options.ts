@@ -49,15 +49,15 @@ type Read = ReadOptions & {
 
 /**
  * The options of a start with where each comes from, and the configuration file if there is one. Where none says how phones reach
- * the server, an answer at an earlier start counts as options too.
+ * the server, an answer of this start (options by their flags) or of an earlier one counts as options too.
  */
-export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.env): Read {
+export function readServerOptions(args: ArgumentsCamelCase, env: Env = process.env, answered?: object): Read {
   const path = typeof args['config'] === 'string' ? args['config'] : env[configVariable]
   const file = path ? readConfigFile(path) : undefined
   const read = readOptions(args, withSecrets(env), file)
   const sources = new Map([...read.sources].map(([name, source]) => [name, env[`${source}_FILE`] ? `${source}_FILE` : source] as const))
   if (aboutReach.some(name => sources.has(name))) return { ...read, sources, file, reach: 'chosen' }
-  const { taken } = readAnswer(read.options.data)
+  const taken = answered ?? readAnswer(read.options.data).taken
   if (!taken) return { ...read, sources, file, reach: 'open' }
   const answers = { name: answerFile(read.options.data), values: new Map(Object.entries(taken)) }
   const values = new Map([...(file?.values ?? []), ...answers.values])

@@ -71,14 +71,16 @@ async function offerReach(args: ArgumentsCamelCase, read: Read, running: Running
   if (offers.length === 0) return advice()
   const answer = await askAbout(offers, terminal).catch(() => stopAsking(running))
   if (!answer) return advice()
-  saveAnswer(data, { ...(answer.taken && { taken: answer.taken.options }), declined: [...before.declined, ...answer.declined] })
-  tell(terminal, `Your answer is kept in ${aboutAnswer(data)}`)
-  if (!answer.taken) return advice()
+  const { taken } = answer
+  const declined = [...before.declined, ...answer.declined]
+  saveAnswer(data, taken?.stays ? { taken: taken.options, declined } : { declined })
+  tell(terminal, taken && !taken.stays ? forOneStart(taken) : `Your answer is kept in ${aboutAnswer(data)}`)
+  if (!taken) return advice()
   terminal.write('\n')
   await running.server.close()
   try {
     // On the port that the question named, also if it was a random one.
-    Object.assign(running, await start({ ...readServerOptions(args).options, port }))
+    Object.assign(running, await start({ ...readServerOptions(args, process.env, taken.options).options, port }))
   } catch (error) {
     saveAnswer(data, before)
     throw error
@@ -98,6 +100,11 @@ function asRemembered({ options, sources }: Read): string {
   return `As you answered at an earlier start: ${words.join(' ')}. Your answer is kept in ${aboutAnswer(options.data)}`
 }
 
+// Nobody opens their computer to the internet at each start by one yes, least of all for a service.
+function forOneStart({ options }: Offer): string {
+  return `This is for this start only; ${asFlags(options)} opens a tunnel at every start.`
+}
+
 function aboutAnswer(data: string): string {
   return `${answerFile(data)}: delete that file to be asked again. Options win over it.`
 }
@@ -113,8 +120,14 @@ function toSet({ file, options: { data, port }, sources }: Read, options: Offer[
   const same = [sources.get('data') === '--data' ? ` --data ${data}` : '', sources.get('port') === '--port' ? ` --port ${port}` : '']
   return {
     how: 'start the server with',
-    lines: [`${typed('serve')}${given.map(([flag, value]) => ` --${flag} ${value}`).join('')}${same.join('')}`]
+    lines: [`${typed('serve')} ${asFlags(options)}${same.join('')}`]
   }
+}
+
+function asFlags(options: Offer['options']): string {
+  return Object.entries(options)
+    .map(([flag, value]) => `--${flag} ${value}`)
+    .join(' ')
 }
 
 // Thrown here, it ends the program with its exit code.

@@ -86,9 +86,10 @@ t.test('a tunnel is opened only after a clear yes (stand-ins)', async t => {
   )
   server.type('y\r')
   await server.sees(new RegExp(`demo --server ${tunnelUrl}`))
-  t.same(computer.answer(), { taken: { tunnel: 'cloudflared' }, declined: ['tailscale'] })
+  t.match(server.screen, 'This is for this start only; --tunnel cloudflared opens a tunnel at every start.')
+  t.same(computer.answer(), { declined: ['tailscale'] }, 'the next start asks again')
   const { stdout } = await afield(['config', '--json', '--data', computer.data])
-  t.match(JSON.parse(stdout), { tunnel: { value: 'cloudflared', from: join(computer.data, 'reach.json') } })
+  t.match(JSON.parse(stdout), { tunnel: { value: null } })
 })
 
 t.test('an offer that was declined is not made again, and its command is shown; a new one is made (stand-ins)', async t => {
@@ -162,9 +163,9 @@ t.test('a certificate of an earlier start is offered first', async t => {
   t.equal((await lookAround(data, Date.now() + 3 * dayMs)).certified, undefined, 'one that has ended')
   const { certified } = await lookAround(data, Date.now())
   t.match(offersIn({ certified, tailscale: { state: 'ready', name }, hasCloudflared: true }, 3005), [
-    { name: 'certificate', isUsual: true, options: { https: 'auto', 'public-url': 'https://afield.example.net:3005' } },
+    { name: 'certificate', stays: true, options: { https: 'auto', 'public-url': 'https://afield.example.net:3005' } },
     { name: 'tailscale' },
-    { name: 'cloudflared', isUsual: false }
+    { name: 'cloudflared', stays: false }
   ])
 })
 

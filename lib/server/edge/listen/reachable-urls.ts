@@ -18,8 +18,13 @@ export function reachableUrls(url: string, interfaces: Interfaces = networkInter
 
 /** The IPv4 addresses of this computer: phones on a home network have IPv4 too, and a person can type them. */
 export function networkAddresses(interfaces: Interfaces = networkInterfaces()): string[] {
-  return Object.values(interfaces)
-    .flatMap(addresses => addresses ?? [])
+  return Object.entries(interfaces)
+    .flatMap(([name, addresses]) => (isOfContainers(name) ? [] : (addresses ?? [])))
     .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !isLoopback(address))
     .map(({ address }) => address)
+}
+
+/** Networks within this computer, by the names that Docker, Podman, libvirt and LXC give them. */
+function isOfContainers(name: string): boolean {
+  return /^(docker|br-|veth|cni|podman|virbr|lxcbr|lxdbr)/.test(name)
 }

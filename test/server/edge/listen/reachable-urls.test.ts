@@ -10,11 +10,16 @@ const home = {
   wg0: [at('10.8.0.2')]
 }
 
-const cases: [url: string, interfaces: typeof home | { lo: NetworkInterfaceInfo[] }, urls: string[]][] = [
+const cases: [url: string, interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>, urls: string[]][] = [
   ['http://0.0.0.0:3005', home, ['http://192.168.1.5:3005', 'http://10.8.0.2:3005']],
   ['https://[::]:3005', home, ['https://192.168.1.5:3005', 'https://10.8.0.2:3005']],
   ['http://0.0.0.0:3005', { lo: home.lo }, ['http://127.0.0.1:3005']],
   ['http://[::]:3005', { lo: home.lo }, ['http://[::1]:3005']],
+  [
+    'http://0.0.0.0:3005',
+    { docker0: [at('172.17.0.1')], 'br-1a2b': [at('172.18.0.1')], ...home },
+    ['http://192.168.1.5:3005', 'http://10.8.0.2:3005']
+  ],
   ['http://10.8.0.2:3005', home, ['http://10.8.0.2:3005']],
   ['http://127.0.0.1:3005', home, ['http://127.0.0.1:3005']]
 ]
