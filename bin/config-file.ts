@@ -2,7 +2,7 @@ import { readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { CannotStart } from '../lib/exit.ts'
-import { type ConfigFile, optionRows } from '../lib/options.ts'
+import { type ConfigFile, optionRows, shownValue } from '../lib/options.ts'
 import { nearest } from './nearest.ts'
 
 /**
@@ -29,7 +29,7 @@ export function readConfigFile(path: string): ConfigFile {
 
 /** A warning if others on this computer can read a secret in the file. */
 export function openSecret({ name, values }: ConfigFile): string | undefined {
-  const secret = optionRows().find(({ flag, isSecret }) => isSecret && values.has(flag))
+  const secret = optionRows().find(row => shownValue(row, values.get(row.flag)) !== values.get(row.flag))
   if (!secret || process.platform === 'win32' || !isOpen(statSync(name))) return undefined
   return `Others on this computer can read ${name}, which contains ${secret.flag}. Run: chmod o-r,g-r ${name}`
 }

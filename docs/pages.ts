@@ -19,7 +19,7 @@ export function pages(): Record<string, string> {
 const generated = '<!-- Made by `node build.mjs docs` from the tables the program uses. -->'
 
 function optionsPage(): string {
-  const secrets = optionRows().filter(({ isSecret }) => isSecret)
+  const secretFiles = optionRows().flatMap(({ env, isSecret }) => (isSecret ? [`\`${env}_FILE\``] : []))
   const rows = optionRows().map(({ flag, env, name, choices, shownDefault, about }) => [
     `\`--${flag}\``,
     `\`${env}\``,
@@ -45,7 +45,7 @@ backup-to = "/mnt/other-disk/afield"
 \`\`\`
 
 \`afield config\` shows the options that a start would use and where each comes from, and \`afield config check\` whether it would start. Secrets can be
-in files of their own: ${secrets.map(({ env }) => `\`${env}_FILE\``).join(' and ')} name them.
+in files of their own: ${secretFiles.slice(0, -1).join(', ')} and ${secretFiles.at(-1)} name them.
 
 ${table(['flag', 'environment', 'field', 'default', 'what it does'], rows)}`
 }

@@ -27,8 +27,8 @@ interface Manual {
   about: string
   /** Shown in the manual for a default that differs from machine to machine. */
   defaultInWords?: string
-  /** Never shown; the variable with `_FILE` at its end names a file that has it. */
-  isSecret?: true
+  /** Never shown, of an address its password; the variable with `_FILE` at its end names a file that has it. */
+  isSecret?: true | 'password'
   /** A place on disk: in a configuration file it is relative to the file's folder. */
   isPath?: true
 }
@@ -87,7 +87,9 @@ const options = {
   bus: option(v.optional(v.pipe(v.string(), v.minLength(1)), 'local'), {
     env: 'AFIELD_BUS',
     flag: 'bus',
-    about: 'How the instances of one server exchange updates: local means there is only this one.'
+    isSecret: 'password',
+    about:
+      'How the instances of one server exchange updates: local means there is only this one; redis://[user:password@]host[:port][/database], or rediss:// with TLS, is a Redis that all of them use.'
   }),
   https: option(v.optional(v.picklist(['off', 'auto']), 'off'), {
     env: 'AFIELD_HTTPS',
@@ -305,6 +307,14 @@ export function optionRows(): OptionRow[] {
     }
   })
 }
+
+/** The value as it may be shown. */
+export function shownValue({ isSecret }: Pick<OptionRow, 'isSecret'>, value: unknown): unknown {
+  if (isSecret === true && value !== undefined) return '(hidden)'
+  return isSecret === 'password' && typeof value === 'string' ? value.replace(passwordInAddress, '$1(hidden)@') : value
+}
+
+const passwordInAddress = /^(\w+:\/\/)\S*@/
 
 function option<S extends v.GenericSchema>(schema: S, row: Manual): S {
   manual.set(schema, row)

@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { optionRows } from '../../lib/options.ts'
+import { optionRows, shownValue } from '../../lib/options.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { openSecret } from '../config-file.ts'
@@ -34,14 +34,11 @@ function check({ sources, file }: Read): void {
 }
 
 function show({ options, sources }: Read, isJson: boolean): void {
-  const rows = optionRows().map(({ name, flag, isSecret }) => {
-    const value = options[name as keyof typeof options]
-    return {
-      flag,
-      value: isSecret && value !== undefined ? '(hidden)' : value,
-      from: sources.get(name)?.replace(`${flag} in `, '') ?? 'default'
-    }
-  })
+  const rows = optionRows().map(row => ({
+    flag: row.flag,
+    value: shownValue(row, options[row.name as keyof typeof options]),
+    from: sources.get(row.name)?.replace(`${row.flag} in `, '') ?? 'default'
+  }))
   if (isJson) {
     console.log(JSON.stringify(Object.fromEntries(rows.map(({ flag, ...row }) => [flag, row])), undefined, 2))
     return

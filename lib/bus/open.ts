@@ -2,13 +2,17 @@ import { CannotStart } from '../exit.ts'
 import type { Bus } from './bus.ts'
 
 /**
- * Opens the bus named by an option. `local` serves one instance. Throws CannotStart for a name without
- * a driver.
+ * Opens the bus named by an option: `local` serves one instance, `redis://…` or `rediss://…` several. Throws CannotStart for a
+ * name without a driver, and when the driver cannot work with it.
  */
 export async function openBus(url: string, on: { onError: (error: unknown) => void }): Promise<Bus> {
   if (url === 'local') {
     const { openLocalBus } = await import('./local.ts')
     return openLocalBus(on)
   }
-  throw new CannotStart(`--bus ${url.replace(/:.*/s, ':…')} is not known; this version has: local.`)
+  if (/^rediss?:/.test(url)) {
+    const { openRedisBus } = await import('../../redis/bus.ts')
+    return openRedisBus(url, on)
+  }
+  throw new CannotStart(`--bus ${url.replace(/:.*/s, ':…')} is not known; this version has: local, redis://….`)
 }

@@ -83,6 +83,14 @@ t.test('a secret is read from the file that a variable names', async t => {
   t.match(shown()['metrics-token'], { value: '(hidden)', from: 'AFIELD_METRICS_TOKEN_FILE' })
 })
 
+t.test('of the address of a bus the password is hidden, and it can be in a file of its own', async t => {
+  const files = { bus: 'redis://ada:pa@ss-word@host:6380/2\n' }
+  const { shown, stdout } = config(t, files, { args: ['--json'], env: { AFIELD_BUS_FILE: 'FOLDER/bus' } })
+  t.match(shown()['bus'], { value: 'redis://(hidden)@host:6380/2', from: 'AFIELD_BUS_FILE' })
+  t.notMatch(stdout, 'ss-word')
+  t.match(config(t, {}, { args: ['--json'] }).shown()['bus'], { value: 'local', from: 'default' })
+})
+
 const refused: [why: string, toml: string, sentence: RegExp, env?: Record<string, string>][] = [
   ['a name that is no option', 'prot = 4000', /^.*\/afield\.toml names prot, which is no option\. Did you mean port\?$/m],
   ['a value that does not fit', 'port = "many"', /^port in .*\/afield\.toml must be a whole number from 0 to 65535\.$/m],

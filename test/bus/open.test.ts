@@ -13,6 +13,6 @@ t.test('the local bus opens by its name', async t => {
 t.test('an unknown bus is rejected in one sentence that does not show a password', async t => {
   const refusal: unknown = await openBus('carrier-pigeon://ada:secret@roof', on).catch(error => error)
   if (!(refusal instanceof CannotStart)) throw refusal
-  t.match(refusal.message, /^--bus carrier-pigeon:… is not known; .*local\.$/)
+  t.match(refusal.message, /^--bus carrier-pigeon:… is not known; .*local, redis:\/\/…\.$/)
   t.equal(refusal.exitCode, 78)
 })

@@ -153,7 +153,7 @@ export const rooms: Record<string, Room> = {
   postgres: { files: ['postgres/'], rooms: ['store'], packages: ['node:', 'pg'] },
   'bus/open': { files: ['lib/bus/open.ts'], rooms: ['bus', 'redis', ...common], packages: [] },
   bus: { files: ['lib/bus/'], rooms: ['protocol/wire', 'async', 'store'], packages: ['node:'] },
-  redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', 'ioredis'] },
+  redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', '@redis/client'] },
 
   schema: { files: ['lib/schema.ts'], rooms: [], packages: ['valibot'] },
   exit: { files: ['lib/exit.ts'], rooms: [], packages: [] },

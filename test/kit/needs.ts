@@ -7,6 +7,7 @@ const needs = {
   haproxy: { commands: ['haproxy'], package: 'haproxy' },
   caddy: { commands: ['caddy'], package: 'caddy', isOptional: true },
   pebble: { commands: ['pebble', 'pebble-challtestsrv'], package: 'pebble' },
+  redis: { commands: ['redis-server', 'redis-cli'], package: 'redis-server' },
   minisign: { commands: ['minisign'], package: 'minisign' }
 } as const satisfies Record<string, { commands: readonly string[]; package: string; isOptional?: boolean }>
 

@@ -40,7 +40,7 @@ const builtApp = /^build\/(?:web\b|app\.json$)/
 const opensApp = 'test/kit/browser.ts'
 
 const parts: readonly [part: string, files: RegExp][] = [
-  ['server', /^(?:test\/|lib\/)?(?:server|store|bus|backup|doctor|sqlite)\//],
+  ['server', /^(?:test\/|lib\/)?(?:server|store|bus|backup|doctor|sqlite|redis)\//],
   ['wrapper', /^(?:lib|test)\/wrapper\//],
   ['app', /^(?:test\/)?web\//],
   ['command line', /^(?:test\/)?bin\//],
