@@ -158,11 +158,13 @@ storeContract(checkWith(test), t => {
     return ${store}
   }
 })
-busContract(checkWith(test), t => async on => {
-  const bus = await openBus('local', on ?? { onError: error => t.fail(String(error)) })
-  t.teardown(() => bus.close())
-  return bus
-}, { instances: 'one' })
+busContract(checkWith(test), t => ({
+  async open(on = { onError: error => t.fail(String(error)) }) {
+    const bus = await openBus('local', on)
+    t.teardown(() => bus.close())
+    return bus
+  }
+}), { instances: 'one' })
 `
 
 /** The program of another version, from the registry; undefined when that is out of reach. */

@@ -56,6 +56,11 @@ const pages = [
   'proxies.md',
   'notifications.md',
   'threats.md',
+  'quick-start.md',
+  'troubleshooting.md',
+  'faq.md',
+  'wrapper.md',
+  'releasing.md',
   'decisions'
 ]
 
