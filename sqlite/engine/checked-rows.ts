@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { checksumOf } from './checksum.ts'
+import { checksumOf } from '../../lib/store/checksum.ts'
 
 interface CheckedTable {
   table: string

@@ -1,8 +1,8 @@
 import type { AccountId, LocalId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { type Checked, checksumOf, isSound } from '../../lib/store/checksum.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { Appended, Message, MessageDraft, Page } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
-import { type Checked, checksumOf, isSound } from '../engine/checksum.ts'
 import type { Deps } from '../engine/deps.ts'
 import { type Counters, type OpenHead, type SessionHead, sessionHeads } from './session-heads.ts'
 

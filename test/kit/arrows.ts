@@ -18,7 +18,19 @@ interface Room {
 }
 
 // Input is handled by actions, which call the store.
-const past = ['store', 'store/open', 'sqlite', 'sqlite/access', 'sqlite/rows', 'sqlite/engine', 'sqlite/file', 'postgres']
+const past = [
+  'store',
+  'store/open',
+  'sqlite',
+  'sqlite/access',
+  'sqlite/rows',
+  'sqlite/engine',
+  'sqlite/file',
+  'postgres',
+  'postgres/access',
+  'postgres/rows',
+  'postgres/engine'
+]
 
 /** The packages for rendering. */
 const drawing = ['preact', '@preact/signals']
@@ -150,7 +162,10 @@ export const rooms: Record<string, Room> = {
   'sqlite/rows': { files: ['sqlite/rows/'], rooms: ['sqlite/engine'], packages: ['node:', 'better-sqlite3'] },
   'sqlite/engine': { files: ['sqlite/engine/'], rooms: ['sqlite/file'], packages: ['node:', 'better-sqlite3'] },
   'sqlite/file': { files: ['sqlite/file/'], rooms: ['store'], packages: ['node:', 'better-sqlite3'] },
-  postgres: { files: ['postgres/'], rooms: ['store'], packages: ['node:', 'pg'] },
+  postgres: { files: ['postgres/'], rooms: ['postgres/access', 'postgres/rows'], packages: [] },
+  'postgres/access': { files: ['postgres/access/'], rooms: ['postgres/engine'], packages: ['node:'] },
+  'postgres/rows': { files: ['postgres/rows/'], rooms: ['postgres/engine'], packages: ['node:'] },
+  'postgres/engine': { files: ['postgres/engine/'], rooms: ['store'], packages: ['node:', 'pg'] },
   'bus/open': { files: ['lib/bus/open.ts'], rooms: ['bus', 'redis', ...common], packages: [] },
   bus: { files: ['lib/bus/'], rooms: ['protocol/wire', 'async', 'store'], packages: ['node:'] },
   redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', '@redis/client'] },

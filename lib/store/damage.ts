@@ -1,4 +1,4 @@
-import { RowDamaged } from '../../lib/store/store.ts'
+import { RowDamaged } from './store.ts'
 
 /** Remembers which rows were found damaged, so that each counts once however often it is read. */
 export interface Damage {

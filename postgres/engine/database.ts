@@ -1,0 +1,141 @@
+import { CannotStart } from '../../lib/exit.ts'
+import { type Migration, migrate, type Schema } from '../../lib/store/migrate.ts'
+import { Connection } from './connection.ts'
+import { ConnectionLost } from './failure.ts'
+import { cannotOpen } from './open-error.ts'
+
+const oldestVersion = 13
+/** The name, as a number, of the lock under which one instance at a time changes the schema. */
+const migrationLock = 0x41666c64
+
+export interface OpenDatabaseDeps {
+  migrations: readonly Migration[]
+  onMigrated?: ((steps: { from: number; to: number }) => void) | undefined
+}
+
+/**
+ * Brings the schema up to date; of several instances that start at once, one does it and the others wait.
+ * Throws `CannotStart`, with nothing changed, if the database cannot be used.
+ */
+export async function prepareDatabase(url: string, { migrations, onMigrated }: OpenDatabaseDeps): Promise<void> {
+  const place = placeOf(url)
+  let connection: Connection | undefined
+  try {
+    connection = await Connection.open(url, 0)
+    const flaw = flawIn(await readFooting(connection))
+    if (flaw) throw new CannotStart(`The database ${place} cannot be used: ${flaw}.`)
+    await connection.run('SELECT pg_advisory_lock($1)', [migrationLock])
+    const from = await schemaNumber(connection, place, migrations.length)
+    await migrate(migrations, schemaOf(connection, place, migrations.length))
+    if (from > 0 && from < migrations.length) onMigrated?.({ from, to: migrations.length })
+  } catch (error) {
+    throw error instanceof CannotStart ? error : cannotOpen(place, error)
+  } finally {
+    await connection?.close()
+  }
+}
+
+/** A connection with the settings that the store's guarantees depend on. Rejects with `ConnectionLost` if there is none now. */
+export async function connect(url: string): Promise<Connection> {
+  let connection: Connection | undefined
+  try {
+    connection = await Connection.open(url)
+    const flaw = flawIn(await readFooting(connection))
+    if (flaw) throw new Error(`The database cannot be used: ${flaw}.`)
+    return connection
+  } catch (error) {
+    connection?.drop()
+    throw new ConnectionLost('The database cannot be reached.', { cause: error })
+  }
+}
+
+/** What the guarantees depend on, as the connection reports it. */
+export interface Footing {
+  version: number
+  encoding: string
+  synchronousCommit: string
+  fsync: string
+  fullPageWrites: string
+  readOnly: string
+}
+
+// A transaction that waits for its client, such as one of a computer that was cut off, holds up others.
+const settings = `
+  SET client_min_messages = error;
+  SET idle_in_transaction_session_timeout = '20s';
+  SET statement_timeout = '25s';
+  SET default_transaction_isolation = 'read committed';
+  SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)`
+
+async function readFooting(connection: Connection): Promise<Footing> {
+  await connection.command(settings)
+  const footing = await connection.get<Footing>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding,
+       current_setting('synchronous_commit') AS "synchronousCommit", current_setting('fsync') AS fsync,
+       current_setting('full_page_writes') AS "fullPageWrites", current_setting('transaction_read_only') AS "readOnly"`,
+    []
+  )
+  if (!footing) throw new Error('The database does not tell its settings')
+  return footing
+}
+
+/** One sentence about the first violation; undefined if the store can keep its guarantees. */
+export function flawIn({ version, encoding, synchronousCommit, fsync, fullPageWrites, readOnly }: Footing): string | undefined {
+  if (version < oldestVersion) return `its server is PostgreSQL ${version}, and ${oldestVersion} or newer is needed`
+  if (encoding !== 'UTF8') return `its encoding is ${encoding} instead of UTF8`
+  if (readOnly !== 'off') return 'it is read-only'
+  if (fsync !== 'on') return 'its server does not sync what it stores (fsync is off)'
+  if (fullPageWrites !== 'on') return 'its server cannot repair pages after a power cut (full_page_writes is off)'
+  if (synchronousCommit !== 'on' && synchronousCommit !== 'remote_apply')
+    return `the connection does not sync every commit (synchronous_commit is ${synchronousCommit})`
+  return undefined
+}
+
+function schemaOf(connection: Connection, place: string, newest: number): Schema {
+  return {
+    version: () => schemaNumber(connection, place, newest),
+    async apply(steps) {
+      await connection.command('BEGIN; SET LOCAL statement_timeout = 0')
+      try {
+        for (const { number, name, sql } of steps) {
+          await connection.command(sql)
+          await connection.run(
+            'INSERT INTO migration (number, name, applied_at) VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)',
+            [number, name]
+          )
+        }
+        await connection.command('COMMIT')
+      } catch (error) {
+        await connection.command('ROLLBACK').catch(() => {})
+        throw error
+      }
+    }
+  }
+}
+
+/** The number of the last step that was applied; 0 for an empty database. */
+async function schemaNumber(connection: Connection, place: string, newest: number): Promise<number> {
+  const found = await connection.get<{ isOurs: boolean; tables: number }>(
+    `SELECT to_regclass('migration') IS NOT NULL AND to_regclass('epoch') IS NOT NULL AS "isOurs",
+       (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS tables`,
+    []
+  )
+  if (!found?.isOurs) {
+    if (found && found.tables > 0) throw new CannotStart(`The database ${place} is not one of Afield; choose an empty one.`)
+    return 0
+  }
+  const [row] = await connection.all<{ number: number }>('SELECT coalesce(max(number), 0) AS number FROM migration', [])
+  const version = row?.number ?? 0
+  if (version > newest) {
+    throw new CannotStart(
+      `The database ${place} was written by a newer Afield (schema ${version}, this one knows ${newest}); install that version or a later one.`
+    )
+  }
+  return version
+}
+
+/** The host and name of a database, without its user and password. */
+export function placeOf(url: string): string {
+  const [, host = '', name = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)\/?([^?#]*)/.exec(url) ?? []
+  return [name || 'postgres', host && `at ${host}`].filter(Boolean).join(' ')
+}

@@ -1,0 +1,56 @@
+import { openDamage } from '../../lib/store/damage.ts'
+import { connect } from './database.ts'
+import type { Deps, Owner } from './deps.ts'
+import { Lane, type LaneDeps } from './lane.ts'
+import { Readers } from './readers.ts'
+
+/** Connections for the writes of accounts, each account on one of them; one more is for all other writes. */
+const lanesOfAccounts = 4
+const mostReaders = 6
+
+interface Engine extends Deps {
+  /** Commits what is waiting; from then on everything is rejected. */
+  close(): Promise<void>
+}
+
+/** The ways to write to and read from a database that is prepared. */
+export function openEngine(url: string, onCommit: LaneDeps['onCommit']): Engine {
+  const open = () => connect(url)
+  const lanes = Array.from({ length: lanesOfAccounts }, () => new Lane({ connect: open, onCommit }))
+  const shared = new Lane({ connect: open, onCommit })
+  const readers = new Readers({ connect: open, most: mostReaders })
+
+  function laneOf(owner: Owner): Lane {
+    return typeof owner === 'string' && owner !== 'shared' ? (lanes[hashOf(owner) % lanesOfAccounts] ?? shared) : shared
+  }
+
+  return {
+    write: (owner, run, { bytes = 0, isLong = false, tail } = {}) =>
+      new Promise((resolve, reject) => {
+        const accounts = owner === 'shared' ? [] : [owner].flat()
+        laneOf(owner).push({
+          accounts,
+          run: async tx => run(tx),
+          bytes,
+          isLong,
+          tail,
+          // A member resolves with what its own `run` resolved to.
+          resolve: value => resolve(value as Awaited<ReturnType<typeof run>>),
+          reject
+        })
+      }),
+    read: run => readers.read(run),
+    snapshot: run => readers.snapshot(run),
+    damage: openDamage(),
+    async close() {
+      await Promise.all([...lanes, shared].map(lane => lane.end()))
+      await readers.end()
+    }
+  }
+}
+
+function hashOf(account: string): number {
+  let hash = 0
+  for (let at = 0; at < account.length; at++) hash = (Math.imul(hash, 31) + account.charCodeAt(at)) >>> 0
+  return hash
+}

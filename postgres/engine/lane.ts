@@ -1,0 +1,219 @@
+import { createBackoff } from '../../lib/async/backoff.ts'
+import { StoreBroken, StoreBusy, StoreFull } from '../../lib/store/store.ts'
+import type { Connection } from './connection.ts'
+import type { Tail, Tx } from './deps.ts'
+import { verdictOn } from './failure.ts'
+import { CommitUnknown, Turn } from './turn.ts'
+
+/** With more members, sharing a sync saves little more. */
+const mostMembers = 128
+/** Members that may take some milliseconds each. */
+const mostLong = 8
+/** How much one transaction writes before its members are answered. */
+const mostBytes = 4 * 1024 * 1024
+/** How long members wait for a database that cannot be reached; their clients get the error before their own timeout. */
+const lostPatienceMs = 3_000
+/** Transactions that block each other are repeated; whoever still fails after so many tries was unlucky. */
+const mostTries = 8
+
+export interface Member {
+  accounts: readonly string[]
+  run(tx: Tx): Promise<unknown>
+  bytes: number
+  isLong: boolean
+  tail: Tail | undefined
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+type Answer = () => void
+
+export interface LaneDeps {
+  connect(): Promise<Connection>
+  /** Called after each commit. Its errors change nothing that was committed. */
+  onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
+}
+
+/**
+ * A connection on which writes become transactions, one at a time. What arrives while one is open forms the next, so
+ * that they share a sync; each is answered only after it. After the connection is lost, it opens another.
+ */
+export class Lane {
+  readonly #connect: LaneDeps['connect']
+  readonly #onCommit: LaneDeps['onCommit']
+  #connection: Connection | undefined
+  #waiting: Member[] = []
+  #isRunning = false
+  #refusal: StoreBroken | undefined
+  #whenEmpty: (() => void)[] = []
+
+  constructor({ connect, onCommit }: LaneDeps) {
+    this.#connect = connect
+    this.#onCommit = onCommit
+  }
+
+  push(member: Member): void {
+    if (this.#refusal) {
+      member.reject(this.#refusal)
+      return
+    }
+    this.#waiting.push(member)
+    if (this.#isRunning) return
+    this.#isRunning = true
+    setImmediate(() => this.#run())
+  }
+
+  /** Commits what is waiting; from then on everything is rejected. */
+  async end(): Promise<void> {
+    if (this.#isRunning) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
+    this.#refusal ??= new StoreBroken('The store is closed.')
+    await this.#connection?.close()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      for (const answer of await this.#runTurn(this.#nextTurn())) answer()
+    }
+    this.#isRunning = false
+    for (const resolve of this.#whenEmpty.splice(0)) resolve()
+  }
+
+  #nextTurn(): Member[] {
+    let count = 0
+    let bytes = 0
+    let long = 0
+    for (const member of this.#waiting) {
+      bytes += member.bytes
+      if (member.isLong) long++
+      if (count === mostMembers || long > mostLong || (count > 0 && bytes > mostBytes)) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  // Savepoints cost a round trip for each member, and members almost never fail. So they run without first; if one
+  // fails, the whole turn is rolled back and run again with each in its own savepoint, where it fails alone.
+  async #runTurn(members: Member[]): Promise<Answer[]> {
+    const backoff = createBackoff({ firstMs: 20, longestMs: 500 })
+    const until = performance.now() + lostPatienceMs
+    let runAll = runTogether
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#transact(members, runAll)
+      } catch (error) {
+        const [only, ...others] = members
+        switch (error instanceof CommitUnknown ? 'unknown' : verdictOn(error)) {
+          case 'refused':
+            if (runAll === runEachGuarded || (only && others.length === 0)) return rejectAll(members, error)
+            runAll = runEachGuarded
+            continue
+          case 'again':
+            if (tries === mostTries) return rejectAll(members, new StoreBusy('The database is too busy.', { cause: error }))
+            break
+          case 'lost':
+            if (performance.now() < until) break
+            return rejectAll([...members, ...this.#waiting.splice(0)], unreachable(error))
+          case 'unknown':
+            return rejectAll(members, unreachable(error))
+          case 'slow':
+            return rejectAll(members, new StoreBusy('The database took too long.', { cause: error }))
+          case 'full':
+            return rejectAll(members, new StoreFull('The disk of the database has no space for this write.', { cause: error }))
+        }
+        await new Promise(resolve => setTimeout(resolve, backoff.nextMs()))
+      }
+    }
+  }
+
+  async #transact(members: Member[], runAll: RunAll): Promise<Answer[]> {
+    const beganAt = performance.now()
+    const turn = new Turn(await this.#open(), [...new Set(members.flatMap(({ accounts }) => accounts))])
+    try {
+      const answers = await runAll(members, turn)
+      await turn.commit()
+      this.#tell({ members: members.length, ms: performance.now() - beganAt })
+      return answers
+    } catch (error) {
+      for (const { tail } of members) tail?.forget()
+      await this.#rollBack(turn, error)
+      throw error
+    }
+  }
+
+  async #rollBack(turn: Turn, error: unknown): Promise<void> {
+    try {
+      if (error instanceof CommitUnknown || verdictOn(error) === 'lost') throw error
+      await turn.rollBack()
+    } catch {
+      this.#drop()
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#connection?.isLost) this.#drop()
+    this.#connection ??= await this.#connect()
+    return this.#connection
+  }
+
+  #drop(): void {
+    this.#connection?.drop()
+    this.#connection = undefined
+  }
+
+  #tell(turn: { members: number; ms: number }): void {
+    try {
+      this.#onCommit?.(turn)
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+  }
+}
+
+type RunAll = (members: Member[], turn: Turn) => Promise<Answer[]>
+
+async function runTogether(members: Member[], turn: Turn): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (const group of groupsOf(members)) answers.push(...(await runGroup(group, turn)))
+  return answers
+}
+
+async function runEachGuarded(members: Member[], turn: Turn): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (const member of members) {
+    try {
+      answers.push(...(await turn.guard(() => runGroup([member], turn))))
+    } catch (error) {
+      if (verdictOn(error) !== 'refused') throw error
+      member.tail?.forget()
+      answers.push(() => member.reject(error))
+    }
+  }
+  return answers
+}
+
+/** Members one after the other, except that those with the same tail do their work together. */
+async function runGroup(group: readonly Member[], turn: Turn): Promise<Answer[]> {
+  const tail = group[0]?.tail
+  const values = group.map(member => member.run(turn))
+  for (const value of values) value.catch(() => {})
+  await tail?.finish(turn)
+  const all = await Promise.all(values)
+  return group.map((member, index) => () => member.resolve(all[index]))
+}
+
+function groupsOf(members: readonly Member[]): Member[][] {
+  const groups: Member[][] = []
+  for (const member of members) {
+    const last = groups.at(-1)
+    if (member.tail && last?.[0]?.tail === member.tail) last.push(member)
+    else groups.push([member])
+  }
+  return groups
+}
+
+function rejectAll(members: readonly Member[], error: unknown): Answer[] {
+  return members.map(member => () => member.reject(error))
+}
+
+function unreachable(cause: unknown): StoreBusy {
+  return new StoreBusy('The database cannot be reached.', { cause })
+}

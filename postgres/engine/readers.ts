@@ -1,0 +1,103 @@
+import { createBackoff } from '../../lib/async/backoff.ts'
+import { StoreBroken, StoreBusy } from '../../lib/store/store.ts'
+import type { Connection } from './connection.ts'
+import type { Queries } from './deps.ts'
+import { verdictOn } from './failure.ts'
+
+const lostPatienceMs = 3_000
+
+/**
+ * Connections for reads, opened when they are needed and used by one read at a time. A read that loses its
+ * connection is run again on another.
+ */
+export class Readers {
+  readonly #connect: () => Promise<Connection>
+  readonly #most: number
+  #idle: Connection[] = []
+  #open = 0
+  #waiting: (() => void)[] = []
+  #isEnded = false
+
+  constructor({ connect, most }: { connect(): Promise<Connection>; most: number }) {
+    this.#connect = connect
+    this.#most = most
+  }
+
+  read<T>(run: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#attempt(run)
+  }
+
+  snapshot<T>(run: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#attempt(async connection => {
+      const begun = connection.command('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      begun.catch(() => {})
+      try {
+        const value = await run(connection)
+        await begun
+        return value
+      } finally {
+        if (!connection.isLost) await connection.command('COMMIT')
+      }
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true
+    while (this.#open > this.#idle.length) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    await Promise.all(this.#idle.splice(0).map(connection => connection.close()))
+  }
+
+  async #attempt<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    const backoff = createBackoff({ firstMs: 20, longestMs: 500 })
+    const until = performance.now() + lostPatienceMs
+    for (;;) {
+      if (this.#isEnded) throw new StoreBroken('The store is closed.')
+      try {
+        return await this.#use(run)
+      } catch (error) {
+        const verdict = verdictOn(error)
+        if (verdict === 'refused') throw error
+        if (verdict === 'slow') throw new StoreBusy('The database took too long.', { cause: error })
+        if (performance.now() >= until) throw new StoreBusy('The database cannot be reached.', { cause: error })
+      }
+      await new Promise(resolve => setTimeout(resolve, backoff.nextMs()))
+    }
+  }
+
+  async #use<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    while (this.#idle.length === 0 && this.#open >= this.#most) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    let connection = this.#idle.pop()
+    if (!connection) {
+      this.#open++
+      connection = await this.#connect().catch((error: unknown) => {
+        this.#giveUp()
+        throw error
+      })
+    }
+    try {
+      return await run(connection)
+    } catch (error) {
+      if (verdictOn(error) === 'lost') connection.drop()
+      throw error
+    } finally {
+      if (connection.isLost) this.#giveUp()
+      else this.#giveBack(connection)
+    }
+  }
+
+  #giveBack(connection: Connection): void {
+    this.#idle.push(connection)
+    this.#wake()
+  }
+
+  #giveUp(): void {
+    this.#open--
+    this.#wake()
+  }
+
+  // Those that end wait for all; whoever finds nothing waits again.
+  #wake(): void {
+    if (this.#isEnded) for (const resolve of this.#waiting.splice(0)) resolve()
+    else this.#waiting.shift()?.()
+  }
+}

@@ -1,0 +1,108 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import type { Test } from 'tap'
+
+const run = promisify(execFile)
+const inMemory = '/dev/shm'
+const installed = '/usr/lib/postgresql'
+
+/** The folder of initdb and pg_ctl, of the newest version that Debian's packages installed. */
+const programs = existsSync(installed)
+  ? readdirSync(installed)
+      .toSorted((one, other) => Number(other) - Number(one))
+      .map(version => join(installed, version, 'bin'))
+      .find(folder => existsSync(join(folder, 'initdb')))
+  : undefined
+
+/** Why tests with PostgreSQL cannot run here; false if they can. On a build server they must run. */
+export const lacksPostgres =
+  programs === undefined && process.env['CI'] !== 'true' ? "PostgreSQL is missing: install Debian's postgresql" : (false as const)
+
+export interface Postgres {
+  /** An empty database, named by its URL. */
+  makeDatabase(): Promise<string>
+  /** Stops every process of it at once, as a crash does, and starts it again. */
+  crash(): Promise<void>
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Runs SQL as its superuser. */
+  query<Row>(sql: string, database?: string): Promise<Row[]>
+  /** The URL of a database for its superuser. */
+  urlOf(database: string): string
+}
+
+/** A server of its own, with all defaults, in a temporary folder; removed after the test. */
+export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<string, string> = {}): Promise<Postgres> {
+  if (programs === undefined) throw new Error("PostgreSQL is missing: install Debian's postgresql")
+  const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'afield-postgres-'))
+  const data = join(folder, 'data')
+  const port = await freePort()
+  // PostgreSQL refuses to run as root.
+  const user = process.getuid?.() === 0 ? numbersOf('nobody') : undefined
+  if (user) chownSync(folder, user.uid, user.gid)
+  chmodSync(folder, 0o700)
+  const call = (program: string, ...args: string[]) => run(join(programs, program), args, { ...user, cwd: folder })
+
+  await call('initdb', '-D', data, '-U', 'afield', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
+  const given = Object.entries({ port: `${port}`, unix_socket_directories: folder, listen_addresses: '127.0.0.1', ...settings })
+  const options = given.map(([name, value]) => `-c ${name}='${value}'`).join(' ')
+  const start = async () => {
+    await call('pg_ctl', 'start', '-D', data, '-w', '-s', '-l', join(folder, 'log'), '-o', options)
+  }
+  const stop = async (mode = 'fast') => {
+    await call('pg_ctl', 'stop', '-D', data, '-w', '-s', '-m', mode)
+  }
+  await start()
+  t.teardown(async () => {
+    if (existsSync(join(data, 'postmaster.pid'))) await stop('immediate')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
+
+  const urlOf = (database: string) => `postgres://afield@127.0.0.1:${port}/${database}`
+  const query = async <Row>(sql: string, database = 'postgres'): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: urlOf(database) })
+    // One that is stopped meanwhile has nothing to say.
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  return {
+    async makeDatabase() {
+      const name = `test_${randomUUID().replaceAll('-', '')}`
+      await query(`CREATE DATABASE ${name}`)
+      return urlOf(name)
+    },
+    async crash() {
+      await stop('immediate')
+      await start()
+    },
+    stop: () => stop(),
+    start,
+    query,
+    urlOf
+  }
+}
+
+function numbersOf(user: string): { uid: number; gid: number } {
+  const number = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))
+  return { uid: number('-u'), gid: number('-g') }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('No port')
+  return address.port
+}
