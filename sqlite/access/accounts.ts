@@ -1,6 +1,6 @@
 import type { AccountId } from '../../lib/protocol/wire/ids.ts'
 import type { LegacyLogin, Role } from '../../lib/store/access/accounts.ts'
-import type { SignedIn, SignIn } from '../../lib/store/access/sign-in.ts'
+import { mostLegacyLogins, type SignedIn, type SignIn } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 import { isNotRemoved } from '../engine/leftovers.ts'
@@ -8,9 +8,6 @@ import { spendNonce } from './nonces.ts'
 import { endOlderTokens } from './renewals.ts'
 import { signupCheck } from './signup.ts'
 import { insertToken } from './tokens.ts'
-
-/** This many used challenges cost an account 64 KB; after them it signs in with server nonces. */
-const mostLegacyLogins = 2_000
 
 interface KnownAccount {
   id: AccountId

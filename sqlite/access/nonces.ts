@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3'
+import { nonceKeptMs } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
-
-const keptMs = 24 * 60 * 60 * 1000
 
 /** What the instances of a server share to recognize its nonces. */
 export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
@@ -26,7 +25,7 @@ export function spendNonce(database: Database): (hash: string, now: number) => b
   const spend = database.prepare<[Buffer, number]>('INSERT INTO used_nonce (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
   const forget = database.prepare<[number]>('DELETE FROM used_nonce WHERE at < ?')
   return (hash, now) => {
-    forget.run(Math.floor(now) - keptMs)
+    forget.run(Math.floor(now) - nonceKeptMs)
     return spend.run(Buffer.from(hash, 'base64url'), Math.floor(now)).changes > 0
   }
 }

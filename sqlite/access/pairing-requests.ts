@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, PairingId } from '../../lib/protocol/wire/ids.ts'
 import type { AccountStore } from '../../lib/store/access/accounts.ts'
-import type {
-  Delivery,
-  PairingRequestDraft,
-  PairingRequestRow,
-  PairingRequestStore,
-  RequestPolled
+import {
+  type Delivery,
+  type PairingRequestDraft,
+  type PairingRequestRow,
+  type PairingRequestStore,
+  pairingKeptMs,
+  type RequestPolled
 } from '../../lib/store/access/pairings.ts'
 import type { Deps } from '../engine/deps.ts'
 import { pendingLimit } from './pending-limit.ts'
 import { insertToken } from './tokens.ts'
 
-const rememberedMs = 24 * 60 * 60 * 1000
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
 interface KeptRequest extends PairingRequestRow {
@@ -32,7 +32,7 @@ export function sweepRequests(database: Database): (now: number) => void {
     'UPDATE pairing_request SET response = NULL, sealed_token = NULL WHERE ends_at <= ? AND response IS NOT NULL'
   )
   return now => {
-    forget.run(now - rememberedMs)
+    forget.run(now - pairingKeptMs)
     wipe.run(now)
   }
 }

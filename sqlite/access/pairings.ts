@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { AccountId, DeviceId } from '../../lib/protocol/wire/ids.ts'
-import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus } from '../../lib/store/access/pairings.ts'
+import {
+  type PairingAnswer,
+  type PairingKind,
+  type PairingPoll,
+  type PairingPolled,
+  type PairingStatus,
+  pairingKeptMs
+} from '../../lib/store/access/pairings.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 import { sweepRequests as requestSweep } from './pairing-requests.ts'
 import { pendingLimit } from './pending-limit.ts'
 import { insertToken } from './tokens.ts'
-
-const rememberedMs = 24 * 60 * 60 * 1000
 
 interface PairingRow {
   supportsV2: number
@@ -125,7 +130,7 @@ export function pairings({
     sweepPairings: now =>
       queue.write(() => {
         wipeExpired.run(now)
-        forget.run(now - rememberedMs)
+        forget.run(now - pairingKeptMs)
         sweepRequests(now)
       })
   }

@@ -1,15 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../../lib/protocol/wire/ids.ts'
 import type { DeviceRow } from '../../lib/store/access/devices.ts'
-import type { Renewal, Renewed } from '../../lib/store/access/tokens.ts'
+import { type Renewal, type Renewed, renewalGraceMs } from '../../lib/store/access/tokens.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 import { spendNonce } from './nonces.ts'
 import { insertToken } from './tokens.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
-/** Requests in flight, and tabs that do not know yet, still use the previous token. */
-const graceMs = 60_000
 
 type Renewing = Pick<DeviceRow, 'id' | 'kind' | 'name'>
 
@@ -48,6 +46,6 @@ export function endOlderTokens(database: Database): (account: AccountId, device:
   )
   return (account, device, keep, now) => {
     const at = Math.floor(now)
-    end.run(at + graceMs, account, device, keep, keep, at - graceMs)
+    end.run(at + renewalGraceMs, account, device, keep, keep, at - renewalGraceMs)
   }
 }

@@ -1,11 +1,16 @@
 import type { Database } from 'better-sqlite3'
 import type { InviteId } from '../../lib/protocol/wire/ids.ts'
 import type { SignIn } from '../../lib/store/access/sign-in.ts'
-import type { InviteDraft, InviteRow, SignupRow, SignupStore, Standing } from '../../lib/store/access/signup.ts'
+import {
+  type InviteDraft,
+  type InviteRow,
+  inviteKeptMs,
+  type SignupRow,
+  type SignupStore,
+  type Standing
+} from '../../lib/store/access/signup.ts'
 import type { Deps } from '../engine/deps.ts'
 import { pendingLimit } from './pending-limit.ts'
-
-const weekMs = 7 * 24 * 60 * 60 * 1000
 
 type Asked = 'waiting' | 'approved' | 'rejected'
 
@@ -63,7 +68,7 @@ export function signup({
   }
 
   function invite({ id, hash, label, createdAt, endsAt }: InviteDraft): void {
-    forgetInvites.run(createdAt - weekMs)
+    forgetInvites.run(createdAt - inviteKeptMs)
     addInvite.run(id, hash, label, createdAt, endsAt)
   }
 

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../../lib/protocol/wire/ids.ts'
-import type { Scope } from '../../lib/protocol/wire/scopes.ts'
+import { type KeptScopes, withScopes } from '../../lib/store/access/scopes.ts'
+import { deviceIdleMs, revocationKeptMs, revocationRecentMs } from '../../lib/store/access/tokens.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Bearer, DeviceDraft, TokenDraft, TokenRow } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
@@ -9,16 +10,9 @@ import { stateQuota } from '../engine/quotas.ts'
 import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
-const dayMs = 24 * 60 * 60 * 1000
-const recentMs = 10 * 60 * 1000
-/** A device that did not renew its tokens for this long has to sign in again. */
-const deviceIdleMs = 180 * dayMs
 
 /** The approximate size of a token. */
 const tokenBytes = 300
-
-/** In the database, scopes are words separated by spaces. */
-type Kept<Row> = Omit<Row, 'scopes'> & { scopes: string }
 
 /** The tokens of an account, stored only as hashes. */
 export function tokens({
@@ -28,12 +22,12 @@ export function tokens({
   Store,
   'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed' | 'addToken' | 'recentRevocations' | 'countExpired' | 'endExpiredTokens'
 > {
-  const find = database.prepare<[string], Kept<Bearer>>(
+  const find = database.prepare<[string], KeptScopes<Bearer>>(
     `SELECT (SELECT id FROM account WHERE key = token.account) AS account, id AS token, kind, scopes,
        (SELECT id FROM device WHERE key = token.device) AS device, expires_at AS expiresAt, idle_ms AS idleMs
      FROM token WHERE hash = ?`
   )
-  const list = database.prepare<[AccountId], Kept<TokenRow>>(
+  const list = database.prepare<[AccountId], KeptScopes<TokenRow>>(
     `SELECT id, label, scopes, created_at AS createdAt, last_used_at AS lastUsedAt, last_used_from AS lastUsedFrom, expires_at AS expiresAt
      FROM token WHERE account = ${accountKey} AND kind = 'named' ORDER BY key DESC`
   )
@@ -45,7 +39,7 @@ export function tokens({
   const markDeviceUsed = database.prepare<[number, string, TokenId]>(
     'UPDATE device SET last_used_at = max(last_used_at, ?), last_used_from = ? WHERE key = (SELECT device FROM token WHERE id = ?)'
   )
-  const recent = database.prepare<[], TokenId>(`SELECT token FROM revocation WHERE at > ${storeTime} - ${recentMs}`).pluck()
+  const recent = database.prepare<[], TokenId>(`SELECT token FROM revocation WHERE at > ${storeTime} - ${revocationRecentMs}`).pluck()
   const firstExpired = database.prepare<[number]>('SELECT 1 FROM token WHERE expires_at <= ? LIMIT 1')
   const countExpired = database.prepare<[number], number>('SELECT count(*) FROM token WHERE expires_at <= ?').pluck()
   const endingDevices = database
@@ -63,7 +57,7 @@ export function tokens({
     'DELETE FROM device WHERE key = ? AND public_key IS NULL AND NOT EXISTS (SELECT 1 FROM token WHERE device = device.key)'
   )
   const forgetIdleDevices = database.prepare<[number]>('DELETE FROM device WHERE public_key IS NOT NULL AND last_used_at < ?')
-  const forgetRevocations = database.prepare<[]>(`DELETE FROM revocation WHERE at < ${storeTime} - ${dayMs}`)
+  const forgetRevocations = database.prepare<[]>(`DELETE FROM revocation WHERE at < ${storeTime} - ${revocationKeptMs}`)
   const storeToken = insertToken(database)
   const within = stateQuota(database)
   const noteRevoked = insertRevocation(database)
@@ -177,9 +171,4 @@ export function insertToken(database: Database): (account: AccountId, draft: Tok
     if (draft.device && device?.isNew) makeRoom(account, draft.device)
     return device && { id: device.id, isNew: device.isNew }
   }
-}
-
-function withScopes<Row>({ scopes, ...row }: Kept<Row>) {
-  // Written by this program itself, from the closed set.
-  return { ...row, scopes: scopes.split(' ').filter(word => word !== '') as Scope[] }
 }

@@ -1,6 +1,9 @@
 import type { AccountId, DeviceId, PairingId } from '../../protocol/wire/ids.ts'
 import type { TokenDraft } from '../rows.ts'
 
+/** A request is remembered for this long after it ended: a poll is told that it is over, and not that it is new. */
+export const pairingKeptMs = 24 * 60 * 60 * 1000
+
 export type PairingKind = 'terminal' | 'device'
 export interface PairingPoll {
   kind: PairingKind

@@ -2,6 +2,11 @@ import type { AccountId, DeviceId } from '../../protocol/wire/ids.ts'
 import type { TokenDraft } from '../rows.ts'
 import type { SignupCondition } from './signup.ts'
 
+/** This many used challenges cost an account 64 KB; after them it signs in with server nonces. */
+export const mostLegacyLogins = 2_000
+/** A used nonce of the server is remembered for this long, which is longer than any is valid. */
+export const nonceKeptMs = 24 * 60 * 60 * 1000
+
 export interface SignIn {
   /** Upper-case hex of the Ed25519 public key. */
   publicKey: string

@@ -1,5 +1,8 @@
 import type { InviteId } from '../../protocol/wire/ids.ts'
 
+/** An invitation is listed until this long after its end. */
+export const inviteKeptMs = 7 * 24 * 60 * 60 * 1000
+
 /** How a new key may get an account. */
 export type SignupCondition =
   | 'never'
