@@ -9,7 +9,7 @@ const lanesOfAccounts = 4
 const mostReaders = 6
 
 interface Engine extends Deps {
-  /** Commits what is waiting; from then on everything is rejected. */
+  /** Commits what is waiting; from then on everything is rejected. The second time it waits for the first. */
   close(): Promise<void>
 }
 
@@ -24,6 +24,14 @@ export function openEngine(url: string, onCommit: LaneDeps['onCommit']): Engine 
     return typeof owner === 'string' && owner !== 'shared' ? (lanes[hashOf(owner) % lanesOfAccounts] ?? shared) : shared
   }
 
+  async function closeAll(): Promise<void> {
+    // What began in the shared lane may end in that of an account.
+    await shared.end()
+    await Promise.all(lanes.map(lane => lane.end()))
+    await readers.end()
+  }
+
+  let closing: Promise<void> | undefined
   return {
     write: (owner, run, { bytes = 0, isLong = false, tail } = {}) =>
       new Promise((resolve, reject) => {
@@ -42,9 +50,9 @@ export function openEngine(url: string, onCommit: LaneDeps['onCommit']): Engine 
     read: run => readers.read(run),
     snapshot: run => readers.snapshot(run),
     damage: openDamage(),
-    async close() {
-      await Promise.all([...lanes, shared].map(lane => lane.end()))
-      await readers.end()
+    close() {
+      closing ??= closeAll()
+      return closing
     }
   }
 }

@@ -88,7 +88,7 @@ async function removeSome(tx: Queries, removed: Removed, ms: number): Promise<bo
 
 function removal({ table, bytes }: Table, where: string, valuesOf: (removed: Removed) => unknown[]): Step {
   const first = `SELECT ctid, row_number() OVER () AS place, sum(${bytes}) OVER (ROWS UNBOUNDED PRECEDING) AS sum
-    FROM (SELECT ctid, * FROM ${table} WHERE ${where} LIMIT ${rowsAtOnce}) AS some`
+    FROM (SELECT ctid, * FROM ${table} WHERE ${where} LIMIT ${rowsAtOnce}) AS next`
   const remove = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM (${first}) AS first WHERE place = 1 OR sum <= ${bytesAtOnce}))`
   const isLeft = `SELECT FROM ${table} WHERE ${where} LIMIT 1`
