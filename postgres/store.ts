@@ -10,10 +10,25 @@ import { signup } from './access/signup.ts'
 import { tokens } from './access/tokens.ts'
 import { users } from './access/users.ts'
 import { type OpenDatabaseDeps, prepareDatabase } from './engine/database.ts'
-import type { Deps } from './engine/deps.ts'
 import { openEngine } from './engine/engine.ts'
 import type { LaneDeps } from './engine/lane.ts'
 import { readTime } from './engine/time.ts'
+import { accessKeys } from './rows/access-keys.ts'
+import { artifacts } from './rows/artifacts.ts'
+import { attachments } from './rows/attachments.ts'
+import { cells } from './rows/cells.ts'
+import { changes } from './rows/changes.ts'
+import { kv } from './rows/kv.ts'
+import { machines } from './rows/machines.ts'
+import { messages } from './rows/messages.ts'
+import { notices } from './rows/notices.ts'
+import { presence } from './rows/presence.ts'
+import { pushTokens } from './rows/push-tokens.ts'
+import { receipts } from './rows/receipts.ts'
+import { removal } from './rows/removal.ts'
+import { sessions } from './rows/sessions.ts'
+import { storage } from './rows/storage.ts'
+import { usage } from './rows/usage.ts'
 
 export interface PostgresStoreDeps {
   onCommit?: LaneDeps['onCommit']
@@ -21,13 +36,9 @@ export interface PostgresStoreDeps {
 }
 
 /** Opens the store in a PostgreSQL database, whose tables are created if missing. Throws `CannotStart` as `openStore` says. */
-export async function openPostgresStore(url: string, { onCommit, onMigrated }: PostgresStoreDeps): Promise<Partial<Store>> {
+export async function openPostgresStore(url: string, { onCommit, onMigrated }: PostgresStoreDeps): Promise<Store> {
   await prepareDatabase(url, { migrations: readMigrations('postgres/'), onMigrated })
   const { close, ...deps } = openEngine(url, onCommit)
-  return { ...partsOf(deps), close }
-}
-
-function partsOf(deps: Deps): Partial<Store> {
   return {
     ...accounts(deps),
     ...signup(deps),
@@ -38,6 +49,23 @@ function partsOf(deps: Deps): Partial<Store> {
     ...pairingRequests(deps),
     ...nonces(deps),
     time: () => deps.read(readTime),
-    ...pairings(deps)
+    ...pairings(deps),
+    ...sessions(deps),
+    ...machines(deps),
+    ...removal(deps),
+    ...cells(deps),
+    ...messages(deps),
+    ...presence(deps),
+    ...pushTokens(deps),
+    ...notices(deps),
+    ...kv(deps),
+    ...artifacts(deps),
+    ...changes(deps),
+    ...receipts(deps),
+    ...attachments(deps),
+    ...accessKeys(deps),
+    ...usage(deps),
+    ...storage(deps),
+    close
   }
 }

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3'
+import { lastPossibleSeq } from '../lib/store/drafts.ts'
 import type { Inspection, Safekeeping } from '../lib/store/safekeeping.ts'
 import { keepChecksums, type NextRows } from './engine/checked-rows.ts'
 import type { Deps } from './engine/deps.ts'
 import { renewEpoch } from './engine/epoch.ts'
 import { isNotRemoved, ofNoneRemoved } from './engine/leftovers.ts'
 import { createPrivately } from './file/private-file.ts'
-import { lastPossibleSeq } from './rows/messages.ts'
 
 /** About a tenth of a millisecond each, yielding to the event loop in between. */
 const pagesPerStep = 100

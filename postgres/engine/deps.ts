@@ -16,13 +16,11 @@ export interface Tx extends Queries {
 }
 
 /**
- * Work that consecutive members of one kind defer and do together, such as a counter they all move: `run` of
- * each is called, then `finish`, and the promises that `run` returned resolve by then.
+ * Consecutive members of one kind do their work together: `run` of each is called, then `finish`, which resolves
+ * the promises that `run` returned.
  */
 export interface Tail {
   finish(tx: Tx): Promise<void>
-  /** What is deferred was rolled back with its transaction. */
-  forget(): void
 }
 
 export interface WriteOptions {

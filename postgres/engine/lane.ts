@@ -133,7 +133,6 @@ export class Lane {
       this.#tell({ members: members.length, ms: performance.now() - beganAt })
       return answers
     } catch (error) {
-      for (const { tail } of members) tail?.forget()
       await this.#rollBack(turn, error)
       throw error
     }
@@ -183,7 +182,6 @@ async function runEachGuarded(members: Member[], turn: Turn): Promise<Answer[]> 
       answers.push(...(await turn.guard(() => runGroup([member], turn))))
     } catch (error) {
       if (verdictOn(error) !== 'refused') throw error
-      member.tail?.forget()
       answers.push(() => member.reject(error))
     }
   }

@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, Sealed } from '../../lib/protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../../lib/store/artifacts.ts'
 import { checksumOf } from '../../lib/store/checksum.ts'
+import { within } from '../../lib/store/list-size.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
-import { within } from '../engine/list-size.ts'
 import { byteQuota, rowQuota } from '../engine/quotas.ts'
 
 type Draft = Parameters<ArtifactStore['openArtifact']>[1]

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, KvKey, Sealed } from '../../lib/protocol/wire/ids.ts'
 import type { KvChange, KvRow, KvStore, KvWritten } from '../../lib/store/kv.ts'
+import { within } from '../../lib/store/list-size.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
-import { within } from '../engine/list-size.ts'
 import { rowQuota, stateQuota } from '../engine/quotas.ts'
 import { endOfPrefix } from '../engine/text-order.ts'
 

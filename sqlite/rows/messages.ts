@@ -1,15 +1,11 @@
 import type { AccountId, LocalId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { type Checked, checksumOf, isSound } from '../../lib/store/checksum.ts'
+import { bytesOf, excessOf, inOrder, lastPossibleSeq, mostPageBytes } from '../../lib/store/drafts.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { Appended, Message, MessageDraft, Page } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
-import { type Counters, type OpenHead, type SessionHead, sessionHeads } from './session-heads.ts'
-
-/** Existing apps page backwards from 2^31 - 1, so no message may have that number. */
-export const lastPossibleSeq = 2 ** 31 - 2
-/** A page ends early past this size, so that a few huge messages cannot fill the memory. */
-const mostPageBytes = 16 * 1024 * 1024
+import { type OpenHead, type SessionHead, sessionHeads } from './session-heads.ts'
 
 type StoredMessage = Message & Checked
 type PageAsk = Parameters<Store['readMessages']>[2]
@@ -113,27 +109,6 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
   }
 }
 
-function excessOf(
-  { messages, bytes, bytesBeside }: Counters,
-  drafts: readonly MessageDraft[],
-  quotas: Pick<Quotas, 'messages' | 'bytes'>
-): 'messages' | 'bytes' | undefined {
-  if (drafts.length === 0) return undefined
-  if (messages + drafts.length > quotas.messages) return 'messages'
-  return quotas.bytes !== Number.POSITIVE_INFINITY && bytes + bytesBeside + bytesOf(drafts) > quotas.bytes ? 'bytes' : undefined
-}
-
 function messageOf({ seq, localId, sealed, createdAt }: StoredMessage): Message {
   return { seq, localId, sealed, createdAt }
-}
-
-// A draft repeated within its batch is answered once.
-function inOrder(messages: Message[]): Message[] {
-  return [...new Map(messages.map(message => [message.seq, message])).values()].toSorted((a, b) => a.seq - b.seq)
-}
-
-function bytesOf(drafts: readonly MessageDraft[]): number {
-  let bytes = 0
-  for (const { sealed } of drafts) bytes += sealed.length
-  return bytes
 }

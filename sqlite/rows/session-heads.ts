@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
+import type { Counters } from '../../lib/store/drafts.ts'
 import type { Tail } from '../engine/commit-queue.ts'
 
 /** Where the numbers of a session stand. The keys are those of its rows. */
@@ -12,14 +13,6 @@ export interface SessionHead {
    * restored.
    */
   gapAhead: number
-}
-/** Counters of an account. */
-export interface Counters {
-  clock: number
-  messages: number
-  bytes: number
-  /** Of attachments and artifacts; appends do not move them. */
-  bytesBeside: number
 }
 export interface OpenHead extends SessionHead {
   counters: Counters

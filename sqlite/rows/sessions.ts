@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { within } from '../../lib/store/list-size.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { SessionRow } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { freeKey } from '../engine/leftovers.ts'
-import { within } from '../engine/list-size.ts'
 import { rowQuota, stateQuota } from '../engine/quotas.ts'
 import { afterAllText } from '../engine/text-order.ts'
 
