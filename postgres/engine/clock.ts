@@ -14,6 +14,3 @@ function known(row: { clock: number } | undefined): number {
   if (row === undefined) throw new Error('The account does not exist')
   return row.clock
 }
-
-/** The time of the database in milliseconds, in SQL. */
-export const timeNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'

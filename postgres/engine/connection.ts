@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Queries } from './deps.ts'
 import { ConnectionLost } from './failure.ts'
+import { storedText, textToStore } from './text.ts'
 
 /** A server that does not answer for so long is given up: its clients would have stopped waiting. */
 const mostPatienceMs = 30_000
 const connectPatienceMs = 5_000
 
 const int8 = 20
+const text = 25
 
 /** A connection to the database, on which statements may be queued without waiting for each other. */
 export class Connection implements Queries {
@@ -45,7 +47,7 @@ export class Connection implements Queries {
   }
 
   async all<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    return (await this.#query({ name: nameOf(sql), text: sql, values: [...values] })).rows
+    return (await this.#query({ name: nameOf(sql), text: sql, values: values.map(asParameter) })).rows
   }
 
   async get<Row>(sql: string, values: readonly unknown[]): Promise<Row | undefined> {
@@ -53,7 +55,7 @@ export class Connection implements Queries {
   }
 
   async run(sql: string, values: readonly unknown[]): Promise<number> {
-    return (await this.#query({ name: nameOf(sql), text: sql, values: [...values] })).rowCount ?? 0
+    return (await this.#query({ name: nameOf(sql), text: sql, values: values.map(asParameter) })).rowCount ?? 0
   }
 
   /** One or more statements without values, such as BEGIN; resolves to the tag of the last, such as COMMIT. */
@@ -97,7 +99,16 @@ function nameOf(sql: string): string {
   return name
 }
 
-// Keys, counters and times are all below 2^53.
+function asParameter(value: unknown): unknown {
+  if (typeof value === 'string') return textToStore(value)
+  return Array.isArray(value) ? value.map(asParameter) : value
+}
+
 function parserOf(oid: number, format?: 'text' | 'binary') {
-  return oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format)
+  if (format !== 'binary') {
+    // Keys, counters and times are all below 2^53.
+    if (oid === int8) return Number
+    if (oid === text) return storedText
+  }
+  return pg.types.getTypeParser(oid, format)
 }

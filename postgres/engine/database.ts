@@ -3,6 +3,7 @@ import { type Migration, migrate, type Schema } from '../../lib/store/migrate.ts
 import { Connection } from './connection.ts'
 import { ConnectionLost } from './failure.ts'
 import { cannotOpen } from './open-error.ts'
+import { storeTime } from './time.ts'
 
 const oldestVersion = 13
 /** The name, as a number, of the lock under which one instance at a time changes the schema. */
@@ -99,10 +100,7 @@ function schemaOf(connection: Connection, place: string, newest: number): Schema
       try {
         for (const { number, name, sql } of steps) {
           await connection.command(sql)
-          await connection.run(
-            'INSERT INTO migration (number, name, applied_at) VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)',
-            [number, name]
-          )
+          await connection.run(`INSERT INTO migration (number, name, applied_at) VALUES ($1, $2, ${storeTime})`, [number, name])
         }
         await connection.command('COMMIT')
       } catch (error) {

@@ -98,11 +98,11 @@ async function readKnown(tx: Queries, asks: readonly Ask[]): Promise<Stored[]> {
   )
 }
 
-function note(heads: Map<string, Head>, { sessionKey, crc, ...message }: Stored, damage: Damage): void {
-  const isIntact = isSound(sessionKey, { ...message, crc })
+function note(heads: Map<string, Head>, { sessionKey, crc, seq, localId, sealed, createdAt }: Stored, damage: Damage): void {
+  const isIntact = isSound(sessionKey, { seq, sealed, crc })
   for (const head of heads.values()) {
-    if (head.sessionKey !== sessionKey || message.localId === null) continue
-    head.known.set(message.localId, isIntact ? message : damage.note(`message ${message.seq} of ${sessionKey}`))
+    if (head.sessionKey !== sessionKey || localId === null) continue
+    head.known.set(localId, isIntact ? { seq, localId, sealed, createdAt } : damage.note(`message ${seq} of ${sessionKey}`))
   }
 }
 

@@ -55,14 +55,14 @@ function pageFrom(rows: readonly Found[], limit: number, damage: Damage): Page {
   const messages: Message[] = []
   for (const row of rows) {
     if (row.seq === null) break
-    const { sessionKey, crc, sealed, ...message } = row
+    const { sessionKey, crc, seq, localId, sealed, createdAt } = row
     if (messages.length === limit || sealed === null) return { messages, more: true }
-    if (!isSound(sessionKey, { seq: row.seq, sealed, crc })) {
-      const damaged = damage.note(`message ${row.seq} of ${sessionKey}`)
+    if (!isSound(sessionKey, { seq, sealed, crc })) {
+      const damaged = damage.note(`message ${seq} of ${sessionKey}`)
       if (messages.length === 0) throw damaged
       return { messages, more: true }
     }
-    messages.push({ ...message, sealed })
+    messages.push({ seq, localId, sealed, createdAt })
   }
   return { messages, more: false }
 }

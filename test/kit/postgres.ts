@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
@@ -25,8 +25,8 @@ export const lacksPostgres =
   programs === undefined && process.env['CI'] !== 'true' ? "PostgreSQL is missing: install Debian's postgresql" : (false as const)
 
 export interface Postgres {
-  /** An empty database, named by its URL. */
-  makeDatabase(): Promise<string>
+  /** A database, named by its URL: empty, or a copy of one that nobody is connected to. */
+  makeDatabase(original?: string): Promise<string>
   /** Stops every process of it at once, as a crash does, and starts it again. */
   crash(): Promise<void>
   stop(): Promise<void>
@@ -77,9 +77,9 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<
     }
   }
   return {
-    async makeDatabase() {
+    async makeDatabase(original = urlOf('template1')) {
       const name = `test_${randomUUID().replaceAll('-', '')}`
-      await query(`CREATE DATABASE ${name}`)
+      await query(`CREATE DATABASE ${name} TEMPLATE ${basename(original)} STRATEGY file_copy`)
       return urlOf(name)
     },
     async crash() {
