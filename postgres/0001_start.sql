@@ -514,3 +514,28 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER token_counted AFTER INSERT OR DELETE ON token FOR EACH ROW EXECUTE FUNCTION count_token();
+
+-- For the person who restored a dump, before a server uses it: epochs, numbers and versions continue above all that clients may
+-- have seen since it was made, and logins with challenges that clients chose are rejected for a day, because those used since
+-- then are unknown. The later it is, the higher they are, so the same dump may be restored again.
+CREATE FUNCTION become_restored() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  now_s bigint := floor(extract(epoch FROM clock_timestamp()));
+  least_number bigint := greatest(0, now_s - extract(epoch FROM timestamptz '2026-01-01 00:00:00Z')::bigint);
+  leap CONSTANT bigint := 1000000;
+  last_possible_seq CONSTANT bigint := 2147483646;
+BEGIN
+  UPDATE epoch SET id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 24);
+  UPDATE legacy_hold SET until = greatest(until, (now_s + 86400) * 1000);
+  UPDATE session SET gap_ahead = least(greatest(last_seq, least_number) + leap - last_seq, (last_possible_seq - last_seq) / 2);
+  UPDATE session_cells SET metadata_version = greatest(metadata_version, least_number) + leap,
+    agent_state_version = greatest(agent_state_version, least_number) + leap;
+  UPDATE machine SET metadata_version = greatest(metadata_version, least_number) + leap,
+    daemon_state_version = greatest(daemon_state_version, least_number) + leap;
+  UPDATE account_cells SET settings_version = greatest(settings_version, least_number) + leap;
+  UPDATE kv SET version = greatest(version, least_number) + leap;
+  UPDATE artifact SET header_version = greatest(header_version, least_number) + leap,
+    body_version = greatest(body_version, least_number) + leap;
+  UPDATE access_key SET data_version = greatest(data_version, least_number) + leap;
+  RETURN 'Restored: the server may start.';
+END $$;

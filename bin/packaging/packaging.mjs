@@ -12,6 +12,9 @@ const at = (...parts) => join(root, ...parts)
 const require = createRequire(import.meta.url)
 const isWindows = process.platform === 'win32'
 
+/** The folders with the SQL of our stores. */
+const drivers = ['sqlite', 'postgres']
+
 const forNode = { absWorkingDir: root, bundle: true, platform: 'node', target: 'node22', legalComments: 'none', logLevel: 'warning' }
 
 /** The package for embedders: ES modules that leave their dependencies to npm, with declarations, the SQL, the app and the pages. */
@@ -29,8 +32,8 @@ export async function library() {
   await build({ ...esm, platform: 'browser', entryPoints: { client, protocol }, outdir: 'dist/browser' })
   await stop()
   declarations()
-  for (const { name } of readdirSync(at('sqlite'), { withFileTypes: true }))
-    if (name.endsWith('.sql')) cpSync(at('sqlite', name), at('dist/sqlite', name))
+  for (const driver of drivers)
+    for (const name of readdirSync(at(driver))) if (name.endsWith('.sql')) cpSync(at(driver, name), at('dist', driver, name))
   cpSync(at('build/web'), at('dist/web'), { recursive: true })
   for (const file of ['LICENSE', 'CHANGELOG.md']) cpSync(at(file), at('dist', file))
   for (const part of ['examples', ...pages.map(page => `docs/${page}`)]) cpSync(at(part), at('dist', part), { recursive: true })
@@ -95,7 +98,7 @@ function libraryManifest() {
       '#crypto-signing': { types: declared('lib/crypto/engine-sodium.ts') }
     },
     bin: { [name]: 'lib/afield.js' },
-    files: ['lib', 'browser', 'types', 'sqlite', 'web', 'docs', 'examples', 'licences.txt', 'CHANGELOG.md'],
+    files: ['lib', 'browser', 'types', ...drivers, 'web', 'docs', 'examples', 'licences.txt', 'CHANGELOG.md'],
     sideEffects: ['./lib/index.js', './lib/node-version.js', './lib/afield.js'],
     dependencies
   }
@@ -203,7 +206,8 @@ function assetsOfProgram(pieces, target) {
   const assets = { 'package.json': at('package.json') }
   for (const { name, file } of addonsOf(target)) assets[`native/${name}`] = file
   for (const name of readdirSync(pieces).toSorted()) assets[`program/${name}`] = join(pieces, name)
-  for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
+  for (const driver of drivers)
+    for (const file of filesUnder(at(driver))) if (file.endsWith('.sql')) assets[`${driver}/${relative(at(driver), file)}`] = file
   for (const file of filesUnder(at('build/web'))) assets[`web/${relative(at('build/web'), file).split(sep).join('/')}`] = file
   return assets
 }

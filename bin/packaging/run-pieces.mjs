@@ -35,7 +35,7 @@ const addons = {
 }
 const bytesOf = name => (addons[name] ? readFileSync(addons[name]) : readAsset(name))
 const sea = {
-  getAssetKeys: () => [...Object.keys(addons), 'package.json', ...listAssets('sqlite/'), ...listAssets('web/')],
+  getAssetKeys: () => [...Object.keys(addons), 'package.json', ...listAssets('sqlite/'), ...listAssets('postgres/'), ...listAssets('web/')],
   getRawAsset: name => new Uint8Array(bytesOf(name)).buffer
 }
 

@@ -4,7 +4,7 @@ import { hasLocalSockets } from '../local-socket/address.ts'
 import type { ServerOptions } from '../options.ts'
 import { askRunningServer } from '../server/control/ask.ts'
 import { packagedUnit } from '../service/server-service.ts'
-import { inspectStore } from '../store/open.ts'
+import { inspectStore, isPostgres } from '../store/open.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -70,6 +70,7 @@ export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data
   try {
     const seen = await inspectStore(store, data)
     if (seen === undefined) return warn(of, 'there is none yet', 'It is created when the server starts')
+    if (seen.flaw !== undefined && isPostgres(store)) return fail(of, seen.flaw, 'Change the settings of its server')
     if (seen.flaw !== undefined) return fail(of, seen.flaw, 'Stop the server, keep a copy of its directory, and restore a backup')
     if (seen.schema > seen.newestSchema) {
       return fail(of, `schema ${seen.schema} is newer than this program (${seen.newestSchema})`, 'Install that version or a later one')
@@ -78,6 +79,10 @@ export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data
       return ok(of, `intact; schema ${seen.schema} is upgraded to ${seen.newestSchema} at the next start`)
     return ok(of, `whole, schema ${seen.schema}`)
   } catch (error) {
+    if (isPostgres(store)) {
+      const says = error instanceof CannotStart ? error.message.replace(/\.$/, '') : `it cannot be read (${codeOf(error)})`
+      return fail(of, says, 'Check the server of the database, and the URL of --store')
+    }
     return fail(of, `it cannot be read (${codeOf(error)})`, 'Restore a backup, or give the right file with --store')
   }
 }

@@ -5,7 +5,7 @@ import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
 import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
 import type { AccountId } from '../protocol/wire/ids.ts'
-import { openStore } from '../store/open.ts'
+import { isPostgres, openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
 import { type Store, StoreBroken } from '../store/store.ts'
@@ -182,7 +182,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
         onBroken(reason)
       },
       clock: now,
-      onMigrated: steps => log.info(steps, 'Upgraded the database schema; the old database is kept beside it'),
+      onMigrated: steps =>
+        log.info(steps, `Upgraded the database schema${isPostgres(asked.store) ? '' : '; the old database is kept beside it'}`),
       ...(counted && { onCommit: counted.committed })
     })
   const closers = new Closers(clock)

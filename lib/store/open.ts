@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 import type { RestorePlace } from './safekeeping.ts'
@@ -17,9 +17,9 @@ export interface OpenStoreDeps {
 }
 
 /**
- * Opens the store named by a URL: `sqlite:<file>`. Throws `CannotStart` with one sentence when the
- * database is in use, cannot be written, is not ours, or was written by a newer version; such a file
- * is not changed.
+ * Opens the store named by a URL: `sqlite:<file>`, or `postgres://<user>@<host>/<database>`. Throws
+ * `CannotStart` with one sentence when the database is in use, cannot be reached or written, is not ours, or
+ * was written by a newer version; it is not changed then.
  */
 export async function openStore(
   url: string,
@@ -32,8 +32,35 @@ export async function openStore(
     const { openSqliteStore } = await import('../../sqlite/store.ts')
     return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit, onMigrated })
   }
+  if (isPostgres(url)) return openInPostgres(url, resolve(dataDirectory), { onCommit, onMigrated })
   // The rest of an unknown URL is not repeated: it may contain a password.
-  throw new CannotStart(`There is no "${kind}" store; use sqlite:<file>.`)
+  throw new CannotStart(`There is no "${kind}" store; use sqlite:<file> or postgres://<user>@<host>/<database>.`)
+}
+
+/** Whether a URL names a database of a PostgreSQL server, of which no file is ours. */
+export function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url)
+}
+
+// Keys and the control socket are in the data directory, which belongs to one instance.
+async function openInPostgres(
+  url: string,
+  dataDirectory: string,
+  deps: { [Name in 'onCommit' | 'onMigrated']: OpenStoreDeps[Name] | undefined }
+): Promise<Store> {
+  const [{ openPostgresStore }, { lockDirectory }] = await Promise.all([
+    import('../../postgres/store.ts'),
+    import('../../sqlite/file/lock.ts')
+  ])
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(dataDirectory)
+  try {
+    const store = await openPostgresStore(url, deps)
+    return { ...store, close: () => store.close().finally(() => lock.free()) }
+  } catch (error) {
+    lock.free()
+    throw error
+  }
 }
 
 /**
@@ -41,7 +68,9 @@ export async function openStore(
  * if one is using either.
  */
 export async function openForRestore(store: string, dataDirectory: string): Promise<RestorePlace> {
-  if (!store.startsWith('sqlite:')) throw new CannotStart('A backup can only be restored into a sqlite store.')
+  if (!store.startsWith('sqlite:')) {
+    throw new CannotStart('A backup can only be restored into a sqlite store; restore a PostgreSQL database with pg_restore.')
+  }
   const { placeForRestore } = await import('../../sqlite/file/place-for-restore.ts')
   return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
 }
@@ -73,25 +102,31 @@ export async function readEndedTokens(dataDirectory: string): Promise<string[]> 
 
 /** Schema and structure of a database without writing to it; undefined when there is none. */
 export async function inspectStore(url: string, dataDirectory: string) {
+  if (isPostgres(url)) {
+    const { inspect } = await import('../../postgres/engine/inspect.ts')
+    return inspect(url)
+  }
   const { inspect } = await import('../../sqlite/file/inspect.ts')
   return inspect(databaseFile(url, dataDirectory))
 }
 
 /** The number of the schema of a database, which is not opened for writing; undefined if there is none. */
 export async function readSchemaNumber(url: string, dataDirectory: string): Promise<number | undefined> {
+  if (isPostgres(url)) return (await inspectStore(url, dataDirectory))?.schema
   const { schemaNumber } = await import('../../sqlite/file/stored-since.ts')
   return schemaNumber(databaseFile(url, dataDirectory))
 }
 
 /**
  * Looks for the copy that was made before the schema of a database changed from that number, and tells what was stored
- * since. Undefined if there is no such copy. No server may use the database.
+ * since. Undefined if there is no such copy, as of a PostgreSQL database. No server may use the database.
  */
 export async function sinceMigration(
   url: string,
   dataDirectory: string,
   schema: number
 ): Promise<{ copy: string; stored: { table: string; rows: number }[] } | undefined> {
+  if (isPostgres(url)) return undefined
   const [{ storedSince }, { copyName }] = await Promise.all([
     import('../../sqlite/file/stored-since.ts'),
     import('../../sqlite/file/copy-before-migration.ts')
@@ -102,6 +137,6 @@ export async function sinceMigration(
 }
 
 function databaseFile(url: string, dataDirectory: string): string {
-  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store can be inspected.')
+  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a sqlite store has a file.')
   return resolve(dataDirectory, url.slice('sqlite:'.length))
 }

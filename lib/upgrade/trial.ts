@@ -32,6 +32,7 @@ interface TrialAsk {
  */
 export async function tryOnCopy({ program, options, tell, signal }: TrialAsk): Promise<TrialReport> {
   const database = resolve(options.data, options.store.replace(/^sqlite:/, ''))
+  // A database of PostgreSQL cannot be copied here either.
   if (!existsSync(database)) return tryAlone(program, signal)
   refuseFullDisk(options.data, statSync(database).size)
   const { directory } = await askServer(options, 'copyStore', {}, tell)

@@ -26,8 +26,9 @@ export async function prepareDatabase(url: string, { migrations, onMigrated }: O
     const flaw = flawIn(await readFooting(connection))
     if (flaw) throw new CannotStart(`The database ${place} cannot be used: ${flaw}.`)
     await connection.run('SELECT pg_advisory_lock($1)', [migrationLock])
-    const from = await schemaNumber(connection, place, migrations.length)
-    await migrate(migrations, schemaOf(connection, place, migrations.length))
+    const from = await schemaNumber(connection, place)
+    if (from > migrations.length) throw new CannotStart(isNewer(place, from, migrations.length))
+    await migrate(migrations, schemaOf(connection, place))
     if (from > 0 && from < migrations.length) onMigrated?.({ from, to: migrations.length })
   } catch (error) {
     throw error instanceof CannotStart ? error : cannotOpen(place, error)
@@ -68,7 +69,7 @@ const settings = `
   SET default_transaction_isolation = 'read committed';
   SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)`
 
-async function readFooting(connection: Connection): Promise<Footing> {
+export async function readFooting(connection: Connection): Promise<Footing> {
   await connection.command(settings)
   const footing = await connection.get<Footing>(
     `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding,
@@ -92,9 +93,9 @@ export function flawIn({ version, encoding, synchronousCommit, fsync, fullPageWr
   return undefined
 }
 
-function schemaOf(connection: Connection, place: string, newest: number): Schema {
+function schemaOf(connection: Connection, place: string): Schema {
   return {
-    version: () => schemaNumber(connection, place, newest),
+    version: () => schemaNumber(connection, place),
     async apply(steps) {
       await connection.command('BEGIN; SET LOCAL statement_timeout = 0')
       try {
@@ -111,8 +112,8 @@ function schemaOf(connection: Connection, place: string, newest: number): Schema
   }
 }
 
-/** The number of the last step that was applied; 0 for an empty database. */
-async function schemaNumber(connection: Connection, place: string, newest: number): Promise<number> {
+/** The number of the last step that was applied; 0 for an empty database. Throws `CannotStart` for one of another program. */
+export async function schemaNumber(connection: Connection, place: string): Promise<number> {
   const found = await connection.get<{ isOurs: boolean; tables: number }>(
     `SELECT to_regclass('migration') IS NOT NULL AND to_regclass('epoch') IS NOT NULL AS "isOurs",
        (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS tables`,
@@ -122,14 +123,12 @@ async function schemaNumber(connection: Connection, place: string, newest: numbe
     if (found && found.tables > 0) throw new CannotStart(`The database ${place} is not one of Afield; choose an empty one.`)
     return 0
   }
-  const [row] = await connection.all<{ number: number }>('SELECT coalesce(max(number), 0) AS number FROM migration', [])
-  const version = row?.number ?? 0
-  if (version > newest) {
-    throw new CannotStart(
-      `The database ${place} was written by a newer Afield (schema ${version}, this one knows ${newest}); install that version or a later one.`
-    )
-  }
-  return version
+  const row = await connection.get<{ number: number }>('SELECT coalesce(max(number), 0) AS number FROM migration', [])
+  return row?.number ?? 0
+}
+
+function isNewer(place: string, schema: number, newest: number): string {
+  return `The database ${place} was written by a newer Afield (schema ${schema}, this one knows ${newest}); install that version or a later one.`
 }
 
 /** The host and name of a database, without its user and password. */

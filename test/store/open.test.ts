@@ -10,7 +10,7 @@ t.test('an unknown store is rejected without repeating its password', async t =>
       () => undefined,
       error => error
     )
-    t.match(refusal, { name: 'CannotStart', exitCode: 78, message: /use sqlite:<file>/ }, url)
+    t.match(refusal, { name: 'CannotStart', exitCode: 78, message: /use sqlite:<file> or postgres:/ }, url)
     t.notMatch(refusal?.message, /secret/)
   }
 })

@@ -5,7 +5,7 @@ import { CannotStart } from '../../exit.ts'
 import { askLocal, type Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
 import * as v from '../../schema.ts'
-import { existingDatabase, openStore } from '../../store/open.ts'
+import { existingDatabase, isPostgres, openStore } from '../../store/open.ts'
 import { asOwnerOf } from '../data-directory.ts'
 import { newId } from '../ids.ts'
 import type { ControlDeps } from './command.ts'
@@ -49,8 +49,8 @@ function checked<Name extends CommandName>(name: Name, reply: unknown): ReplyOf<
 async function runHere(options: AskOptions, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
   if (!existsSync(options.data))
     throw new CannotStart(`There is no data directory ${options.data}; give the one of the server with --data.`)
-  const database = existingDatabase(options.store, options.data)
-  return asOwnerOf(database, () => runWithStore(options, name, ask, tell))
+  const owned = isPostgres(options.store) ? options.data : existingDatabase(options.store, options.data)
+  return asOwnerOf(owned, () => runWithStore(options, name, ask, tell))
 }
 
 async function runWithStore(options: AskOptions, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
