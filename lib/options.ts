@@ -81,6 +81,7 @@ const options = {
   store: option(v.optional(v.pipe(v.string(), v.minLength(1))), {
     env: 'AFIELD_STORE',
     flag: 'store',
+    isSecret: 'password',
     about: 'Where accounts, sessions and messages are kept: sqlite:<file>, or postgres://<user>@<host>/<database>.',
     defaultInWords: 'sqlite:afield.db in the data directory'
   }),

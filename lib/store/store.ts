@@ -24,8 +24,9 @@ export class StoreFull extends Error {
   override readonly name = 'StoreFull'
 }
 /**
- * Another program locks the database for longer than a caller can wait; nothing was stored, and the
- * store continues.
+ * Another program locks the database, or it cannot be reached, for longer than a caller can wait; the store
+ * continues. Nothing was stored, unless the connection to a database elsewhere broke while it committed: then the
+ * caller, who repeats the request as after a lost reply, may find it done.
  */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy'
@@ -49,8 +50,8 @@ export class StoreBroken extends Error {
  * - A clock, a seq and a version only rise, and whoever can read one can read everything below it; otherwise a
  *   client that has everything up to 7 never gets a 6 that appears later.
  * - With `quotas` a write that would exceed one throws `OverQuota`. A method throws `StoreFull`, `StoreBusy`,
- *   `RowDamaged` or `StoreBroken` when it cannot do what was asked, and has stored nothing then; any other error
- *   is a bug.
+ *   `RowDamaged` or `StoreBroken` when it cannot do what was asked, and has stored nothing then, except as `StoreBusy`
+ *   says; any other error is a bug.
  * - Functions passed in, such as those that create tokens, run inside the transaction and run again when it is
  *   retried: only the result of the last run is stored, so they must not count or announce anything.
  * - Expiry is judged by `time()`, one clock for all instances; a parameter called `now` is that time if anything

@@ -68,6 +68,15 @@ t.test('paths in the file are relative to its folder, and secrets are hidden', a
   t.notMatch(stdout, secret)
 })
 
+t.test('the password of a store is hidden, and may be in a file of its own', async t => {
+  const url = 'postgres://ann:p@ss/word@db.example/afield'
+  const { stdout } = config(t, {}, { env: { AFIELD_STORE: url } })
+  t.match(stdout, 'postgres://(hidden)@db.example/afield')
+  t.notMatch(stdout, 'ss/word')
+  const fromFile = config(t, { 'store-url': url }, { args: ['--json'], env: { AFIELD_STORE_FILE: 'FOLDER/store-url' } })
+  t.match(fromFile.shown()['store'], { value: 'postgres://(hidden)@db.example/afield', from: 'AFIELD_STORE_FILE' })
+})
+
 t.test('a file that ends in .json is read as JSON', async t => {
   const { shown } = config(
     t,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Real programs that tests run Afield with: their commands, and the package of Debian that has them. `.ci/run` installs them, except Caddy. */
@@ -7,6 +7,7 @@ const needs = {
   haproxy: { commands: ['haproxy'], package: 'haproxy' },
   caddy: { commands: ['caddy'], package: 'caddy', isOptional: true },
   pebble: { commands: ['pebble', 'pebble-challtestsrv'], package: 'pebble' },
+  postgresql: { commands: ['initdb', 'pg_ctl'], package: 'postgresql' },
   redis: { commands: ['redis-server', 'redis-cli'], package: 'redis-server' },
   minisign: { commands: ['minisign'], package: 'minisign' }
 } as const satisfies Record<string, { commands: readonly string[]; package: string; isOptional?: boolean }>
@@ -23,6 +24,7 @@ export function lacks(name: Need): string | false {
 
 /** Debian has servers where a person's PATH does not look. */
 export function pathOf(command: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/bin', '/usr/local/bin']
+  const ofPostgres = globSync('/usr/lib/postgresql/*/bin').toSorted().toReversed()
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/bin', '/usr/local/bin', ...ofPostgres]
   return folders.map(folder => join(folder, command)).find(path => existsSync(path))
 }

@@ -1,28 +1,19 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { lacks, pathOf } from './needs.ts'
 
 const run = promisify(execFile)
 const inMemory = '/dev/shm'
-const installed = '/usr/lib/postgresql'
 
-/** The folder of initdb and pg_ctl, of the newest version that Debian's packages installed. */
-const programs = existsSync(installed)
-  ? readdirSync(installed)
-      .toSorted((one, other) => Number(other) - Number(one))
-      .map(version => join(installed, version, 'bin'))
-      .find(folder => existsSync(join(folder, 'initdb')))
-  : undefined
-
-/** Why tests with PostgreSQL cannot run here; false if they can. On a build server they must run. */
-export const lacksPostgres =
-  programs === undefined && process.env['CI'] !== 'true' ? "PostgreSQL is missing: install Debian's postgresql" : (false as const)
+/** Why tests with PostgreSQL are skipped; false if they can run. */
+export const lacksPostgres = lacks('postgresql')
 
 export interface Postgres {
   /** A database, named by its URL: empty, or a copy of one that nobody is connected to. */
@@ -39,7 +30,8 @@ export interface Postgres {
 
 /** A server of its own, with all defaults, in a temporary folder; removed after the test. */
 export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<string, string> = {}): Promise<Postgres> {
-  if (programs === undefined) throw new Error("PostgreSQL is missing: install Debian's postgresql")
+  const initdb = pathOf('initdb')
+  if (initdb === undefined) throw new Error('initdb is missing: apt-get install postgresql')
   const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'afield-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
@@ -47,7 +39,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<
   const user = process.getuid?.() === 0 ? numbersOf('nobody') : undefined
   if (user) chownSync(folder, user.uid, user.gid)
   chmodSync(folder, 0o700)
-  const call = (program: string, ...args: string[]) => run(join(programs, program), args, { ...user, cwd: folder })
+  const call = (program: string, ...args: string[]) => run(join(dirname(initdb), program), args, { ...user, cwd: folder })
 
   await call('initdb', '-D', data, '-U', 'afield', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
   const given = Object.entries({ port: `${port}`, unix_socket_directories: folder, listen_addresses: '127.0.0.1', ...settings })

@@ -27,7 +27,7 @@ async function startInTrouble(t: Test) {
 
 const refusals: [error: Error, status: number, says: string, exitCode: number, isNews: boolean][] = [
   [new StoreFull('SQLITE_FULL'), 507, 'The server is out of space', 75, false],
-  [new StoreBusy('SQLITE_BUSY'), 503, "Another program is using the server's storage", 75, false],
+  [new StoreBusy('SQLITE_BUSY'), 503, "The server's storage is busy, or cannot be reached", 75, false],
   [new StoreBroken('SQLITE_IOERR'), 503, 'The server cannot store anything now', 75, false],
   [new OverQuota('bytes'), 507, 'This account is out of space', 1, false],
   [new OverQuota('kvValueBytes'), 413, 'Payload Too Large', 1, false],

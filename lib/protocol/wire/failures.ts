@@ -82,7 +82,7 @@ export const failures = {
   busy: { status: 503, retry: true, says: 'The server is overloaded; try again soon' },
   'storage-full': { status: 507, retry: true, says: 'The server is out of space' },
   'row-damaged': { status: 500, retry: false, says: 'The stored data is damaged' },
-  'storage-busy': { status: 503, retry: true, says: "Another program is using the server's storage" },
+  'storage-busy': { status: 503, retry: true, says: "The server's storage is busy, or cannot be reached" },
   'storage-failed': { status: 503, retry: true, says: 'The server cannot store anything now' },
   internal: { status: 500, retry: true, says: 'Internal Server Error' }
 } as const satisfies Record<string, { status: number; retry: boolean; says: string }>
