@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { openStore } from '../../lib/store/open.ts'
 import { lacks } from '../kit/needs.ts'
-import { next, Person, signUp, type Untyped } from '../kit/person.ts'
+import { call, next, Person, signInBody, signUp, type Untyped } from '../kit/person.ts'
 import { type Redis, startRedis } from '../kit/redis.ts'
 import { startServer } from '../kit/server.ts'
 
@@ -14,7 +14,7 @@ async function startInstances(t: Test, redis: Redis) {
   const start = async (data: string) => startServer(t, { store, bus, data, onError: error => errors.push(error) })
   const [one, two] = [await start(t.testdir({ one: {} })), await start(t.testdir({ two: {} }))]
   const ada = await signUp(t, one)
-  return { errors, here: ada, there: new Person(t, two, ada.secret, ada.token) }
+  return { servers: [one, two] as const, errors, here: ada, there: new Person(t, two, ada.secret, ada.token) }
 }
 
 t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
@@ -54,10 +54,10 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     for (const params of ['short', 'x'.repeat(1_000_000)])
       t.same(await app.emitWithAck('rpc-call', { method, params }), { ok: true, result: params })
     const asked = next(callee, 'rpc-request')
-    const call = app.emitWithAck('rpc-call', { method, params: 'wait' })
+    const answer = app.emitWithAck('rpc-call', { method, params: 'wait' })
     await asked
     callee.disconnect()
-    t.same(await call, { ok: false, error: 'RPC target disconnected' })
+    t.same(await answer, { ok: false, error: 'RPC target disconnected' })
   })
 
   t.test('a callee that moves to another instance is found there, and its old registration is over [R2] [M1]', async t => {
@@ -78,6 +78,38 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     await released
     const app = await here.connect()
     t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'there' })
+  })
+
+  t.test('of two registrations at the same moment at two instances exactly one answers, wherever it is called [R2] [M1]', async t => {
+    const { here, there } = await startInstances(t, redis)
+    const session = await here.openSession()
+    const apps = [await here.connect(), await there.connect()]
+    for (let round = 0; round < 5; round += 1) {
+      const method = `${session}:round${round}`
+      const sockets = await Promise.all([here, there].map(person => person.connect({ clientType: 'session-scoped', sessionId: session })))
+      for (const [at, socket] of sockets.entries()) socket.on('rpc-request', (_, answer) => answer(`${at}`))
+      const released = Promise.race(sockets.map(async (socket, at) => next(socket, 'rpc-unregistered').then(() => at)))
+      for (const socket of sockets) socket.emit('rpc-register', { method })
+      const stays = 1 - (await released)
+      for (const app of apps)
+        t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: `${stays}` }, `round ${round}`)
+      for (const socket of sockets) socket.disconnect()
+    }
+  })
+
+  t.test('an emptied Redis loses no message, no token and no used challenge [M3]', async t => {
+    const { servers, here, there } = await startInstances(t, redis)
+    const session = await here.openSession()
+    const socket = await there.connect()
+    const challenge = await signInBody(here.secret)
+    const [one, two] = servers
+    t.equal((await call(one, 'POST', '/v1/auth', { body: challenge })).status, 200)
+    const told = next(socket, 'update')
+    await redis.ask('FLUSHALL')
+    await here.send(session, { localId: 'a' })
+    t.match(await told, { body: { t: 'new-message', message: { seq: 1 } } })
+    t.equal((await there.call('GET', `/v3/sessions/${session}/messages`)).body.messages.length, 1)
+    t.equal((await call(two, 'POST', '/v1/auth', { body: challenge })).status, 401)
   })
 
   t.test('a revoked token is rejected and its sockets are closed at the other instance [A4] [M1]', async t => {
@@ -130,11 +162,11 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     callee.emit('rpc-register', { method })
     await registered
     const asked = next(callee, 'rpc-request')
-    const call = near.emitWithAck('rpc-call', { method, params: 'x' })
+    const answer = near.emitWithAck('rpc-call', { method, params: 'x' })
     await asked
     await redis.kill()
     const began = performance.now()
-    t.same(await call, { ok: false, error: 'RPC target disconnected' }, 'its callee cannot be asked any more')
+    t.same(await answer, { ok: false, error: 'RPC target disconnected' }, 'its callee cannot be asked any more')
     t.ok(performance.now() - began < 6_000)
 
     const told = next(near, 'update')
@@ -144,13 +176,12 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     const { body } = await there.call('GET', `/v3/sessions/${session}/messages`)
     t.equal(body.messages.length, 1)
 
+    closed.push(next(late, 'disconnect'))
     await redis.start()
     await Promise.all(closed)
-    await next(late, 'disconnect')
     // The other instance may be back later, and say then what it could not publish: that closes this connection too.
-    let again = late
     for (let heard: Untyped; typeof heard !== 'object'; ) {
-      again = await there.connect()
+      const again = await there.connect()
       const first = Promise.race([next(again, 'update'), next(again, 'disconnect')])
       await here.send(session, { localId: crypto.randomUUID() })
       heard = await first
@@ -158,7 +189,7 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     t.ok(errors.every(error => /^The bus at \S+ does not work/.test(error instanceof Error ? error.message : '')))
 
     await redis.kill()
-    const removed = next(again, 'disconnect')
+    const removed = next(await there.connect(), 'disconnect')
     t.equal((await here.call('DELETE', '/v1/devices/current')).status, 200)
     await removed
     t.equal((await there.call('GET', '/v1/sessions')).status, 401)
