@@ -1,0 +1,92 @@
+import t, { type Test } from 'tap'
+import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
+import { readMigrations } from '../../../lib/store/migrate.ts'
+import { prepareDatabase } from '../../../postgres/engine/database.ts'
+import type { Deps, Tx } from '../../../postgres/engine/deps.ts'
+import { openEngine } from '../../../postgres/engine/engine.ts'
+import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
+
+const [ann, ben] = ['ann', 'ben'].map(name => v.parse(ids.accountId, name)) as [AccountId, AccountId]
+const move = (tx: Tx, account: AccountId) => tx.run('UPDATE account SET clock = clock + 1 WHERE id = $1', [account])
+
+t.test('writes in lanes', { skip: lacksPostgres }, async t => {
+  const postgres = await startPostgres(t, { deadlock_timeout: '20ms' })
+  const turns: number[] = []
+
+  async function open(t: Test): Promise<[Deps, Deps]> {
+    const url = await postgres.makeDatabase()
+    await prepareDatabase(url, { migrations: readMigrations('postgres/') })
+    const engines = [openEngine(url, ({ members }) => turns.push(members)), openEngine(url, undefined)] as const
+    t.teardown(() => Promise.all(engines.map(engine => engine.close())))
+    const insert = 'INSERT INTO account (id, public_key, created_at) VALUES ($1, $1, 1)'
+    for (const account of [ann, ben]) await engines[0].write('shared', tx => tx.run(insert, [account]))
+    turns.length = 0
+    return [...engines]
+  }
+  const clockOf = ({ read }: Deps, account: AccountId) =>
+    read(async queries => (await queries.get<{ clock: number }>('SELECT clock FROM account WHERE id = $1', [account]))?.clock)
+
+  await t.test('share a transaction, in which one that fails does so alone [D4]', async t => {
+    const [engine] = await open(t)
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, index) =>
+        engine.write(ann, async tx => {
+          await move(tx, ann)
+          if (index === 3) throw new Error('refused here')
+          if (index === 5) await tx.run('SELECT 1 / 0', [])
+          if (index === 7) tx.send('SELECT no_such_column FROM account', [])
+          return index
+        })
+      )
+    )
+    t.same(
+      outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
+      [0, 1, 2, 'refused here', 4, 'division by zero', 6, 'column "no_such_column" does not exist', 8]
+    )
+    t.equal(await clockOf(engine, ann), 6)
+    t.same(turns, [9])
+  })
+
+  await t.test('are not answered as stored when they hide an error of the database [D1]', async t => {
+    const [engine] = await open(t)
+    const hiding = engine.write(ann, async tx => {
+      await move(tx, ann)
+      await tx.run('SELECT 1 / 0', []).catch(() => {})
+    })
+    await t.rejects(hiding, { message: 'division by zero' })
+    t.equal(await clockOf(engine, ann), 0)
+  })
+
+  await t.test('that block each other are repeated until each is done', async t => {
+    const [one, other] = await open(t)
+    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    let runs = 0
+    const both =
+      (mine: 0 | 1, [first, second]: [AccountId, AccountId]) =>
+      async (tx: Tx) => {
+        runs++
+        await move(tx, first)
+        begun[mine].resolve()
+        await begun[1 - mine]?.promise
+        await move(tx, second)
+      }
+    await Promise.all([one.write('shared', both(0, [ann, ben])), other.write('shared', both(1, [ben, ann]))])
+    t.same([await clockOf(one, ann), await clockOf(one, ben)], [2, 2])
+    t.ok(runs > 2, `${runs} runs`)
+  })
+
+  await t.test('of several accounts lock them in one order, so that they never block each other', async t => {
+    const [one, other] = await open(t)
+    let runs = 0
+    const count = async (tx: Tx) => {
+      runs++
+      for (const account of [ann, ben]) await move(tx, account)
+    }
+    const writes = Array.from({ length: 20 }, (_, index) => (index % 2 ? one : other).write(index % 3 ? [ann, ben] : [ben, ann], count))
+    await Promise.all(writes)
+    t.equal(runs, 20)
+    t.same([await clockOf(one, ann), await clockOf(one, ben)], [20, 20])
+  })
+})
