@@ -19,3 +19,14 @@ export function drainOnSignal(close: () => Promise<void>): void {
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 }
+
+/** Aborted by the first SIGTERM or SIGINT, for work that then stops where it can be continued; a second one ends at once. */
+export function abortOnSignal(): AbortSignal {
+  const controller = new AbortController()
+  drainOnSignal(() => {
+    controller.abort()
+    // The command ends by itself, with an exit code of its own.
+    return new Promise(() => {})
+  })
+  return controller.signal
+}

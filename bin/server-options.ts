@@ -21,6 +21,11 @@ export function dataOptions(line: Argv): Argv {
   return withOptions(line, name => name === 'data' || name === 'store')
 }
 
+/** The option of commands that work on the data directory and are given their databases. */
+export function directoryOptions(line: Argv): Argv {
+  return withOptions(line, name => name === 'data')
+}
+
 function withOptions(line: Argv, isOwn: (name: string) => boolean): Argv {
   line.option('config', {
     type: 'string',

@@ -38,3 +38,11 @@ export function shownBytes(bytes: number): string {
   }
   return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`
 }
+
+/** Roughly: seconds, minutes or hours. */
+export function shownDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 import type { RestorePlace } from './safekeeping.ts'
 import type { Store, StoreBroken } from './store.ts'
+import type { MoveTarget, Transfer } from './transfer.ts'
 
 export interface OpenStoreDeps {
   /** Locked for this process; relative database files are in it. Created when missing. */
@@ -61,6 +62,21 @@ async function openInPostgres(
     lock.free()
     throw error
   }
+}
+
+/** Opens a store, as rows, that no server may use meanwhile. Throws `CannotStart` as `openStore` does, and if there is no such file. */
+export async function openTransfer(url: string, dataDirectory: string): Promise<Transfer> {
+  if (isPostgres(url)) return openMoveTarget(url)
+  const file = existingDatabase(url, dataDirectory)
+  const { openSqliteTransfer } = await import('../../sqlite/transfer.ts')
+  return openSqliteTransfer(file, resolve(dataDirectory))
+}
+
+/** The same for one that is to be filled. */
+export async function openMoveTarget(url: string): Promise<MoveTarget> {
+  if (!isPostgres(url)) throw new CannotStart('A store can only be moved into postgres://<user>@<host>/<database>.')
+  const { openPostgresTransfer } = await import('../../postgres/transfer.ts')
+  return openPostgresTransfer(url)
 }
 
 /**

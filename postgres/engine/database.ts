@@ -18,7 +18,17 @@ export interface OpenDatabaseDeps {
  * Brings the schema up to date; of several instances that start at once, one does it and the others wait.
  * Throws `CannotStart`, with nothing changed, if the database cannot be used.
  */
-export async function prepareDatabase(url: string, { migrations, onMigrated }: OpenDatabaseDeps): Promise<void> {
+export async function prepareDatabase(url: string, deps: OpenDatabaseDeps): Promise<void> {
+  const connection = await openPrepared(url, deps)
+  try {
+    await refuseUnfinished(connection, placeOf(url))
+  } finally {
+    await connection.close()
+  }
+}
+
+/** A connection to a database whose schema is up to date; as long as it is open, no server can start with the database. */
+export async function openPrepared(url: string, { migrations, onMigrated }: OpenDatabaseDeps): Promise<Connection> {
   const place = placeOf(url)
   let connection: Connection | undefined
   try {
@@ -30,11 +40,20 @@ export async function prepareDatabase(url: string, { migrations, onMigrated }: O
     if (from > migrations.length) throw new CannotStart(isNewer(place, from, migrations.length))
     await migrate(migrations, schemaOf(connection, place))
     if (from > 0 && from < migrations.length) onMigrated?.({ from, to: migrations.length })
+    return connection
   } catch (error) {
-    throw error instanceof CannotStart ? error : cannotOpen(place, error)
-  } finally {
     await connection?.close()
+    throw error instanceof CannotStart ? error : cannotOpen(place, error)
   }
+}
+
+/** Names the store whose rows a database is getting; dropped with the last of them. */
+export const unfinishedMove = 'unfinished_move'
+
+async function refuseUnfinished(connection: Connection, place: string): Promise<void> {
+  const exists = await connection.get(`SELECT WHERE to_regclass('${unfinishedMove}') IS NOT NULL`, [])
+  if (!exists) return
+  throw new CannotStart(`The database ${place} has only a part of the store that is being moved into it; run afield migrate-store again.`)
 }
 
 /** A connection with the settings that the store's guarantees depend on. Rejects with `ConnectionLost` if there is none now. */

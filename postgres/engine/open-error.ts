@@ -7,11 +7,7 @@ export function cannotOpen(place: string, error: unknown): unknown {
   const code = codeOf(cause)
   const because = { cause }
   if (code === '28P01' || code === '28000') {
-    return new CannotStart(
-      `The database ${place} does not accept this user and password; check the URL of --store.`,
-      exitCodes.configuration,
-      because
-    )
+    return new CannotStart(`The database ${place} does not accept this user and password; check its URL.`, exitCodes.configuration, because)
   }
   if (code === '3D000') return new CannotStart(`There is no database ${place}; create it first.`, exitCodes.configuration, because)
   if (code === '42501') {
@@ -30,10 +26,10 @@ export function cannotOpen(place: string, error: unknown): unknown {
   }
   // The driver repeats the URL in its error.
   if (code === 'ERR_INVALID_URL')
-    return new CannotStart('The URL of --store is not valid; use postgres://<user>:<password>@<host>/<database>.')
+    return new CannotStart('The URL of the database is not valid; use postgres://<user>:<password>@<host>/<database>.')
   if (!(cause instanceof Error) || 'severity' in cause) return cause
   return new CannotStart(
-    `The database ${place} cannot be reached${code === '' ? '' : ` (${code})`}; check that it runs, and the URL of --store.`,
+    `The database ${place} cannot be reached${code === '' ? '' : ` (${code})`}; check that it runs, and its URL.`,
     exitCodes.storage,
     because
   )

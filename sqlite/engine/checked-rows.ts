@@ -11,7 +11,7 @@ interface CheckedTable {
 }
 
 /** All sealed data. */
-const tables: readonly CheckedTable[] = [
+export const checkedTables: readonly CheckedTable[] = [
   { table: 'message', place: ['session', 'seq'], values: ['sealed'], writesItself: true },
   { table: 'attachment_piece', place: ['attachment', 'at'], values: ['bytes'], writesItself: true },
   { table: 'session_cells', place: ['account', 'session'], values: ['data_key', 'metadata', 'agent_state'] },
@@ -39,29 +39,45 @@ export type NextRows = (after: number, limit: number) => Iterable<CheckedRow>
  * to compare them. Rows from before there were checksums have none, and count as intact.
  */
 export function keepChecksums(database: Database): NextRows[] {
-  database.function('checksum', { varargs: true, deterministic: true }, (...given: unknown[]) => {
-    const [place, at, ...values] = given
-    return checksumOf(Number(place), Number(at), ...values.map(asStored))
-  })
-  return tables.map(checked => {
+  defineChecksum(database)
+  return checkedTables.map(checked => {
     if (!checked.writesItself) database.exec(triggersOn(checked))
     const next = database.prepare<[number, number], CheckedRow>(selectFrom(checked))
     return (after, limit) => next.iterate(after, limit)
   })
 }
 
-function triggersOn({ table, place, values }: CheckedTable): string {
-  const columns = [...place, ...values].map(column => `new.${column}`).join(', ')
-  const check = `BEGIN UPDATE ${table} SET crc = checksum(${columns}) WHERE rowid = new.rowid; END`
+/** As an SQL function of the connection: `checksumCall` calls it. */
+export function defineChecksum(database: Database): void {
+  database.function('checksum', { varargs: true, deterministic: true }, (...given: unknown[]) => {
+    const [place, at, ...values] = given
+    return checksumOf(Number(place), Number(at), ...values.map(asStored))
+  })
+}
+
+/** The checksum of a row, in SQL; `before` each column is the row's name, or the sign of a parameter. */
+export function checksumCall({ place, values }: CheckedTable, before: string): string {
+  return `checksum(${[...place, ...values].map(column => `${before}${column}`).join(', ')})`
+}
+
+function triggersOn(checked: CheckedTable): string {
+  const { table, values } = checked
+  const check = `BEGIN UPDATE ${table} SET crc = ${checksumCall(checked, 'new.')} WHERE rowid = new.rowid; END`
   return `CREATE TEMP TRIGGER ${table}_inserted AFTER INSERT ON main.${table} ${check};
     CREATE TEMP TRIGGER ${table}_written AFTER UPDATE OF ${values.join(', ')} ON main.${table} ${check};`
 }
 
-function selectFrom({ table, place: [place, at], values, writesItself }: CheckedTable): string {
+function selectFrom(checked: CheckedTable): string {
+  const {
+    table,
+    place: [place, at],
+    values,
+    writesItself
+  } = checked
   const name = writesItself ? `'${table} ' || ${at} || ' of ' || ${place}` : `'${table} ' || rowid`
   const bytes = values.map(column => `coalesce(octet_length(${column}), 0)`).join(' + ')
   return `SELECT rowid AS row, ${name} AS name, ${bytes} AS bytes,
-    crc IS NULL OR crc = checksum(${place}, ${at}, ${values.join(', ')}) AS sound
+    crc IS NULL OR crc = ${checksumCall(checked, `${table}.`)} AS sound
     FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?`
 }
 

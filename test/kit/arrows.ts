@@ -143,6 +143,7 @@ export const rooms: Record<string, Room> = {
     packages: ['node:', 'age-encryption', 'libsodium-wrappers', '@noble/hashes']
   },
   upgrade: { files: ['lib/upgrade/'], rooms: ['control', 'store/open', ...common], packages: ['node:', 'undici'] },
+  transfer: { files: ['lib/transfer/'], rooms: ['control', 'store/open', ...common], packages: ['node:'] },
   // Actions may trigger background work.
   actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
   chores: { files: ['lib/server/chores/'], rooms: ['watch'], packages: ['node:'] },
@@ -188,11 +189,12 @@ export const rooms: Record<string, Room> = {
     files: [
       'bin/commands/backup.ts',
       'bin/commands/restore.ts',
+      'bin/commands/migrate-store.ts',
       'bin/passphrase.ts',
       'bin/commands/upgrade.ts',
       'bin/commands/rollback.ts'
     ],
-    rooms: ['bin', 'backup', 'upgrade'],
+    rooms: ['bin', 'backup', 'upgrade', 'transfer'],
     packages: ['node:', 'yargs']
   },
   'bin/serve': {
@@ -227,6 +229,7 @@ const exceptions = [
   { from: 'bin/commands.ts', to: 'bin/commands/internal/make-certificate.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/migrate-store.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/upgrade.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/rollback.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/internal/trial-start.ts', isDynamic: true },

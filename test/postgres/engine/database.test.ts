@@ -62,7 +62,7 @@ t.test('a database of PostgreSQL', { skip: lacksPostgres }, async t => {
     const powerless = url.replace('afield@', 'stranger:secret@')
     t.match(await refusalOf(powerless), { name: 'CannotStart', exitCode: 78, message: /make it the owner of the database/ })
     const malformed = 'postgres://afield:secret@[::1/x'
-    t.match(await refusalOf(malformed), { name: 'CannotStart', exitCode: 78, message: /The URL of --store is not valid/ })
+    t.match(await refusalOf(malformed), { name: 'CannotStart', exitCode: 78, message: /The URL of the database is not valid/ })
     for (const url of [elsewhere, missing, unknown, powerless, malformed]) t.notMatch(String(await refusalOf(url)), /secret/)
     const latin = 'latin'
     await postgres.query(`CREATE DATABASE ${latin} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
