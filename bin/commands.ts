@@ -21,6 +21,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'backup <target>', about: 'Back up the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Restore the server from a backup', load: () => import('./commands/restore.ts') },
   { usage: 'migrate-store <from> <to>', about: 'Move everything into PostgreSQL', load: () => import('./commands/migrate-store.ts') },
+  { usage: 'import-happy <database>', about: 'Import the accounts of a Happy server', load: () => import('./commands/import-happy.ts') },
   { usage: 'upgrade <source>', about: 'Install a newer version that you downloaded', load: () => import('./commands/upgrade.ts') },
   { usage: 'rollback', about: 'Go back to the version before the last upgrade', load: () => import('./commands/rollback.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },

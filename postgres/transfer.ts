@@ -16,19 +16,21 @@ import {
   transferTables
 } from '../lib/store/transfer.ts'
 import type { Connection } from './engine/connection.ts'
-import { openPrepared, placeOf, unfinishedMove } from './engine/database.ts'
+import { openPrepared, placeOf, refuseUnfinished, unfinishedMove } from './engine/database.ts'
 import { codeOf } from './engine/failure.ts'
 import { textToStore } from './engine/text.ts'
 
 /**
  * Opens a database that no server uses, and updates its schema; until it is closed, no server can start with it.
+ * `isWhole`: not one that is being filled.
  */
-export async function openPostgresTransfer(url: string): Promise<MoveTarget> {
+export async function openPostgresTransfer(url: string, { isWhole = false } = {}): Promise<MoveTarget> {
   const place = placeOf(url)
   const connection = await openPrepared(url, { migrations: readMigrations('postgres/') })
   try {
     await connection.command('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
     await refuseServers(connection, place)
+    if (isWhole) await refuseUnfinished(connection, place)
   } catch (error) {
     await connection.close()
     throw error

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
+import type { HappyDatabase } from './happy.ts'
 import type { RestorePlace } from './safekeeping.ts'
 import type { Store, StoreBroken } from './store.ts'
 import type { MoveTarget, Transfer } from './transfer.ts'
@@ -77,6 +78,29 @@ export async function openMoveTarget(url: string): Promise<MoveTarget> {
   if (!isPostgres(url)) throw new CannotStart('A store can only be moved into postgres://<user>@<host>/<database>.')
   const { openPostgresTransfer } = await import('../../postgres/transfer.ts')
   return openPostgresTransfer(url)
+}
+
+/** The same for one that is to get more accounts; undefined if there is none and it may not be created. */
+export async function openImportTarget(
+  url: string,
+  dataDirectory: string,
+  { mayCreate }: { mayCreate: boolean }
+): Promise<Transfer | undefined> {
+  if (isPostgres(url)) {
+    const { openPostgresTransfer } = await import('../../postgres/transfer.ts')
+    return openPostgresTransfer(url, { isWhole: true })
+  }
+  const file = databaseFile(url, dataDirectory)
+  if (!mayCreate && !existsSync(file)) return undefined
+  const { openSqliteTransfer } = await import('../../sqlite/transfer.ts')
+  return openSqliteTransfer(file, resolve(dataDirectory))
+}
+
+/** The database of a Happy server, for reading. */
+export async function openHappyDatabase(url: string): Promise<HappyDatabase> {
+  if (!isPostgres(url)) throw new CannotStart('Give the database of the Happy server as postgres://<user>@<host>/<database>.')
+  const { openHappy } = await import('../../postgres/happy.ts')
+  return openHappy(url)
 }
 
 /**

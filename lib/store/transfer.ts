@@ -184,6 +184,12 @@ export const transferTables: readonly TransferTable[] = [
   { name: 'leftover', key: ['kind', 'key'], columns: { kind: text, key: integer, account: integer, id: text } }
 ]
 
+export function transferTable(name: string): TransferTable {
+  const table = transferTables.find(table => table.name === name)
+  if (!table) throw new Error(`There is no table ${name}`)
+  return table
+}
+
 /** Tables whose `key` is never used again, and the last one that was. */
 export type LastKeys = Readonly<Record<string, number>>
 
@@ -206,7 +212,8 @@ export function sizeOf(row: TransferRow): number {
 /** Which row it is, for a person. */
 export function rowName({ name, key }: TransferTable, row: TransferRow): string {
   const parts = key.map(column => row[column]).map(value => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value))
-  return `${name} ${parts.join(' ')}`
+  // Clients choose some of them, and this is shown on a terminal.
+  return `${name} ${parts.join(' ').replace(/\p{C}/gu, '�')}`
 }
 
 /** Whether two rows have the same values in these columns. */
@@ -238,6 +245,25 @@ export interface Transfer {
   close(): Promise<void>
 }
 
+export async function* transferPages(
+  store: Pick<Transfer, 'read'>,
+  table: TransferTable,
+  after?: TransferRow
+): AsyncGenerator<TransferRow[]> {
+  for (let last = after; ; ) {
+    const page = await store.read(table, last)
+    if (page.length === 0) return
+    yield page
+    last = page.at(-1)
+  }
+}
+
+/** All rows of a table in the order of their key. */
+export async function* transferRows(store: Pick<Transfer, 'read'>, table: TransferTable): AsyncGenerator<TransferRow, undefined> {
+  for await (const page of transferPages(store, table)) yield* page
+  return undefined
+}
+
 /** A store that can be filled with all of another, also in several attempts. */
 export interface MoveTarget extends Transfer {
   /**
@@ -249,4 +275,18 @@ export interface MoveTarget extends Transfer {
   last(table: TransferTable): Promise<TransferRow | undefined>
   /** From now on a server can use it. */
   finish(): Promise<void>
+}
+
+/** That of a store which does not exist yet, for looking at what would be written. */
+export const emptyTransfer: Transfer = {
+  count: async () => 0,
+  read: async () => [],
+  write: async () => {
+    throw new Error('There is no store to write to')
+  },
+  flawOf: async () => undefined,
+  lastKeys: async () => ({}),
+  continueAfter: async () => {},
+  atomically: run => run(),
+  close: async () => {}
 }

@@ -13,6 +13,9 @@ import {
   type Transfer,
   type TransferRow,
   type TransferTable,
+  transferPages,
+  transferRows,
+  transferTable,
   transferTables
 } from '../store/transfer.ts'
 
@@ -95,15 +98,15 @@ async function moveRows(deps: MoveDeps): Promise<Omit<Moved, 'files'>> {
 }
 
 async function epochOf(store: Transfer): Promise<string> {
-  const [row] = await store.read(tableOf('epoch'), undefined)
+  const [row] = await store.read(transferTable('epoch'), undefined)
   if (typeof row?.['id'] !== 'string') throw new Error('The store has no epoch')
   return row['id']
 }
 
 /** Before anything is written: the tables in which clients choose long texts by which rows are found. */
 async function refuseUnstorable(from: Transfer, to: MoveTarget): Promise<void> {
-  for (const table of ['session', 'push_token', 'kv', 'usage_report'].map(tableOf)) {
-    for await (const row of rowsOf(from, table)) {
+  for (const table of ['session', 'push_token', 'kv', 'usage_report'].map(transferTable)) {
+    for await (const row of transferRows(from, table)) {
       const flaw = await to.flawOf(table, row)
       if (flaw) throw new CannotStart(`Nothing was moved: ${flaw}, which is the row ${shortened(rowName(table, row))}. Remove it first.`)
     }
@@ -125,7 +128,7 @@ async function copyAll({ from, to, tell, signal }: MoveDeps, isBegun: boolean, t
     const first = isBegun && !telling.has(table.name) ? await to.last(table) : undefined
     const before = first ? await to.count(table) : 0
     let copied = before
-    for await (const page of pagesOf(from, table, first)) {
+    for await (const page of transferPages(from, table, first)) {
       stopIfAsked(signal)
       await to.write(table, page).catch(asChanged)
       copied += page.length
@@ -147,9 +150,9 @@ async function compareAll({ from, to, tell, signal }: MoveDeps, total: number): 
   let rows = 0
   for (const table of transferTables) {
     stopIfAsked(signal)
-    const theirs = rowsOf(to, table)
+    const theirs = transferRows(to, table)
     let compared = 0
-    for await (const row of rowsOf(from, table)) {
+    for await (const row of transferRows(from, table)) {
       const { value: other } = await theirs.next()
       if (!other || !isSameRow(table, row, other)) throw changed(`${rowName(table, row)} differs`)
       add(digest.from, table, row)
@@ -184,20 +187,6 @@ function stopIfAsked(signal: AbortSignal): void {
   if (signal.aborted) throw new CannotStart('Stopped. Run the same command again to go on from here.', interrupted)
 }
 
-async function* pagesOf(store: Transfer, table: TransferTable, after: TransferRow | undefined): AsyncGenerator<TransferRow[]> {
-  for (let last = after; ; ) {
-    const page = await store.read(table, last)
-    if (page.length === 0) return
-    yield page
-    last = page.at(-1)
-  }
-}
-
-async function* rowsOf(store: Transfer, table: TransferTable): AsyncGenerator<TransferRow, undefined> {
-  for await (const page of pagesOf(store, table, undefined)) yield* page
-  return undefined
-}
-
 /** Each value with its type and length, so that no two rows are written the same way. */
 function add(hash: Hash, { name, columns }: TransferTable, row: TransferRow): void {
   hash.update(name)
@@ -206,12 +195,6 @@ function add(hash: Hash, { name, columns }: TransferTable, row: TransferRow): vo
     const bytes = value instanceof Uint8Array ? value : Buffer.from(String(value ?? ''))
     hash.update(`\0${value === null ? 'null' : typeof value} ${bytes.length}\0`).update(bytes)
   }
-}
-
-function tableOf(name: string): TransferTable {
-  const table = transferTables.find(table => table.name === name)
-  if (!table) throw new Error(`There is no table ${name}`)
-  return table
 }
 
 function shortened(text: string): string {

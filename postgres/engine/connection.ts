@@ -14,10 +14,12 @@ const text = 25
 /** A connection to the database, on which statements may be queued without waiting for each other. */
 export class Connection implements Queries {
   readonly #client: pg.Client
+  readonly #isOurs: boolean
   #lostBy: Error | undefined
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, isOurs: boolean) {
     this.#client = client
+    this.#isOurs = isOurs
     client.on('error', error => {
       this.#lostBy ??= error
     })
@@ -26,8 +28,11 @@ export class Connection implements Queries {
     })
   }
 
-  /** Rejects with the driver's error if there is no connection to be had. `patienceMs` is for one statement; 0 for any time. */
-  static async open(url: string, patienceMs: number = mostPatienceMs): Promise<Connection> {
+  /**
+   * Rejects with the driver's error if there is no connection to be had. `patienceMs` is for one statement; 0 for any time.
+   * `texts`: whether texts are stored as in our databases, or as they are.
+   */
+  static async open(url: string, patienceMs: number = mostPatienceMs, texts: 'ours' | 'plain' = 'ours'): Promise<Connection> {
     const client = new pg.Client({
       connectionString: url,
       fallback_application_name: 'afield',
@@ -35,9 +40,9 @@ export class Connection implements Queries {
       query_timeout: patienceMs,
       keepAlive: true,
       pipeline: true,
-      types: { getTypeParser: parserOf }
+      types: { getTypeParser: texts === 'ours' ? parserOf : plainParserOf }
     })
-    const connection = new Connection(client)
+    const connection = new Connection(client, texts === 'ours')
     await client.connect()
     return connection
   }
@@ -47,7 +52,7 @@ export class Connection implements Queries {
   }
 
   async all<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    return (await this.#query({ name: nameOf(sql), text: sql, values: values.map(asParameter) })).rows
+    return (await this.#query({ name: nameOf(sql), text: sql, values: this.#isOurs ? values.map(asParameter) : [...values] })).rows
   }
 
   async get<Row>(sql: string, values: readonly unknown[]): Promise<Row | undefined> {
@@ -55,7 +60,7 @@ export class Connection implements Queries {
   }
 
   async run(sql: string, values: readonly unknown[]): Promise<number> {
-    return (await this.#query({ name: nameOf(sql), text: sql, values: values.map(asParameter) })).rowCount ?? 0
+    return (await this.#query({ name: nameOf(sql), text: sql, values: this.#isOurs ? values.map(asParameter) : [...values] })).rowCount ?? 0
   }
 
   /** One or more statements without values, such as BEGIN; resolves to the tag of the last, such as COMMIT. */
@@ -105,10 +110,10 @@ function asParameter(value: unknown): unknown {
 }
 
 function parserOf(oid: number, format?: 'text' | 'binary') {
-  if (format !== 'binary') {
-    // Keys, counters and times are all below 2^53.
-    if (oid === int8) return Number
-    if (oid === text) return storedText
-  }
-  return pg.types.getTypeParser(oid, format)
+  return oid === text && format !== 'binary' ? storedText : plainParserOf(oid, format)
+}
+
+function plainParserOf(oid: number, format?: 'text' | 'binary') {
+  // Keys, counters and times are all below 2^53.
+  return oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format)
 }

@@ -190,6 +190,7 @@ export const rooms: Record<string, Room> = {
       'bin/commands/backup.ts',
       'bin/commands/restore.ts',
       'bin/commands/migrate-store.ts',
+      'bin/commands/import-happy.ts',
       'bin/passphrase.ts',
       'bin/commands/upgrade.ts',
       'bin/commands/rollback.ts'
@@ -230,6 +231,7 @@ const exceptions = [
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/migrate-store.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/import-happy.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/upgrade.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/rollback.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/internal/trial-start.ts', isDynamic: true },
