@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../lib/store/open.ts'
 import { lacks } from '../kit/needs.ts'
@@ -7,12 +8,13 @@ import { startServer } from '../kit/server.ts'
 
 /** Two instances of one server: one store, one Redis. */
 async function startInstances(t: Test, redis: Redis) {
-  const store = await openStore('sqlite:shared.db', { dataDirectory: t.testdir(), onBroken: error => t.error(error) })
+  const data = t.testdir({ store: {}, one: {}, two: {} })
+  const store = await openStore('sqlite:shared.db', { dataDirectory: join(data, 'store'), onBroken: error => t.error(error) })
   t.teardown(() => store.close())
   const bus = redis.url()
   const errors: unknown[] = []
-  const start = async (data: string) => startServer(t, { store, bus, data, onError: error => errors.push(error) })
-  const [one, two] = [await start(t.testdir({ one: {} })), await start(t.testdir({ two: {} }))]
+  const start = async (name: string) => startServer(t, { store, bus, data: join(data, name), onError: error => errors.push(error) })
+  const [one, two] = [await start('one'), await start('two')]
   const ada = await signUp(t, one)
   return { servers: [one, two] as const, errors, here: ada, there: new Person(t, two, ada.secret, ada.token) }
 }
@@ -161,9 +163,12 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     const registered = next(callee, 'rpc-registered')
     callee.emit('rpc-register', { method })
     await registered
+    callee.on('rpc-request', ({ params }, reply) => params === 'quick' && reply('done'))
     const asked = next(callee, 'rpc-request')
-    const answer = near.emitWithAck('rpc-call', { method, params: 'x' })
+    const answer = near.emitWithAck('rpc-call', { method, params: 'slow' })
     await asked
+    // What says that the first is taken came before the answer to this one.
+    await near.emitWithAck('rpc-call', { method, params: 'quick' })
     await redis.kill()
     const began = performance.now()
     t.same(await answer, { ok: false, error: 'RPC target disconnected' }, 'its callee cannot be asked any more')
