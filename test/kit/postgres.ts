@@ -41,7 +41,6 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<
   chmodSync(folder, 0o700)
   const call = (program: string, ...args: string[]) => run(join(dirname(initdb), program), args, { ...user, cwd: folder })
 
-  await call('initdb', '-D', data, '-U', 'afield', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
   const given = Object.entries({ port: `${port}`, unix_socket_directories: folder, listen_addresses: '127.0.0.1', ...settings })
   const options = given.map(([name, value]) => `-c ${name}='${value}'`).join(' ')
   const start = async () => {
@@ -50,11 +49,12 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<
   const stop = async (mode = 'fast') => {
     await call('pg_ctl', 'stop', '-D', data, '-w', '-s', '-m', mode)
   }
-  await start()
   t.teardown(async () => {
     if (existsSync(join(data, 'postmaster.pid'))) await stop('immediate')
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   })
+  await call('initdb', '-D', data, '-U', 'afield', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
+  await start()
 
   const urlOf = (database: string) => `postgres://afield@127.0.0.1:${port}/${database}`
   const query = async <Row>(sql: string, database = 'postgres'): Promise<Row[]> => {
