@@ -29,6 +29,7 @@ import { removal } from './rows/removal.ts'
 import { sessions } from './rows/sessions.ts'
 import { storage } from './rows/storage.ts'
 import { usage } from './rows/usage.ts'
+import { work } from './rows/work.ts'
 
 export interface PostgresStoreDeps {
   onCommit?: LaneDeps['onCommit']
@@ -66,6 +67,7 @@ export async function openPostgresStore(url: string, { onCommit, onMigrated }: P
     ...accessKeys(deps),
     ...usage(deps),
     ...storage(deps),
+    ...work(deps),
     close
   }
 }

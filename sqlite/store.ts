@@ -34,6 +34,7 @@ import { removal } from './rows/removal.ts'
 import { sessions } from './rows/sessions.ts'
 import { storage } from './rows/storage.ts'
 import { usage } from './rows/usage.ts'
+import { work } from './rows/work.ts'
 import { safekeeping } from './safekeeping.ts'
 
 export interface SqliteStoreDeps {
@@ -98,6 +99,7 @@ export function storeIn(
     ...accessKeys(deps),
     ...usage(deps),
     ...storage(deps),
+    ...work(clock),
     safekeeping: safekeeping(deps),
     async close() {
       try {

@@ -18,6 +18,7 @@ import type { Safekeeping } from './safekeeping.ts'
 import type { SessionStore } from './sessions.ts'
 import type { StorageStore } from './storage.ts'
 import type { UsageStore } from './usage.ts'
+import type { WorkStore } from './work.ts'
 
 /** A write rejected because the disk is full; nothing of it was stored and the store continues. */
 export class StoreFull extends Error {
@@ -79,9 +80,12 @@ export interface Store
     UsageStore,
     StorageStore,
     PushTokenStore,
-    NoticeStore {
+    NoticeStore,
+    WorkStore {
   /** The secret of this name that all instances share: the given one, unless it already exists. */
   keepSecret(name: string, fresh: Uint8Array): Promise<Uint8Array>
+  /** The next `keepSecret` of this name keeps what it is given. */
+  forgetSecret(name: string): Promise<void>
   /** The clock by which every instance judges ages, in milliseconds since 1970. */
   time(): Promise<number>
 

@@ -2,8 +2,8 @@ import { nonceKeptMs } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps, Queries } from '../engine/deps.ts'
 
-/** What the instances of a server share to recognize its nonces. */
-export function nonces({ write }: Deps): Pick<Store, 'keepSecret'> {
+/** What the instances of a server share, such as the key of its nonces. */
+export function nonces({ write }: Deps): Pick<Store, 'keepSecret' | 'forgetSecret'> {
   async function keep(tx: Queries, name: string, fresh: Uint8Array): Promise<Buffer> {
     await tx.run('INSERT INTO server_secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, Buffer.from(fresh)])
     // A statement of its own: it sees what another instance committed while the first one waited for it.
@@ -13,7 +13,8 @@ export function nonces({ write }: Deps): Pick<Store, 'keepSecret'> {
   }
 
   return {
-    keepSecret: (name, fresh) => write('shared', tx => keep(tx, name, fresh))
+    keepSecret: (name, fresh) => write('shared', tx => keep(tx, name, fresh)),
+    forgetSecret: name => write('shared', async tx => void (await tx.run('DELETE FROM server_secret WHERE name = $1', [name])))
   }
 }
 

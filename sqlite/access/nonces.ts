@@ -3,9 +3,10 @@ import { nonceKeptMs } from '../../lib/store/access/sign-in.ts'
 import type { Store } from '../../lib/store/store.ts'
 import type { Deps } from '../engine/deps.ts'
 
-/** What the instances of a server share to recognize its nonces. */
-export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
+/** What the instances of a server share, such as the key of its nonces. */
+export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret' | 'forgetSecret'> {
   const add = database.prepare<[string, Uint8Array]>('INSERT INTO server_secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const remove = database.prepare<[string]>('DELETE FROM server_secret WHERE name = ?')
   const read = database.prepare<[string], Buffer>('SELECT value FROM server_secret WHERE name = ?').pluck()
 
   function keep(name: string, fresh: Uint8Array): Buffer {
@@ -16,7 +17,8 @@ export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
   }
 
   return {
-    keepSecret: (name, fresh) => queue.write(() => keep(name, fresh))
+    keepSecret: (name, fresh) => queue.write(() => keep(name, fresh)),
+    forgetSecret: name => queue.write(() => void remove.run(name))
   }
 }
 

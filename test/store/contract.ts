@@ -23,6 +23,7 @@ import { signUpContract } from './contract/sign-up.ts'
 import { storageContract } from './contract/storage.ts'
 import { turnContract } from './contract/turns.ts'
 import { usageContract } from './contract/usage.ts'
+import { workContract } from './contract/work.ts'
 
 /** What every driver of `Store` keeps. `place` makes an empty place for a store; opening it again finds what was stored. */
 export function storeContract(t: Check, place: StorePlace): void {
@@ -44,6 +45,7 @@ export function storeContract(t: Check, place: StorePlace): void {
     storageContract,
     changeContract,
     noticeContract,
+    workContract,
     lifeContract,
     turnContract,
     isolationContract,

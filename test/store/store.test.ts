@@ -42,6 +42,8 @@ const withoutAccount: Record<string, readonly string[]> = {
     'endExpiredTokens',
     'recentRevocations',
     'keepSecret',
+    'forgetSecret',
+    'claimWork',
     'time',
     'removeOldSessions',
     'claimDeliveries',
