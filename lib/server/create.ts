@@ -28,12 +28,13 @@ import { ownOrigins } from './actions/sign-in/origins.ts'
 import { mostPairingMs } from './actions/sign-in/pairing-requests.ts'
 import { readNetworks, readTrustedProxies } from './address.ts'
 import { openBackups, type TakeBackup } from './chores/backups.ts'
+import { claimFor } from './chores/claim.ts'
 import { Deliveries } from './chores/deliveries.ts'
 import { LeftoverSweep } from './chores/leftover-sweep.ts'
 import { Maintenance } from './chores/maintenance.ts'
 import { Presence } from './chores/presence.ts'
 import { Retention } from './chores/retention.ts'
-import { StoreTime, type Taken } from './chores/store-time.ts'
+import { StoreTime, settledAfterMs, type Taken } from './chores/store-time.ts'
 import { Closers } from './closers.ts'
 import type { ControlDeps } from './control/command.ts'
 import { openControl } from './control/socket.ts'
@@ -206,15 +207,21 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
-    const onTaken: Taken = step => store.movePairings({ ...step, mostMs: mostPairingMs })
+    const claim = claimFor({ store }, instance)
+    // Every instance takes the same step at about the same time, and one of them moves what waits.
+    const onTaken: Taken = async step => {
+      if (await claim('move-pairings', settledAfterMs)) await store.movePairings({ ...step, mostMs: mostPairingMs })
+    }
     const storeTime = await StoreTime.open({ store, clock, onStep, onTaken })
     closers.add(() => storeTime.close())
     const time = storeTime.now
     const mayRemove = storeTime.isBelieved
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
-    const setup = hasOwner ? undefined : openSetupCode(options.data)
+    const setup = hasOwner ? undefined : await openSetupCode({ store }, options.data)
     const others = policy?.signup ? ownSignup({ store, time }, policy.signup) : signupPolicies[options.signup]({ store, time })
-    const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
+    const signup = setup
+      ? ownerFirst({ store, setupCode: setup.code, onOwner: () => void setup.discard().catch(onError), clock }, others)
+      : others
     const needsSetupCode = async () => setup !== undefined && !(await store.hasAccounts())
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
@@ -223,15 +230,15 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
     const presence = new Presence(
-      { store, bus, now, time, clock, isElsewhere: (account, row) => hub.isElsewhere(account, row), onDropped },
+      { store, bus, now, time, clock, claim, isElsewhere: (account, row) => hub.isElsewhere(account, row), onDropped },
       { idleAfterMs: options.idleAfterMs }
     )
     closers.add(() => presence.close())
-    const leftoverSweep = new LeftoverSweep({ store, time, clock, mayRemove, onError })
+    const leftoverSweep = new LeftoverSweep({ store, time, clock, claim, mayRemove, onError })
     closers.add(() => leftoverSweep.close())
     if (options.keepSessionsDays !== undefined) {
       const retention = new Retention(
-        { store, bus, now, time, clock, presence, leftoverSweep, log, mayRemove, onError },
+        { store, bus, now, time, clock, claim, presence, leftoverSweep, log, mayRemove, onError },
         { keepSessionsDays: options.keepSessionsDays }
       )
       closers.add(() => retention.close())
@@ -247,10 +254,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.add(() => outbound.close())
     const providers = ownPush ? [customProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
     const isWatched = (account: AccountId) => hub.isWatched(account)
-    const deliveries = new Deliveries({ store, providers, isWatched, clock, now, time, mayRemove, metrics, onError })
+    const deliveries = new Deliveries({ store, providers, isWatched, clock, time, claim, mayRemove, metrics, onError })
     closers.add(() => deliveries.close())
     const kinds = providers.map(({ kind }) => kind)
-    counted?.watchQueue({ kinds, nextDueAt: kind => store.nextDelivery(kind), now })
+    counted?.watchQueue({ kinds, nextDueAt: kind => store.nextDelivery(kind), now: time })
     const deps = {
       store,
       bus,

@@ -5,6 +5,7 @@ import type { ChannelKind } from '../../protocol/wire/notifications.ts'
 import type { DeliveryResult, DueDelivery, NoticeStore } from '../../store/notices.ts'
 import type { Outgoing, PushProvider, SendOutcome } from '../push.ts'
 import type { Metrics } from '../watch/metrics.ts'
+import type { Claim } from './claim.ts'
 import { wordsFor } from './notice-words.ts'
 
 const minuteMs = 60_000
@@ -34,8 +35,9 @@ interface DeliveriesDeps {
   /** Whether an app of the account is in use. */
   isWatched(account: AccountId): Promise<boolean>
   clock: Clock
-  now: () => number
+  /** The store's, so that all instances agree what is due and what another one holds. */
   time: () => number
+  claim: Claim
   /** Whether the clock is reliable enough to remove old data permanently. */
   mayRemove: () => boolean
   random?: () => number
@@ -95,8 +97,8 @@ export class Deliveries {
   }
 
   async #forget(): Promise<void> {
-    const { store, time, mayRemove } = this.#deps
-    while (mayRemove() && (await store.forgetNotices(time() - keepMs, forgetAtOnce)) === forgetAtOnce);
+    const { store, time, claim, mayRemove } = this.#deps
+    while (mayRemove() && (await claim('forget-notices')) && (await store.forgetNotices(time() - keepMs, forgetAtOnce)) === forgetAtOnce);
   }
 }
 
@@ -147,9 +149,10 @@ class Lane {
     this.#isWoken = false
     try {
       while (this.#inFlight.size < mostUnderWay && !this.#closing.signal.aborted) {
+        const claimedAt = this.#deps.clock.now()
         const due = await this.#claim()
         if (due.length === 0) break
-        for (const batch of this.#batches(due)) this.#begin(batch)
+        for (const batch of this.#batches(due)) this.#begin(batch, claimedAt)
       }
       await this.#plan()
     } catch (error) {
@@ -159,14 +162,14 @@ class Lane {
   }
 
   async #claim(): Promise<DueDelivery[]> {
-    const { store, now } = this.#deps
+    const { store, time } = this.#deps
     const { kind, mostAtOnce } = this.#provider
     const busy = [...this.#byAccount].filter(([, count]) => count >= mostOfAnAccount).map(([account]) => account)
     const limit = mostAtOnce > 1 ? mostAtOnce : mostUnderWay - this.#inFlight.size
     return store.claimDeliveries({
       kind,
-      now: now(),
-      heldUntil: now() + heldMs,
+      now: time(),
+      heldUntil: time() + heldMs,
       limit,
       ofAnAccount: Math.max(mostOfAnAccount, mostAtOnce),
       busy
@@ -180,10 +183,10 @@ class Lane {
     return [looks, sends].flatMap(list => chunksOf(list, this.#provider.mostAtOnce))
   }
 
-  #begin(batch: DueDelivery[]): void {
+  #begin(batch: DueDelivery[], claimedAt: number): void {
     const accounts = new Set(batch.map(({ account }) => account))
     for (const account of accounts) this.#byAccount.set(account, (this.#byAccount.get(account) ?? 0) + 1)
-    const attempt = this.#attempt(batch)
+    const attempt = this.#attempt(batch, claimedAt)
       .catch(this.#deps.onError)
       .finally(() => {
         this.#inFlight.delete(attempt)
@@ -197,8 +200,10 @@ class Lane {
     this.#inFlight.add(attempt)
   }
 
-  async #attempt(batch: readonly DueDelivery[]): Promise<void> {
+  async #attempt(batch: readonly DueDelivery[], claimedAt: number): Promise<void> {
     const watched = await this.#watched(batch)
+    // This process was stopped meanwhile: by the time a provider answers, another instance may have sent it.
+    if (this.#deps.clock.now() - claimedAt > heldMs - sendWithinMs) return
     const keys = new Set(watched.map(({ key }) => key))
     const results = [...watched, ...(await this.#send(batch.filter(({ key }) => !keys.has(key))))]
     await this.#deps.store.endDeliveries(results, this.#clears)
@@ -215,7 +220,7 @@ class Lane {
     const answers = new Map([...new Set(asked.map(({ account }) => account))].map(account => [account, this.#deps.isWatched(account)]))
     const results: DeliveryResult[] = []
     for (const { key, account } of asked)
-      if (await answers.get(account)) results.push({ key, outcome: 'watched', reason: null, at: this.#deps.now() })
+      if (await answers.get(account)) results.push({ key, outcome: 'watched', reason: null, at: this.#deps.time() })
     return results
   }
 
@@ -250,7 +255,7 @@ class Lane {
       receipt,
       what: what === 'clear' ? ('clear' as const) : ('show' as const),
       isSilent,
-      lastsMs: Math.max(0, expiresAt - this.#deps.now()),
+      lastsMs: Math.max(0, expiresAt - this.#deps.time()),
       createdAt,
       language
     }
@@ -262,7 +267,7 @@ class Lane {
 
   #resultOf(delivery: DueDelivery, sent: SendOutcome): DeliveryResult {
     const { key, what, attempts, notice } = delivery
-    const at = this.#deps.now()
+    const at = this.#deps.time()
     const reason = 'reason' in sent ? (sent.reason ?? null) : null
     switch (sent.outcome) {
       case 'accepted': {
@@ -293,10 +298,10 @@ class Lane {
   }
 
   async #plan(): Promise<void> {
-    const { store, now } = this.#deps
+    const { store, time } = this.#deps
     if (this.#inFlight.size >= mostUnderWay) return
     const next = await store.nextDelivery(this.#provider.kind)
-    const inMs = next === undefined ? lookEveryMs : Math.min(lookEveryMs, next - now())
+    const inMs = next === undefined ? lookEveryMs : Math.min(lookEveryMs, next - time())
     // A due delivery that was not claimed waits for one in progress, whose end wakes this lane.
     if (inMs > 0 || this.#inFlight.size === 0) this.#later(Math.max(inMs, 20))
   }

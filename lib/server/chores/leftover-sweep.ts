@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import { every, type Repeating } from '../../async/every.ts'
 import type { Deps } from '../deps.ts'
+import { type Claim, claimedForMs } from './claim.ts'
 
 const everyMs = 10 * 60_000
 /**
@@ -13,6 +14,7 @@ const never = 0
 
 type LeftoverSweepDeps = Pick<Deps, 'store' | 'time'> & {
   clock: Clock
+  claim: Claim
   /** Whether the clock is reliable enough to remove old data permanently. */
   mayRemove: () => boolean
   onError: (error: unknown) => void
@@ -51,10 +53,15 @@ export class LeftoverSweep {
   }
 
   async #sweep(): Promise<void> {
-    const { store, time, mayRemove, clock } = this.#deps
+    const { store, time, mayRemove, clock, claim } = this.#deps
     this.#isNext = false
     while (!this.#isClosed) {
       const beganAt = clock.now()
+      if (!(await claim('sweep-leftovers'))) {
+        // What was removed here may have come too late for the other instance's sweep.
+        await this.#rest(claimedForMs)
+        continue
+      }
       if ((await store.sweepLeftovers(mayRemove() ? time() : never)) === 'done') return
       await this.#rest(restFactor * (clock.now() - beganAt))
     }

@@ -3,6 +3,7 @@ import { accountTopic } from '../../bus/bus.ts'
 import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
 import type { RowRef } from '../../store/rows.ts'
 import type { Caller, Deps } from '../deps.ts'
+import type { Claim } from './claim.ts'
 
 const trustClocksWithinMs = 10 * 60_000
 const deafAfterEndMs = 60_000
@@ -15,7 +16,9 @@ const droppedAfterMs = 5 * 60_000
 /** After an account was told of a computer that went offline, no further notice of that kind for this long. */
 const notAgainWithinMs = 15 * 60_000
 const silentForMs = 10 * 60_000
-/** If two sweeps differ by more than this on the two clocks, the date was changed. */
+/** A row that sends keepalives is never recorded as seen longer ago, whatever its sender's clock or this machine's says. */
+const mostLagMs = 9 * 60_000
+/** If two sweeps differ by more than this on the two clocks, the store's date was changed. */
 const driftMs = 30_000
 
 /**
@@ -43,6 +46,7 @@ interface Life {
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
 
 type PresenceDeps = Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
+  claim: Claim
   /** Whether the row's own process is connected to another instance. */
   isElsewhere: (account: AccountId, row: RowRef) => Promise<boolean>
   /**
@@ -77,7 +81,7 @@ export class Presence {
     this.#deps = deps
     this.#idleAfterMs = idleAfterMs
     this.#mostRemembered = mostRemembered
-    this.#lastSweep = { wall: deps.now(), at: deps.clock.now() }
+    this.#lastSweep = { wall: deps.time(), at: deps.clock.now() }
     // Best effort: a store that fails here reports it where it matters.
     this.#sweeps = every(
       deps.clock,
@@ -91,7 +95,7 @@ export class Presence {
     const life = await this.#lifeOf(caller.account, row)
     if (!life || this.#isStraggler(life, beat.time)) return
     const now = this.#deps.clock.now()
-    const at = announcedTimeOf(life, plausible(beat.time, this.#deps.now()))
+    const at = announcedTimeOf(life, this.#seenAt(beat.time))
     life.ended = undefined
     life.heardAt = now
     life.isWorking = beat.thinking
@@ -117,7 +121,7 @@ export class Presence {
     if (!life) return
     life.heardAt = this.#deps.clock.now()
     life.writtenAt = life.heardAt
-    const at = announcedTimeOf(life, this.#deps.now())
+    const at = announcedTimeOf(life, this.#seenAt(this.#deps.now()))
     // Lists say so too from then on; with a full disk, connected clients are still told.
     await this.#deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
     this.#signal(account, row, { active: true, at, thinking: false })
@@ -135,10 +139,21 @@ export class Presence {
     const at = this.#deps.now()
     this.#later(this.#idleAfterMs, async () => {
       const life = this.#lives.get(keyOf(account, row))
-      if (!life || life.ended || (await this.#deps.isElsewhere(account, row))) return
+      if (!life || life.ended || (await this.#deps.isElsewhere(account, row)) || (await this.#wasSeenSince(account, row, at))) return
       if (!life.ended) await this.#markInactive(account, row, life, { at, since: leftAt })
     })
     this.#later(droppedAfterMs, () => this.#tellDropped(account, row, { at, leftAt }))
+  }
+
+  /** Never so far behind the store's time that a sweep, perhaps of another instance, would take it for silence. */
+  #seenAt(time: number): number {
+    return Math.max(plausible(time, this.#deps.now()), this.#deps.time() - mostLagMs)
+  }
+
+  /** Whether another instance wrote a later keepalive; while the bus is down, it cannot say so itself. */
+  async #wasSeenSince(account: AccountId, row: RowRef, at: number): Promise<boolean> {
+    const found = row.of === 'session' ? await this.#deps.store.findSession(account, row.id) : 'missing'
+    return found !== 'missing' && found.active && found.activeAt > at
   }
 
   async #tellDropped(account: AccountId, row: RowRef, left: { at: number; leftAt: number }): Promise<void> {
@@ -243,15 +258,15 @@ export class Presence {
   }
 
   async #sweep(): Promise<void> {
-    if (this.#mayTellSilence()) {
-      const swept = await this.#deps.store.sweepActive(this.#deps.now() - silentForMs)
+    if (this.#mayTellSilence() && (await this.#deps.claim('sweep-presence'))) {
+      const swept = await this.#deps.store.sweepActive(this.#deps.time() - silentForMs)
       for (const { account, row, activeAt } of swept) this.#signal(account, row, { active: false, at: activeAt, thinking: false })
     }
     await this.#deps.store.sweepPairings(this.#deps.time())
   }
 
   #mayTellSilence(): boolean {
-    const now = { wall: this.#deps.now(), at: this.#deps.clock.now() }
+    const now = { wall: this.#deps.time(), at: this.#deps.clock.now() }
     const drift = now.wall - this.#lastSweep.wall - (now.at - this.#lastSweep.at)
     this.#lastSweep = now
     if (Math.abs(drift) > driftMs) this.#sweepsFrom = now.at + silentForMs

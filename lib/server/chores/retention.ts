@@ -3,6 +3,7 @@ import { every, type Repeating } from '../../async/every.ts'
 import type { Deps } from '../deps.ts'
 import { announce } from '../publish.ts'
 import type { Logger } from '../watch/log.ts'
+import type { Claim } from './claim.ts'
 import type { LeftoverSweep } from './leftover-sweep.ts'
 import type { Presence } from './presence.ts'
 
@@ -13,6 +14,7 @@ const atOnce = 10
 
 interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
   clock: Clock
+  claim: Claim
   presence: Pick<Presence, 'forget'>
   leftoverSweep: Pick<LeftoverSweep, 'soon'>
   log: Pick<Logger, 'info'>
@@ -40,9 +42,10 @@ export class Retention {
   }
 
   async #sweep(): Promise<void> {
-    const { store, time, log, mayRemove, presence, leftoverSweep } = this.#deps
+    const { store, time, claim, log, mayRemove, presence, leftoverSweep } = this.#deps
     let count = 0
     for (let removed = atOnce; removed === atOnce && !this.#isClosed && mayRemove(); ) {
+      if (!(await claim('remove-old-sessions'))) break
       const gone = await store.removeOldSessions(time() - this.#keepMs, atOnce)
       for (const { account, session, clock } of gone) {
         const row = { of: 'session', id: session } as const

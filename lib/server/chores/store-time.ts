@@ -10,7 +10,7 @@ const stepMs = 2_000
 /** How far it is followed at once when it merely drifts. */
 const mostSlew = 0.1
 /** A changed clock is followed only after it has been stable for this long. */
-const believedAfterMs = 10 * 60_000
+export const settledAfterMs = 10 * 60_000
 /** Self-dated values, such as a nonce, are valid for less than this. */
 const formerForMs = 2 * 60_000
 
@@ -74,7 +74,7 @@ export class StoreTime {
    * Whether old data may be removed permanently by this clock. Even at startup it may be wrong, and
    * corrected soon.
    */
-  readonly isBelieved = (): boolean => this.steadyForMs() >= believedAfterMs
+  readonly isBelieved = (): boolean => this.steadyForMs() >= settledAfterMs
 
   close(): void {
     this.#looking?.close()
@@ -100,7 +100,7 @@ export class StoreTime {
       this.#doubted = { offset, since: at }
       onStep?.(error)
     }
-    if (at - this.#doubted.since < believedAfterMs) return
+    if (at - this.#doubted.since < settledAfterMs) return
     const step = { from: this.now(), byMs: error }
     // Best effort: a store that rejects writes now must not keep the time wrong.
     if (error > 0) await onTaken(step).catch(() => {})

@@ -29,6 +29,7 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
   const clock = manualClock()
   let now = 29 * day
   let isBelieved = true
+  let isClaimed = true
   const removed: number[] = []
   const log = { info: ({ count = 0 }) => void removed.push(count) }
   const sweepUntil = async (isOver: Promise<void>) => {
@@ -36,6 +37,7 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
       store,
       bus,
       clock,
+      claim: async () => isClaimed,
       now: () => now,
       time: () => now,
       presence: { forget() {} },
@@ -59,6 +61,11 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
   t.equal((await store.listSessions(ann, 100)).length, 27, 'a time that may be wrong removes nothing')
 
   isBelieved = true
+  isClaimed = false
+  await sweepUntil(Promise.resolve())
+  t.equal((await store.listSessions(ann, 100)).length, 27, 'what another instance is doing is left to it')
+  isClaimed = true
+
   await sweepUntil(allTold)
   t.same((await store.listSessions(ann, 100)).map(({ id }) => id).toSorted(), [active, young].toSorted())
   t.same(told.toSorted(), old.toSorted())

@@ -1,22 +1,37 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Deps } from '../../deps.ts'
 
 // Without 0, 1, O and I, which people confuse: 32 letters, five bits each.
 const letters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
+const nameInStore = 'setup-code'
 
 interface SetupCode {
   code: string
   file: string
   /** Called once the owner has an account: the code is no longer needed. */
-  discard(): void
+  discard(): Promise<void>
 }
 
-/** The code for the first sign-up: 40 bits, stored across restarts in a file only the server's user can read. */
-export function openSetupCode(dataDirectory: string): SetupCode {
+/**
+ * The code for the first sign-up: 40 bits, the same at every instance and across restarts. Each instance has it in a file only
+ * the server's user can read.
+ */
+export async function openSetupCode({ store }: Pick<Deps, 'store'>, dataDirectory: string): Promise<SetupCode> {
   const file = join(dataDirectory, 'setup-code')
-  const code = readCode(file) ?? writeCode(file, dataDirectory)
-  return { code, file, discard: () => rmSync(file, { force: true }) }
+  const own = readCode(file)
+  const kept = await store.keepSecret(nameInStore, Buffer.from(own ?? drawCode()))
+  const code = Buffer.from(kept).toString()
+  if (own !== code) writeCode(file, code, dataDirectory)
+  return {
+    code,
+    file,
+    async discard() {
+      rmSync(file, { force: true })
+      await store.forgetSecret(nameInStore)
+    }
+  }
 }
 
 function readCode(file: string): string | undefined {
@@ -28,10 +43,12 @@ function readCode(file: string): string | undefined {
   }
 }
 
-function writeCode(file: string, directory: string): string {
+function drawCode(): string {
   const drawn = Array.from(randomBytes(8), byte => letters[byte & 31]).join('')
-  const code = `${drawn.slice(0, 4)}-${drawn.slice(4)}`
+  return `${drawn.slice(0, 4)}-${drawn.slice(4)}`
+}
+
+function writeCode(file: string, code: string, directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   writeFileSync(file, `${code}\n`, { mode: 0o600 })
-  return code
 }

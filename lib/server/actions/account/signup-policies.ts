@@ -58,7 +58,19 @@ export function ownerFirst(
 ): SignupPolicy {
   let wrong = 0
   let lockedUntil = 0
+  let hasOwner = false
   const lockedForS = () => Math.ceil((lockedUntil - clock.now()) / 1000)
+
+  /** The first account may have been created at another instance. */
+  async function findOwner(): Promise<boolean> {
+    if (!hasOwner && (await store.hasAccounts())) foundOwner()
+    return hasOwner
+  }
+
+  function foundOwner(): void {
+    if (!hasOwner) onOwner()
+    hasOwner = true
+  }
 
   function conditionFor(given: string | undefined): SignupCondition {
     if (given === undefined || lockedForS() > 0) return 'never'
@@ -69,12 +81,12 @@ export function ownerFirst(
   }
 
   return {
-    conditionFor: async newcomer => ((await store.hasAccounts()) ? then.conditionFor(newcomer) : conditionFor(newcomer.setupCode)),
+    conditionFor: async newcomer => ((await findOwner()) ? then.conditionFor(newcomer) : conditionFor(newcomer.setupCode)),
     async refusal(newcomer, condition) {
-      if (await store.hasAccounts()) return then.refusal(newcomer, condition)
+      if (await findOwner()) return then.refusal(newcomer, condition)
       return lockedForS() > 0 ? tooMany(lockedForS(), 'setup-locked') : failure('setup-code-required')
     },
-    accountCreated: onOwner
+    accountCreated: foundOwner
   }
 }
 

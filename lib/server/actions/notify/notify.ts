@@ -18,7 +18,7 @@ const shortTurnMs = 30_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock' | 'newId' | 'quotas'> {
+export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock' | 'newId' | 'quotas'> {
   /** The live connections. */
   hub: { isWatched(account: AccountId): Promise<boolean> }
   deliveries: Pick<Deliveries, 'wake' | 'firstTry'>
@@ -40,9 +40,9 @@ export async function notify(deps: NotifyDeps, caller: Caller, session: SessionI
 }
 
 async function settle(deps: NotifyDeps, caller: Caller, session: SessionId, id: string | undefined): Promise<PushResult> {
-  const { store, now, quotas, providers, deliveries } = deps
+  const { store, now, time, quotas, providers, deliveries } = deps
   const clears = providers.filter(provider => provider.clears).map(provider => provider.kind)
-  const { settled } = await store.settleNotices(caller.account, { session, id, clears, now: now() }, quotas(caller.account))
+  const { settled } = await store.settleNotices(caller.account, { session, id, clears, now: time() }, quotas(caller.account))
   for (const notice of settled) tellApps(deps, caller, session, { type: 'notice', session, notice, kind: 'settled', at: now() })
   if (settled.length > 0) deliveries.wake()
   return { result: 'suppressed' }
@@ -54,7 +54,7 @@ async function ring(
   session: SessionId,
   request: Omit<BodyOf<'notify'>, 'kind'> & { kind: RingKind }
 ): Promise<PushResult> {
-  const { hub, now, newId, pushTitles } = deps
+  const { hub, now, time, newId, pushTitles } = deps
   const { kind, title, body, noticeId, preview } = request
   const id = noticeId ?? newId()
   const tell = () => {
@@ -71,7 +71,7 @@ async function ring(
   const channels = why === undefined ? await deps.store.listChannels(caller.account) : []
   const drafts = channelDrafts(deps, channels, { kind, session }, isWatched)
   const words = pushTitles ? { title, body } : { title: '', body: '' }
-  const at = now()
+  const at = time()
   const notice = { id, kind, session, ...words, preview: preview ?? null, now: at, expiresAt: at + worthMs[kind], deliveries: drafts }
 
   const dueNow = drafts.filter(({ dueAt }) => dueAt <= at).length
@@ -94,7 +94,7 @@ async function ring(
  * does not wait.
  */
 export async function notifyAccount(
-  deps: Pick<NotifyDeps, 'store' | 'now' | 'newId' | 'deliveries' | 'providers'>,
+  deps: Pick<NotifyDeps, 'store' | 'time' | 'newId' | 'deliveries' | 'providers'>,
   account: AccountId,
   kind: 'device' | 'machine',
   words: { title: string; body: string } = { title: '', body: '' }
@@ -102,7 +102,7 @@ export async function notifyAccount(
   const channels = await deps.store.listChannels(account)
   const deliveries = channelDrafts(deps, channels, { kind, session: undefined }, false)
   if (deliveries.length === 0) return
-  const at = deps.now()
+  const at = deps.time()
   await deps.store.addNotice(account, {
     ...{ id: deps.newId(), kind, session: null, ...words, preview: null },
     ...{ now: at, expiresAt: at + worthMs[kind], deliveries }
@@ -112,12 +112,12 @@ export async function notifyAccount(
 
 /** One delivery for each channel that rings by its settings, and for each escalation channel. */
 function channelDrafts(
-  { now, newId, providers }: Pick<NotifyDeps, 'now' | 'newId' | 'providers'>,
+  { time, newId, providers }: Pick<NotifyDeps, 'time' | 'newId' | 'providers'>,
   channels: readonly ChannelRow[],
   about: { kind: RingKind; session: SessionId | undefined },
   isWatched: boolean
 ): DeliveryDraft[] {
-  const at = now()
+  const at = time()
   const kindOf = (token: string) => providers.find(provider => provider.knows(token))?.kind ?? 'unknown'
   const later = new Map<string, number>()
   if (isDecisionKind(about.kind)) {

@@ -87,15 +87,15 @@ export async function writeNotifications(
 
 /** Sends a test, and waits for the result of the first attempt on each channel. */
 export async function testNotification(
-  deps: ChannelDeps & { deliveries: Pick<Deliveries, 'wake' | 'firstTry'> },
+  deps: ChannelDeps & Pick<Deps, 'time'> & { deliveries: Pick<Deliveries, 'wake' | 'firstTry'> },
   caller: Caller,
   only: string | undefined
 ): Promise<ReplyOf<'testNotification'>> {
-  const { store, now, newId, providers, deliveries } = deps
+  const { store, time, newId, providers, deliveries } = deps
   const all = await store.listChannels(caller.account)
   const channels = only === undefined ? all : all.filter(({ id }) => id === only)
   if (only !== undefined && channels.length === 0) throw failure('channel-not-found')
-  const [id, at] = [newId(), now()]
+  const [id, at] = [newId(), time()]
   const drafts = channels.map(channel => ({
     ...{
       channel: channel.id,
