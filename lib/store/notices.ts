@@ -85,7 +85,7 @@ export type DeliveryResult =
       lookAt?: number
       at: number
     }
-  | { key: number; outcome: 'waiting'; reason: string | null; dueAt: number }
+  | { key: number; outcome: 'waiting'; reason: string | null; dueAt: number; attempts: number }
 
 export interface DeliveryRow {
   channel: string
@@ -136,7 +136,8 @@ export interface NoticeStore {
   }): Promise<DueDelivery[]>
   /**
    * `gone` removes the push token too. One that was settled meanwhile stays settled, but is cleared if
-   * it was shown.
+   * it was shown. When one is due again is not for an attempt to say that another has followed: `attempts`
+   * is what it was claimed with.
    */
   endDeliveries(results: readonly DeliveryResult[], clears: readonly ChannelKind[]): Promise<void>
   /** When the next is due on channels of this kind. */

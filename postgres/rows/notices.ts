@@ -172,7 +172,10 @@ async function lockAccountsOf(tx: Tx, results: readonly DeliveryResult[]): Promi
 async function end(tx: Tx, result: DeliveryResult, clears: readonly ChannelKind[]): Promise<void> {
   if (result.outcome === 'waiting') {
     // One settled meanwhile is no longer due.
-    tx.send('UPDATE delivery SET reason = $1, due_at = $2 WHERE key = $3 AND due_at IS NOT NULL', [result.reason, result.dueAt, result.key])
+    const { reason, dueAt, key, attempts } = result
+    tx.send('UPDATE delivery SET reason = $1, due_at = $2 WHERE key = $3 AND attempts = $4 AND due_at IS NOT NULL', [
+      ...[reason, dueAt, key, attempts]
+    ])
     return
   }
   const { key, outcome, reason, ticket = null, lookAt = null, at } = result

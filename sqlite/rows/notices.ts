@@ -284,8 +284,8 @@ function dueDelivery(row: KeptDelivery, token: string, what: DueDelivery['what']
 
 function openEnds(database: Deps['database']) {
   // One settled meanwhile is no longer due.
-  const again = database.prepare<[string | null, number, number]>(
-    'UPDATE delivery SET reason = ?, due_at = ? WHERE key = ? AND due_at IS NOT NULL'
+  const again = database.prepare<[string | null, number, number, number]>(
+    'UPDATE delivery SET reason = ?, due_at = ? WHERE key = ? AND attempts = ? AND due_at IS NOT NULL'
   )
   // An arrival may be acknowledged before the provider's own answer is here.
   const end = database.prepare<[string, string | null, string | null, number | null, number, number]>(
@@ -305,7 +305,7 @@ function openEnds(database: Deps['database']) {
 
   return (result: DeliveryResult, clears: readonly ChannelKind[]): void => {
     if (result.outcome === 'waiting') {
-      again.run(result.reason, result.dueAt, result.key)
+      again.run(result.reason, result.dueAt, result.key, result.attempts)
       return
     }
     const { key, outcome, reason, ticket = null, lookAt = null, at } = result

@@ -294,7 +294,7 @@ class Lane {
   #again(key: number, at: number, attempts: number, retryAfterMs = 0, reason: string | null): DeliveryResult {
     const { random = Math.random } = this.#deps
     const wait = Math.min(longestWaitMs, firstWaitMs * 3 ** (attempts - 1)) * (0.75 + random() / 2)
-    return { key, outcome: 'waiting', reason, dueAt: Math.ceil(at + Math.max(wait, Math.min(retryAfterMs, longestRetryAfterMs))) }
+    return { key, outcome: 'waiting', reason, attempts, dueAt: Math.ceil(at + Math.max(wait, Math.min(retryAfterMs, longestRetryAfterMs))) }
   }
 
   async #plan(): Promise<void> {

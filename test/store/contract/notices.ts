@@ -102,7 +102,7 @@ export function noticeContract(t: Check, place: StorePlace): void {
     const due = await claim(store, { kind: 'ntfy' })
     const keyOf = (id: string) => due.find(one => one.notice.id === id)?.key ?? -1
     await store.settleNotices(account, { session, id: undefined, clears, now: 12 })
-    const again = { key: keyOf('failed'), outcome: 'waiting', reason: 'HTTP 503', dueAt: 30 } as const
+    const again = { key: keyOf('failed'), outcome: 'waiting', reason: 'HTTP 503', dueAt: 30, attempts: 1 } as const
     await store.endDeliveries([accepted({ key: keyOf('went') }, 13), again], clears)
     t.match(await claim(store, { kind: 'ntfy', now: 99 }), [{ what: 'clear', notice: { id: 'went' } }])
     t.same(await outcomes(store, account, 'failed'), ['settled'])
@@ -126,6 +126,21 @@ export function noticeContract(t: Check, place: StorePlace): void {
     ])
   })
 
+  t.test('an attempt that ends after another has followed does not make it due again [M7]', async t => {
+    const store = await openFor(t, place)
+    const { account } = await accountWithPhone(store, 'ann')
+    await store.addNotice(account, notice('n', [delivery()]))
+    const [stopped] = await claim(store, { heldUntil: 20 })
+    const [next] = await claim(store, { now: 20, heldUntil: 80 })
+    t.match([stopped, next], [{ attempts: 1 }, { attempts: 2 }])
+    const late = (due: DueDelivery | undefined) =>
+      ({ key: due?.key ?? -1, outcome: 'waiting', reason: null, dueAt: 21, attempts: due?.attempts ?? -1 }) as const
+    await store.endDeliveries([late(stopped)], clears)
+    t.same(await claim(store, { now: 21 }), [])
+    await store.endDeliveries([late(next)], clears)
+    t.match(await claim(store, { now: 21 }), [{ attempts: 3 }])
+  })
+
   t.test('a ticket is checked later, for as long as its channel exists', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
@@ -135,7 +150,7 @@ export function noticeContract(t: Check, place: StorePlace): void {
     t.same(await outcomes(store, account, 'n'), ['accepted'])
     const [look] = await claim(store, { now: 900, heldUntil: 960 })
     t.match(look, { what: 'look', ticket: 'T' }, 'also when the notice itself has expired')
-    await store.endDeliveries([{ key: look?.key ?? -1, outcome: 'waiting', reason: null, dueAt: 950 }], clears)
+    await store.endDeliveries([{ key: look?.key ?? -1, outcome: 'waiting', reason: null, dueAt: 950, attempts: 2 }], clears)
     t.same(await outcomes(store, account, 'n'), ['accepted'])
     await store.removeChannel(account, 'phone')
     t.same(await claim(store, { now: 950 }), [])

@@ -1,0 +1,169 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { ServerSetup } from '../../lib/server/create.ts'
+import type { Push } from '../../lib/server/push.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+import { call, Person, signInBody, signUp } from '../kit/person.ts'
+import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
+import { startServer } from '../kit/server.ts'
+import { passTime } from './pass-time.ts'
+
+const minute = 60_000
+
+/** A database, and servers on it that hear of each other by nothing else: as while the bus is down. */
+async function startPlace(t: Test, postgres: Postgres) {
+  const store = await postgres.makeDatabase()
+  const data = t.testdir({ 0: {}, 1: {} })
+  let count = 0
+  return (options: ServerSetup = {}) => startServer(t, { store, data: join(data, String(count++)), ...options })
+}
+
+t.test('instances on one database', { skip: lacksPostgres }, async t => {
+  const postgres = await startPostgres(t)
+
+  t.test('take the same setup code, for one account [A9] [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const [here, there] = [await start({ signup: 'owner' }), await start({ signup: 'owner' })]
+    const setupCode = here.setupCode?.code
+    t.type(setupCode, 'string')
+    const file = there.setupCode?.file ?? ''
+    t.equal(readFileSync(file, 'utf8'), `${setupCode}\n`)
+    const secrets = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    const answers = await Promise.all(
+      [here, there].map(async (server, index) =>
+        call(server, 'POST', '/v1/auth', { body: { ...(await signInBody(secrets[index] ?? new Uint8Array(32))), setupCode } })
+      )
+    )
+    t.same(answers.map(({ status }) => status).toSorted(), [200, 403])
+    for (const server of [here, there]) {
+      const late = await call(server, 'POST', '/v1/auth', { body: { ...(await signInBody(new Uint8Array(32).fill(3))), setupCode } })
+      t.match(late, { status: 403, body: { error: 'This server accepts no new accounts.' } })
+      t.notOk(existsSync(server.setupCode?.file ?? ''), 'the code is gone, also where nobody used it')
+    }
+  })
+
+  t.test('accept the nonces and tokens of each other, and have one key for notifications [A3] [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const [here, there] = [await start(), await start()]
+    const keyOf = async (server: { url: string }) => (await call(server, 'GET', '/v2/auth/nonce')).body.serverKeyId
+    t.equal(await keyOf(here), await keyOf(there))
+    const ada = await signUp(t, here)
+    const pushKey = async (server: { url: string }) => (await call(server, 'GET', '/v1/push-key', { token: ada.token })).body.key
+    t.type(await pushKey(here), 'string')
+    t.equal(await pushKey(here), await pushKey(there))
+  })
+
+  t.test('close the connections of a token that another one ended, and refuse it, without a bus [A4]', async t => {
+    const start = await startPlace(t, postgres)
+    const [here, there] = [await start(), await start()]
+    const ada = await signUp(t, here)
+    const elsewhere = new Person(t, there, ada.secret, ada.token)
+    const socket = await elsewhere.connect()
+    t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 200)
+    const closed = new Promise(resolve => socket.once('disconnect', resolve))
+    const began = performance.now()
+    t.equal((await ada.call('DELETE', '/v1/devices/current')).status, 200)
+    await closed
+    t.ok(performance.now() - began < 5_000)
+    t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 401)
+  })
+
+  t.test('leave a notice that another one is sending to it, whatever their clocks say [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const sent: string[] = []
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    const pushOf =
+      (name: string): Push =>
+      async (_, tokens) => {
+        sent.push(name)
+        begin()
+        if (name === 'here') await answered
+        return tokens.map(token => ({ token, outcome: 'delivered' as const }))
+      }
+    const here = await start({ push: pushOf('here') })
+    const ada = await signUp(t, here)
+    await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[x]' } })
+    const session = await ada.openSession()
+    const body = { title: 'T', body: 'B', kind: 'permission', noticeId: 'n' }
+    const asked = ada.call('POST', `/v1/sessions/${session}/push-event`, { body })
+    await begun
+    // Its own clock is ahead: by that, the attempt of the other would have ended long ago.
+    const clock = manualClock()
+    const there = await start({ push: pushOf('there'), clock, now: () => Date.now() + 60 * minute })
+    const seen = new Person(t, there, ada.secret, ada.token)
+    for (let looks = 0; looks < 5; looks += 1) {
+      t.equal((await seen.call('GET', '/v1/notifications')).status, 200)
+      clock.advance(1)
+    }
+    answer()
+    t.match((await asked).body, { result: 'sent' })
+    t.same(sent, ['here'])
+  })
+
+  t.test('do what another one that died was doing, once its claim ended: its notice is sent [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: sent, resolve: send } = Promise.withResolvers<void>()
+    const stopped = manualClock()
+    const here = await start({
+      push: async (_, tokens, signal) => {
+        begin()
+        await new Promise(resolve => signal.addEventListener('abort', resolve))
+        return tokens.map(token => ({ token, outcome: 'unreachable' as const }))
+      },
+      clock: stopped
+    })
+    const ada = await signUp(t, here)
+    await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[x]' } })
+    const session = await ada.openSession()
+    const body = { title: 'T', body: 'B', kind: 'permission', noticeId: 'n' }
+    const asked = ada.call('POST', `/v1/sessions/${session}/push-event`, { body })
+    // From here on this one does nothing: its time stands still.
+    await begun
+    const clock = manualClock()
+    const there = await start({
+      push: async (_, tokens) => {
+        send()
+        return tokens.map(token => ({ token, outcome: 'delivered' as const }))
+      },
+      clock
+    })
+    const seen = new Person(t, there, ada.secret, ada.token)
+    let isSent = false
+    void sent.then(() => {
+      isSent = true
+    })
+    for (let seconds = 0; !isSent && seconds < 200; seconds += 1) {
+      await seen.call('GET', '/v1/notifications')
+      clock.advance(1_000)
+    }
+    await sent
+    const last = async () => (await seen.call('GET', '/v1/notifications')).body.channels[0].health.last[0].outcome
+    while ((await last()) !== 'accepted');
+    stopped.advance(minute)
+    await asked
+    t.equal(await last(), 'accepted', 'also once that one is back')
+  })
+
+  t.test('put nobody offline who is alive at another one, whatever their clocks say [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const behind = manualClock()
+    const here = await start({ clock: behind, now: () => Date.now() - 30 * minute })
+    const ada = await signUp(t, here)
+    const session = await ada.openSession()
+    const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+    process.emit('session-alive', { sid: session, time: Date.now() })
+    await process.emitWithAck('ping')
+    await passTime(behind, 10_000, process)
+    const isActive = async () => (await ada.call('GET', '/v1/sessions')).body.sessions[0].active
+    t.ok(await isActive())
+    const clock = manualClock()
+    const there = await start({ clock, now: () => Date.now() + 30 * minute })
+    const seen = new Person(t, there, ada.secret, ada.token)
+    const app = await seen.connect()
+    await passTime(clock, minute, app)
+    t.ok(await isActive())
+  })
+})
