@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { ServerSetup } from '../../lib/server/create.ts'
 import type { Push } from '../../lib/server/push.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import { call, Person, signInBody, signUp } from '../kit/person.ts'
+import { call, next, Person, signInBody, signUp, type Untyped } from '../kit/person.ts'
 import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
 import { startServer } from '../kit/server.ts'
 import { passTime } from './pass-time.ts'
@@ -16,7 +16,8 @@ async function startPlace(t: Test, postgres: Postgres) {
   const store = await postgres.makeDatabase()
   const data = t.testdir({ 0: {}, 1: {} })
   let count = 0
-  return (options: ServerSetup = {}) => startServer(t, { store, data: join(data, String(count++)), ...options })
+  const start = (options: ServerSetup = {}) => startServer(t, { store, data: join(data, String(count++)), ...options })
+  return Object.assign(start, { query: (sql: string) => postgres.query(sql, basename(store)) })
 }
 
 t.test('instances on one database', { skip: lacksPostgres }, async t => {
@@ -154,16 +155,22 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     const ada = await signUp(t, here)
     const session = await ada.openSession()
     const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+    const row = async () => (await ada.call('GET', '/v1/sessions')).body.sessions.find(({ id }: Untyped) => id === session)
+    const { activeAt } = await row()
     process.emit('session-alive', { sid: session, time: Date.now() })
-    await process.emitWithAck('ping')
+    await passTime(behind, 40_000, process)
+    process.emit('session-alive', { sid: session, time: Date.now() })
     await passTime(behind, 10_000, process)
-    const isActive = async () => (await ada.call('GET', '/v1/sessions')).body.sessions[0].active
-    t.ok(await isActive())
+    while ((await row()).activeAt <= activeAt + minute);
     const clock = manualClock()
     const there = await start({ clock, now: () => Date.now() + 30 * minute })
     const seen = new Person(t, there, ada.secret, ada.token)
     const app = await seen.connect()
+    const silent = await ada.openSession()
+    await start.query(`UPDATE session SET active = true, active_at = 0 WHERE id = '${silent}'`)
+    const swept = next(app, 'ephemeral', ({ id, active }) => id === silent && !active)
     await passTime(clock, minute, app)
-    t.ok(await isActive())
+    await swept
+    t.match(await row(), { active: true })
   })
 })

@@ -127,12 +127,13 @@ export async function createAuthenticator(
 
   // The bus may be dead, and an instance cut off from it: ended tokens are also read from the store [A4].
   async function readEnded(): Promise<void> {
-    await writeMarks()
-    if (mayRemove()) await removeExpired(time())
+    // First: what fails below, such as a full disk, must not keep an ended token valid here.
     publishRevoked(
       { bus },
       (await store.recentRevocations()).filter(token => !revoked.has(token))
     )
+    await writeMarks()
+    if (mayRemove()) await removeExpired(time())
   }
 
   async function removeExpired(now: number): Promise<void> {
