@@ -67,6 +67,13 @@ CREATE TABLE server_secret (
   value bytea NOT NULL
 );
 
+-- Which instance does what only one at a time does, and until when.
+CREATE TABLE work (
+  name text COLLATE "C" PRIMARY KEY,
+  holder text NOT NULL,
+  ends_at bigint NOT NULL
+);
+
 -- `public_key` is the key with which the device renews its tokens; null for one that signed in as existing clients do.
 -- `notifications`: when the device may be notified, JSON of the protocol's notificationSettings.
 CREATE TABLE device (

@@ -27,7 +27,7 @@ t.test('moving a store into PostgreSQL', { skip: lacksPostgres }, async t => {
 
     const own = ['state_bytes', 'crc', 'only', 'only_row', 'key']
     const expected = transferTables.flatMap(({ name, columns }) => Object.keys(columns).map(column => `${name}.${column}`))
-    const isShared = (column: string) => !own.includes(column.split('.')[1] ?? '') && !/^(migration|last_start)\./.test(column)
+    const isShared = (column: string) => !own.includes(column.split('.')[1] ?? '') && !/^(migration|last_start|work)\./.test(column)
     const shared = expected.filter(isShared).toSorted()
     t.same(columnsOfSqlite(data).filter(isShared).toSorted(), shared)
     const inPostgres = await postgres.query<{ column: string }>(

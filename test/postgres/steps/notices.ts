@@ -89,11 +89,11 @@ export const noticeSteps: Steps[] = [
 /** A key names a row of one store. */
 const withoutKey = ({ key: _key, ...delivery }: DueDelivery) => delivery
 
-const results = ({ key }: DueDelivery, now: number): DeliveryResult[] => [
+const results = ({ key, attempts }: DueDelivery, now: number): DeliveryResult[] => [
   { key, outcome: 'accepted', reason: null, at: now },
   { key, outcome: 'accepted', reason: null, ticket: 'a ticket', lookAt: now + 20, at: now },
   { key, outcome: 'refused', reason: 'a \u0000 reason', at: now },
   { key, outcome: 'gone', reason: null, at: now },
-  { key, outcome: 'waiting', reason: 'later', dueAt: now + 15 },
+  { key, outcome: 'waiting', reason: 'later', dueAt: now + 15, attempts },
   { key, outcome: 'expired', reason: null, at: now }
 ]
