@@ -192,6 +192,8 @@ export function createEventHandlers(
       error => {
         metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
         if (isWorthReport(error)) onError(error)
+        // Nobody hears that this message is not stored, and the answer to a later ping would say that it is.
+        if (name === 'message' && !reply && failureOf(error)?.code === 'storage-busy') from.close('try-again')
         reply?.(failed(name, error))
       }
     )
