@@ -11,6 +11,7 @@
 //   fuzz [--seconds N]  sends the server random and malformed input, far longer than the tests do; see test/fuzz/run.ts
 //   cuts [--seconds 15,30,60]  cuts the connection of a working agent, far longer than the tests do; see test/link-down/run.ts
 //   kills [--agent codex] [--rounds 20]  kills the wrapper of an agent, the agent and the server, and compares histories; see test/kills/run.ts
+//   instances [--operations N]  kills, stops and drains several instances, Redis and PostgreSQL, and judges what clients were told; see test/instances/run.ts
 //   endure [trial …]    disconnected readers, shutdowns under load, slow clients, stalled readers and floods by the thousand; see test/endurance/run.ts
 //   storm [--clients N] kills and restarts a server that thousands of clients are connected to; see test/storm/run.ts
 //   install [--suites bookworm,trixie]  runs the single file and the Debian package in systems of their own; see test/install/run.ts
@@ -131,6 +132,10 @@ async function kills(...args) {
   await run(at('test/kills/run.ts'), ...args)
 }
 
+async function instances(...args) {
+  await run(at('test/instances/run.ts'), ...args)
+}
+
 async function storm(...args) {
   await run(at('test/storm/run.ts'), ...args)
 }
@@ -219,6 +224,7 @@ const steps = {
   fuzz,
   cuts,
   kills,
+  instances,
   endure,
   storm,
   install,

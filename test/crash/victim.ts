@@ -9,12 +9,16 @@ export interface Victim {
   ended: Promise<{ code: number | null; signal: string | null }>
   /** SIGKILL to it and everything it was started through; resolves when it is gone. */
   kill(): Promise<void>
+  /** SIGTERM, as a service manager sends it; resolves when it is gone. */
+  drain(): Promise<void>
 }
 
 export interface VictimOptions {
   data: string
   /** Arguments for Node.js itself, such as a preload that spoils a promise on purpose. */
   nodeArgs?: readonly string[]
+  /** More options of the server. */
+  args?: readonly string[]
   /** The program with its arguments, if it is not run from the sources. */
   program?: readonly string[]
   /** A program and its arguments that starts and watches the server. */
@@ -25,10 +29,11 @@ export interface VictimOptions {
 export async function startVictim({
   data,
   nodeArgs = [],
+  args: more = [],
   program = [process.execPath, ...nodeArgs, 'bin/afield.ts'],
   through = []
 }: VictimOptions): Promise<Victim | undefined> {
-  const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off']
+  const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off', ...more]
   // Without the preloads that the test runner puts into every child: the server of a person has none.
   const [first = 'env', ...args] = [...through, 'env', '-u', 'NODE_OPTIONS', ...program, ...serve]
   // In a group of its own, so that a signal reaches the server itself through whatever watches it.
@@ -50,7 +55,11 @@ export async function startVictim({
     url,
     ended,
     async kill() {
-      killGroup(child)
+      signalGroup(child, 'SIGKILL')
+      await ended
+    },
+    async drain() {
+      signalGroup(child, 'SIGTERM')
       await ended
     }
   }
@@ -67,9 +76,9 @@ async function listeningUrl({ stdout }: ChildProcess): Promise<string | undefine
   return undefined
 }
 
-function killGroup({ pid }: ChildProcess): void {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    if (pid !== undefined) process.kill(-pid, signal)
   } catch {
     // It has ended by itself.
   }

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { History, type ShownMessage } from './history.ts'
+import { contentOf, nameOf, textOf } from './names.ts'
+
+const [a0, a1, a2, b0] = [nameOf(1, 0), nameOf(1, 1), nameOf(1, 2), nameOf(2, 0)]
+const shown = (seq: number, name: number): ShownMessage => ({ seq, localId: textOf(name), content: contentOf(name) })
+const told = (seq: number, name: number) => ({ seq, localId: textOf(name) })
+
+type Telling = (history: History) => void
+const session = (history: History) => history.session('s')
+const settings = (history: History) => history.settingsOf('a')
+
+function audit(history: History, ...messages: ShownMessage[]): void {
+  const judge = session(history).audit()
+  judge.next()
+  for (const message of messages) judge.next(message)
+  judge.next(undefined)
+}
+
+t.test('a history without a flaw has no complaint', async t => {
+  const history = new History()
+  session(history).answered([a0, a1], [told(1, a0), told(2, a1)])
+  session(history).page([shown(1, a0), shown(2, a1)], { cursor: 0, more: false, known: 2 })
+  session(history).live(shown(2, a1), undefined)
+  session(history).live(shown(3, b0), 2)
+  session(history).answered([a0, a1], [told(1, a0), told(2, a1)])
+  audit(history, shown(1, a0), shown(2, a1), shown(3, b0), shown(4, a2))
+  settings(history).won(a0, { expected: 0, version: 1 })
+  settings(history).refused(b0)
+  settings(history).shown({ version: 1, value: textOf(a0) }, 'read', 1)
+  settings(history).audit({ version: 1, value: textOf(a0) })
+  t.same(history.complaints, [])
+})
+
+const flaws: [what: string, tell: Telling, complaint: RegExp][] = [
+  [
+    'an acknowledged message that is gone [D1]',
+    h => {
+      session(h).answered([a0], [told(1, a0)])
+      audit(h)
+    },
+    /1\.0 was acknowledged and is lost/
+  ],
+  [
+    'a message that was seen and is gone [D3]',
+    h => {
+      session(h).live(shown(1, a0), undefined)
+      audit(h)
+    },
+    /0 messages are there, and 1 had been/
+  ],
+  [
+    'one that a socket was told is stored [D1]',
+    h => {
+      session(h).takenIn([a0])
+      audit(h)
+    },
+    /1\.0 was acknowledged and is lost/
+  ],
+  ['a gap in a page [O1]', h => session(h).page([shown(2, a0)], { cursor: 0, more: true, known: 0 }), /a reader at 0 got 2 next/],
+  ['an old page [O1]', h => session(h).page([], { cursor: 1, more: false, known: 2 }), /was told that 1 is the last, and 2 had been told/],
+  [
+    'two messages at one number [O1]',
+    h => [a0, b0].forEach(name => void session(h).shown(shown(1, name), 'read')),
+    /1 was 1\.0 and is now read as 2\.0/
+  ],
+  ['a message that is there twice [X1]', h => audit(h, shown(1, a0), shown(2, a0)), /1\.0 is there twice/],
+  ['a gap in what is stored [O1]', h => audit(h, shown(2, a0)), /2 stands where 1 belongs/],
+  [
+    'a request out of order [O3]',
+    h => session(h).answered([a0, a1], [told(2, a0), told(1, a1)]),
+    /1\.1 got 1, and what stood before it in its request 2/
+  ],
+  ['a writer out of order [O3]', h => audit(h, shown(1, a1), shown(2, a0)), /1\.1 came before 1\.0/],
+  ['a gap on a connection [O4]', h => session(h).live(shown(3, a0), 1), /a connection got 3 after 1/],
+  ['a connection that goes back [O4]', h => session(h).live(shown(1, a0), 1), /a connection got 1 after 1/],
+  ['another content', h => session(h).shown({ ...shown(1, a0), content: 'x' }, 'read'), /1 \(1\.0\) was read with another content/],
+  [
+    'two winners of a version [X4]',
+    h => [a0, b0].forEach(name => void settings(h).won(name, { expected: 0, version: 1 })),
+    /version 1 was 1\.0 and is now written as 2\.0/
+  ],
+  ['a version that is left out [X4]', h => settings(h).won(a0, { expected: 0, version: 2 }), /1\.0 replaced version 0 and got 2/],
+  [
+    'a refused value that is there [X4]',
+    h => {
+      settings(h).refused(a0)
+      settings(h).shown({ version: 1, value: textOf(a0) }, 'read')
+    },
+    /1\.0 was refused and is version 1/
+  ],
+  ['an old version [X4]', h => settings(h).shown({ version: 0, value: null }, 'read', 1), /version 0 was read after 1 had been told/],
+  [
+    'a value of two versions [X4]',
+    h => [1, 2].forEach(version => void settings(h).shown({ version, value: textOf(a0) }, 'read')),
+    /1\.0 is version 1 and version 2/
+  ]
+]
+
+for (const [what, tell, complaint] of flaws) {
+  t.test(`found: ${what}`, async t => {
+    const history = new History()
+    tell(history)
+    t.match(history.complaints.join('\n'), complaint)
+  })
+}
+
+t.test('a writer that does not wait may overtake itself, and is stored once nevertheless', async t => {
+  const history = new History()
+  session(history).mayOvertakeItself(1)
+  audit(history, shown(1, a1), shown(2, a0))
+  t.same(history.complaints, [])
+  audit(history, shown(1, a1), shown(2, a0), shown(3, a1))
+  t.match(history.complaints, [/1\.1 is there twice/])
+})

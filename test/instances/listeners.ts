@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Socket } from 'socket.io-client'
+import type { Untyped } from '../kit/person.ts'
+import { Client, messageFrom, type World } from './client.ts'
+import { beforeAgainMs } from './workers.ts'
+
+/**
+ * An app: connects, reads what it has not seen, and from then on relies on what it is sent. When its connection is closed it
+ * connects to another instance. It runs until the end, also while nobody works.
+ */
+export class Listener {
+  readonly #client: Client
+  readonly #world: World
+  readonly #account: string
+  readonly #sessions: readonly string[]
+  /** Of each session, to where it has seen everything: by pages, then live. */
+  readonly #seen = new Map<string, number>()
+  /** The sessions that it has read since it is connected. */
+  readonly #read = new Set<string>()
+  /** The numbers that came live over this connection first and last. */
+  readonly #live = new Map<string, { first: number; last: number }>()
+  #settingsVersion: number | undefined
+  #socket: Socket | undefined
+
+  constructor(world: World, { token, account, sessions }: { token: string; account: string; sessions: readonly string[] }) {
+    this.#client = new Client(world, token)
+    this.#world = world
+    this.#account = account
+    this.#sessions = sessions
+  }
+
+  async run(until: AbortSignal): Promise<void> {
+    until.addEventListener('abort', () => this.#socket?.disconnect())
+    while (!until.aborted) {
+      this.#forget()
+      const socket = await this.#client.connect()
+      this.#socket = socket
+      if (socket && !until.aborted) await this.#follow(socket)
+      socket?.disconnect()
+      if (!until.aborted) await pause(beforeAgainMs)
+    }
+  }
+
+  /** What it has not been told although it is there, in sentences; none once it has all. */
+  missing(): string[] {
+    return this.#sessions.flatMap(session => {
+      const { highest } = this.#world.history.session(session)
+      if (this.#seen.get(session) === highest && this.#read.has(session)) return []
+      const state = this.#socket?.connected ? 'a connection that stays open' : 'a client that cannot connect'
+      return [`session ${session}: ${state} was not told more than ${this.#seen.get(session) ?? 0} of ${highest}`]
+    })
+  }
+
+  #forget(): void {
+    this.#read.clear()
+    this.#live.clear()
+    this.#settingsVersion = undefined
+  }
+
+  async #follow(socket: Socket): Promise<void> {
+    const disconnected = new Promise(resolve => socket.once('disconnect', resolve))
+    socket.on('update', update => this.#hear(update.body))
+    for (const session of this.#sessions) {
+      if (await this.#catchUp(session, socket)) continue
+      socket.disconnect()
+      return
+    }
+    await disconnected
+  }
+
+  async #catchUp(session: string, socket: Socket): Promise<boolean> {
+    let cursor = this.#seen.get(session) ?? 0
+    for (let more = true; more; ) {
+      const page = await this.#client.readPage(session, cursor, 500)
+      if (!page || !socket.connected) return false
+      cursor += page.messages.length
+      more = page.more
+    }
+    const live = this.#live.get(session)
+    if (live && live.first > cursor + 1)
+      this.#world.history.complain(`session ${session}: a client read to ${cursor} and was sent ${live.first} first`)
+    this.#read.add(session)
+    this.#seen.set(session, Math.max(cursor, live?.last ?? 0))
+    return true
+  }
+
+  #hear(body: Untyped): void {
+    const { history } = this.#world
+    history.seenLive += 1
+    if (body.t === 'update-account' && body.settings) {
+      history.settingsOf(this.#account).live(body.settings, this.#settingsVersion)
+      this.#settingsVersion = body.settings.version
+    }
+    if (body.t === 'new-message') this.#hearMessage(body.sid, messageFrom(body.message))
+  }
+
+  #hearMessage(session: string, message: ReturnType<typeof messageFrom>): void {
+    const live = this.#live.get(session)
+    const { seq } = message
+    this.#world.history.session(session).live(message, live?.last)
+    this.#live.set(session, { first: live?.first ?? seq, last: seq })
+    if (!this.#read.has(session)) return
+    const seen = this.#seen.get(session) ?? 0
+    // It may have read further than what is sent now.
+    if (seq > seen + 1) this.#world.history.complain(`session ${session}: a client that had ${seen} was sent ${seq} next`)
+    this.#seen.set(session, Math.max(seen, seq))
+  }
+}
