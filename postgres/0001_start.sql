@@ -2,6 +2,11 @@
 -- Text is compared by its bytes, whatever the collation of the database is.
 -- Columns that change with every message are in narrow rows; sealed text, which changes rarely, has its own tables.
 
+-- Texts that clients choose can be longer than an entry of an index: the long ones are found by their digest.
+CREATE FUNCTION digest_of(chosen text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT sha256(convert_to(chosen, 'UTF8'))
+$$;
+
 CREATE TABLE migration (
   number bigint PRIMARY KEY,
   name text NOT NULL,
@@ -212,9 +217,9 @@ CREATE TABLE session (
   active_at bigint NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
-  UNIQUE (account, id),
-  UNIQUE (account, tag)
+  UNIQUE (account, id)
 ) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX session_by_tag ON session (account, digest_of(tag));
 CREATE INDEX session_active ON session (active_at) WHERE active;
 
 CREATE TABLE session_cells (
@@ -269,9 +274,9 @@ CREATE TABLE push_token (
   device bigint REFERENCES device (key) ON DELETE CASCADE,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
-  PRIMARY KEY (account, token),
-  UNIQUE (account, id)
+  PRIMARY KEY (account, id)
 );
+CREATE UNIQUE INDEX push_token_by_token ON push_token (account, digest_of(token));
 CREATE INDEX push_token_by_device ON push_token (device);
 
 -- `value` is null once the key is removed; the row stays, so that its version never decreases.
@@ -281,9 +286,9 @@ CREATE TABLE kv (
   version bigint NOT NULL,
   clock bigint NOT NULL DEFAULT 0,
   updated_at bigint NOT NULL,
-  value text,
-  PRIMARY KEY (account, name)
+  value text
 );
+CREATE UNIQUE INDEX kv_by_name ON kv (account, digest_of(name));
 CREATE INDEX kv_by_clock ON kv (account, clock);
 
 CREATE TABLE artifact (

@@ -17,8 +17,6 @@ import {
 } from '../lib/store/transfer.ts'
 import type { Connection } from './engine/connection.ts'
 import { openPrepared, placeOf, refuseUnfinished, unfinishedMove } from './engine/database.ts'
-import { codeOf } from './engine/failure.ts'
-import { textToStore } from './engine/text.ts'
 
 /**
  * Opens a database that no server uses, and updates its schema; until it is closed, no server can start with it.
@@ -127,22 +125,6 @@ class PostgresTransfer implements MoveTarget {
     })
   }
 
-  /** Tries rows with long keys, which an index may not be able to hold, in an empty table of the same shape. */
-  async flawOf(table: TransferTable, row: TransferRow): Promise<string | undefined> {
-    const texts = Object.keys(table.columns).map(column => row[column])
-    if (!texts.some(value => typeof value === 'string' && Buffer.byteLength(textToStore(value)) > longKey)) return undefined
-    await this.#connection.command(`BEGIN; CREATE TEMP TABLE trial (LIKE ${table.name} INCLUDING INDEXES) ON COMMIT DROP`)
-    try {
-      await this.#insert('trial', table, [row])
-      return undefined
-    } catch (error) {
-      if (codeOf(error) !== tooLongForIndex) throw error
-      return 'it is too long for an index of PostgreSQL'
-    } finally {
-      await this.#connection.command('ROLLBACK')
-    }
-  }
-
   async lastKeys(): Promise<LastKeys> {
     const keys: Record<string, number> = {}
     for (const { name } of tablesWithKeys) {
@@ -214,10 +196,6 @@ class PostgresTransfer implements MoveTarget {
     }
   }
 }
-
-/** What an index can surely hold with the other columns of its key. */
-const longKey = 2_000
-const tooLongForIndex = '54000'
 
 const typeOf = { integer: 'bigint', flag: 'boolean', text: 'text', bytes: 'bytea' }
 

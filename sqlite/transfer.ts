@@ -57,7 +57,6 @@ export async function openSqliteTransfer(file: string, dataDirectory: string): P
     count: async table => Number(database.prepare(`SELECT count(*) FROM ${table.name}`).pluck().get()),
     read: async (table, after) => read(table, after),
     write: async (table, rows) => database.transaction(() => write(table, rows))(),
-    flawOf: async () => undefined,
     lastKeys: async () => lastKeysIn(database),
     async continueAfter({ account = 0 }) {
       // The keys of the others are above all that their table and `leftover` have.

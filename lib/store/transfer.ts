@@ -235,8 +235,6 @@ export interface Transfer {
   read(table: TransferTable, after: TransferRow | undefined): Promise<TransferRow[]>
   /** Stores all of them or none; those that are there already are left. Throws `RowTaken` if another is there instead. */
   write(table: TransferTable, rows: readonly TransferRow[]): Promise<void>
-  /** Why this row cannot be stored, in words; undefined if it can. */
-  flawOf(table: TransferTable, row: TransferRow): Promise<string | undefined>
   lastKeys(): Promise<LastKeys>
   /** New rows get higher keys than these. */
   continueAfter(keys: LastKeys): Promise<void>
@@ -284,7 +282,6 @@ export const emptyTransfer: Transfer = {
   write: async () => {
     throw new Error('There is no store to write to')
   },
-  flawOf: async () => undefined,
   lastKeys: async () => ({}),
   continueAfter: async () => {},
   atomically: run => run(),

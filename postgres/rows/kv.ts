@@ -44,7 +44,7 @@ async function mutate(tx: Tx, account: AccountId, changes: readonly KvChange[], 
     `INSERT INTO kv (account, name, value, version, updated_at, clock)
      SELECT account.key, written.name, written.value, written.version, $5, $6
      FROM account, unnest($2::text[], $3::text[], $4::bigint[]) AS written (name, value, version) WHERE account.id = $1
-     ON CONFLICT (account, name) DO UPDATE
+     ON CONFLICT (account, digest_of(name)) DO UPDATE
      SET value = excluded.value, version = excluded.version, updated_at = excluded.updated_at, clock = excluded.clock`,
     [account, keys, written.map(({ value }) => value), written.map(({ version }) => version), now, clock]
   )
@@ -59,7 +59,9 @@ async function mayKeep(tx: Tx, account: AccountId, changes: readonly KvChange[],
 
 /** A removed key is found too, with a null value. */
 export async function findKv(queries: Queries, account: AccountId, keys: readonly KvKey[]): Promise<KvChange[]> {
-  return keys.length === 0 ? [] : queries.all<KvChange>(`${select} AND name = ANY($2)`, [account, keys])
+  return keys.length === 0
+    ? []
+    : queries.all<KvChange>(`${select} AND digest_of(name) IN (SELECT digest_of(asked) FROM unnest($2::text[]) AS asked)`, [account, keys])
 }
 
 function isPresent(row: KvChange): row is KvRow {

@@ -13,14 +13,14 @@ export function pushTokens({ write, read }: Deps): Pick<Store, 'addPushToken' | 
         await tx.run(
           `INSERT INTO push_token (account, token, id, device, created_at, updated_at)
            VALUES ((SELECT key FROM account WHERE id = $1), $2, $3, (SELECT key FROM device WHERE id = $4), $5, $5)
-           ON CONFLICT (account, token) DO UPDATE SET updated_at = excluded.updated_at, device = excluded.device`,
+           ON CONFLICT (account, digest_of(token)) DO UPDATE SET updated_at = excluded.updated_at, device = excluded.device`,
           [account, token, id, device, now]
         )
         if (!Number.isFinite(most)) return
         // Existing apps register at every start, and retry forever when rejected, so the one registered longest ago makes room.
         await tx.run(
-          `DELETE FROM push_token WHERE ${inAccount} AND token IN (
-             SELECT token FROM push_token WHERE ${inAccount} ORDER BY updated_at DESC, token OFFSET $2)`,
+          `DELETE FROM push_token WHERE ${inAccount} AND id IN (
+             SELECT id FROM push_token WHERE ${inAccount} ORDER BY updated_at DESC, token OFFSET $2)`,
           [account, most]
         )
       }),
@@ -34,7 +34,7 @@ export function pushTokens({ write, read }: Deps): Pick<Store, 'addPushToken' | 
       ),
     removePushToken: (account, token) =>
       write(account, async tx => {
-        await tx.run(`DELETE FROM push_token WHERE ${inAccount} AND token = $2`, [account, token])
+        await tx.run(`DELETE FROM push_token WHERE ${inAccount} AND digest_of(token) = digest_of($2)`, [account, token])
       })
   }
 }

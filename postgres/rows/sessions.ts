@@ -52,7 +52,7 @@ const isMore = `SELECT FROM session WHERE ${inAccount} AND id < $2 AND updated_a
 const find = `SELECT ${columns} FROM session JOIN session_cells ON session_cells.session = session.key WHERE ${inAccount}`
 const findById = `${find} AND session.id = $2`
 const findByIds = `${find} AND session.id = ANY($2)`
-const findByTag = `${find} AND session.tag = $2`
+const findByTag = `${find} AND digest_of(session.tag) = digest_of($2)`
 
 export function sessions({
   write,

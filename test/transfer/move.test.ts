@@ -172,16 +172,6 @@ t.test('moving a store into PostgreSQL', { skip: lacksPostgres }, async t => {
     await t.rejects(move(server.data, await postgres.makeDatabase()), { message: /Another Afield server is using/ })
   })
 
-  t.test('what PostgreSQL cannot hold is named before anything is written', async t => {
-    const data = t.testdir()
-    await fill(data)
-    const long = `\u001b${Array.from({ length: 1023 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919) % 20_000))).join('')}`
-    change(data, `INSERT INTO kv (account, name, version, updated_at, value) VALUES (1, '${long}', 1, 1, 'x')`)
-    const url = await postgres.makeDatabase()
-    await t.rejects(move(data, url), { message: /^Nothing was moved: it is too long for an index of PostgreSQL, which is the row kv 1 �/ })
-    await (await openPostgresStore(url, {})).close()
-  })
-
   t.test('a damaged row ends the move and is named', async t => {
     const data = t.testdir()
     await fill(data)

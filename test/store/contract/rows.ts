@@ -1,3 +1,5 @@
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
 import type { Check } from '../../contracts/check.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, readAll, type StorePlace, sealed, sessionId } from './kit.ts'
 
@@ -26,6 +28,28 @@ export function rowContract(t: Check, place: StorePlace): void {
     t.same(first, { session, created: true, clock: 1 })
     t.same(second, { session, created: false, clock: 1 })
     t.same(await store.findSession(ann, sessionId('s1')), session)
+  })
+
+  t.test('the longest names that clients may choose, in any script, are found again and told apart', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    // No compression makes these short: an index that holds whole texts may not take them.
+    const long = (length: number, last: string) =>
+      Array.from({ length: length - 1 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919) % 20_000))).join('') + last
+    for (const [index, last] of ['a', 'b'].entries()) {
+      const session = { tag: long(1024, last), metadata: sealed('m'), agentState: null, dataKey: null, now: 5 }
+      t.match(await store.openSession(ann, { id: sessionId(`new ${last}`), ...session }), { created: true })
+      t.match(await store.openSession(ann, { id: sessionId('late'), ...session }), { created: false, session: { id: `new ${last}` } })
+      const key = v.parse(ids.kvKey, long(1024, last))
+      t.match(await store.mutateKv(ann, [{ key, value: sealed(last), version: -1 }], 5), { written: true })
+      t.match(await store.mutateKv(ann, [{ key, value: sealed(`${last}2`), version: 0 }], 6), { written: true })
+      t.same(await store.readKv(ann, [key]), [{ key, value: `${last}2`, version: 1 }])
+      for (const now of [5, 6]) await store.addPushToken(ann, { id: `${last}${now}`, token: long(4096, last), now })
+      t.equal((await store.listPushTokens(ann)).length, index + 1)
+    }
+    t.equal((await store.listKv(ann, { prefix: long(1024, '').slice(0, 700), limit: 10 })).length, 2)
+    await store.removePushToken(ann, long(4096, 'a'))
+    t.match(await store.listPushTokens(ann), [{ token: long(4096, 'b') }])
   })
 
   t.test('sessions are listed by their last change, newest first', async t => {
