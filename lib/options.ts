@@ -90,7 +90,7 @@ const options = {
     flag: 'bus',
     isSecret: 'password',
     about:
-      'How the instances of one server exchange updates: local means there is only this one; redis://[user:password@]host[:port][/database], or rediss:// with TLS, is a Redis that all of them use.'
+      'How the instances of one server exchange updates: local means there is only this one; postgres uses the database of --store; redis://[user:password@]host[:port][/database], or rediss:// with TLS, is a Redis that all of them use.'
   }),
   https: option(v.optional(v.picklist(['off', 'auto']), 'off'), {
     env: 'AFIELD_HTTPS',

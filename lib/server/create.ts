@@ -204,7 +204,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const securityLog = asked.securityLog === undefined ? undefined : openSecurityLog(asked.securityLog, { clock, now, log })
     closers.add(async () => securityLog?.close())
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
-    const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
+    const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError, store: options.store })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
     const claim = claimFor({ store }, instance)

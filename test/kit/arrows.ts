@@ -164,10 +164,11 @@ export const rooms: Record<string, Room> = {
   'sqlite/engine': { files: ['sqlite/engine/'], rooms: ['sqlite/file'], packages: ['node:', 'better-sqlite3'] },
   'sqlite/file': { files: ['sqlite/file/'], rooms: ['store'], packages: ['node:', 'better-sqlite3'] },
   postgres: { files: ['postgres/'], rooms: ['postgres/access', 'postgres/rows'], packages: [] },
+  'postgres/bus': { files: ['postgres/bus/'], rooms: ['bus', ...common], packages: ['node:', 'pg'] },
   'postgres/access': { files: ['postgres/access/'], rooms: ['postgres/engine'], packages: ['node:'] },
   'postgres/rows': { files: ['postgres/rows/'], rooms: ['postgres/engine'], packages: ['node:'] },
   'postgres/engine': { files: ['postgres/engine/'], rooms: ['store'], packages: ['node:', 'pg'] },
-  'bus/open': { files: ['lib/bus/open.ts'], rooms: ['bus', 'redis', ...common], packages: [] },
+  'bus/open': { files: ['lib/bus/open.ts'], rooms: ['bus', 'redis', 'postgres/bus', 'store/open', ...common], packages: [] },
   bus: { files: ['lib/bus/'], rooms: ['protocol/wire', 'async', 'store'], packages: ['node:'] },
   redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', '@redis/client'] },
 

@@ -70,6 +70,22 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 401)
   })
 
+  t.test('tell each other at once what changed and what ended, with that database as their bus [S3] [A4]', async t => {
+    const start = await startPlace(t, postgres)
+    const [here, there] = [await start({ bus: 'postgres' }), await start({ bus: 'postgres' })]
+    const ada = await signUp(t, here)
+    const session = await ada.openSession()
+    const app = await new Person(t, there, ada.secret, ada.token).connect()
+    for (const content of ['aGk=', 'x'.repeat(20_000)]) {
+      const told = next(app, 'update', ({ body }) => body.t === 'new-message')
+      await ada.send(session, { localId: content.slice(0, 9), content })
+      t.match(await told, { body: { sid: session, message: { content: { c: content } } } })
+    }
+    const closed = new Promise(resolve => app.once('disconnect', resolve))
+    await ada.call('DELETE', '/v1/devices/current')
+    await closed
+  })
+
   t.test('leave a notice that another one is sending to it, whatever their clocks say [M7]', async t => {
     const start = await startPlace(t, postgres)
     const sent: string[] = []
