@@ -57,7 +57,9 @@ interface Account {
  */
 export async function runCampaign(t: Pick<Test, 'teardown'>, campaign: Campaign): Promise<CampaignReport> {
   const { instances, seed, nodeArgs = [], patienceMs = 30_000, loadMs = [800, 2_500], goesOn, each } = campaign
-  const random = seededRandom(seed)
+  const adversary = seededRandom(seed)
+  // Of the clients, who take their turns as the machine lets them.
+  const random = seededRandom(seed + 1)
   const history = new History()
   const onEnded = (what: string) => history.complain(what)
   const world: World = { fleet: await Fleet.start(t, { instances, random, nodeArgs, onEnded }), history, random }
@@ -71,8 +73,8 @@ export async function runCampaign(t: Pick<Test, 'teardown'>, campaign: Campaign)
   let rounds = 0
   do {
     rounds += 1
-    const picked = pickFaults(campaign.faults ?? allFaults, { random, instances })
-    await runRound(world, workers, { picked, loadMs: random.between(...loadMs) })
+    const picked = pickFaults(campaign.faults ?? allFaults, { random: adversary, instances })
+    await runRound(world, workers, { picked, loadMs: adversary.between(...loadMs) })
     await rest(world, listeners, patienceMs)
     const names = picked.map(({ fault, at }) => (fault.startsWith('instance') ? `${fault} (${at})` : fault))
     each?.(names.join(', '), reportOf(history, rounds))
