@@ -213,6 +213,7 @@ const english = {
   awayTitle: (host: string) => `${host} is offline`,
   unlinkedTitle: (host: string) => `${host} is no longer linked`,
   unlinkedText: (host: string) => `The session is safe and stays here to read. To continue it, link ${host} again.`,
+  linkAgain: 'Link it again',
   awaySince: (time: string) => `Since ${time}. Messages are delivered when it is back.`,
   disk: {
     full: {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { now } from '../../core/clock.ts'
 import { go, route } from '../../core/router.ts'
+import { pathOf } from '../../core/routes.ts'
 import { useTicking } from '../../core/ticking.ts'
 import { absenceOf } from '../../model/session/absence.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
@@ -10,7 +11,7 @@ import { isGone, linkedMessage } from '../../model/transcript/linked-message.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { useBusy } from '../../ui/behavior/busy.ts'
 import { onUse } from '../../ui/behavior/on-use.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
@@ -98,6 +99,12 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
           <Button look="quiet" icon="play" onClick={() => void model.resume()} busy={resume === 'asking' && words.resuming}>
             {words.resume}
           </Button>
+        )}
+        {facts.isUnlinked && resume !== 'asking' && (
+          // That screen has the command to run there.
+          <ButtonLink look="quiet" icon="link" href={pathOf({ name: 'scan' })}>
+            {words.linkAgain}
+          </ButtonLink>
         )}
       </Banner>
       {ResumeLog && <ResumeLog id={facts.id} host={facts.host} />}

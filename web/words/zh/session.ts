@@ -183,6 +183,7 @@ export const session: SessionWords = {
   awayTitle: host => `${host} 不在线`,
   unlinkedTitle: host => `${host} 已不再关联`,
   unlinkedText: host => `会话安然无恙，可以在这里继续阅读。要继续它，请重新关联 ${host}。`,
+  linkAgain: '重新关联',
   awaySince: time => `${time} 起。它回来后会收到消息。`,
   disk: {
     full: {
