@@ -56,6 +56,8 @@ t.test('the first screen says how to restore a backup of the server, until the s
   await phone.see(/^(afield|node build\.mjs start) restore my\.backup$/)
   await phone.page.goto(`${url}/#setup=${readFileSync(join(data, 'setup-code'), 'utf8').trim()}`)
   await phone.see('I have a backup of my server')
+  await phone.see('It came with the link.')
+  t.equal(await phone.page.getByText('prints the name of the file').count(), 0, 'nobody looks for a code that is already there')
   await phone.press('Create my account')
   await phone.see('Write down your account key')
 
@@ -106,8 +108,11 @@ t.test('three actions lead from nothing to the first message: run the server, cr
 
   const agent = runOnTerminal(t, { ...computer, args: ['demo'] })
   await agent.sees(/Check code \d{4}/)
-  await phone.linkTerminal(...linkOn(agent.screen))
-  await phone.press('Open its session')
+  const [request, checkCode] = linkOn(agent.screen)
+  await phone.page.goto(request)
+  await phone.write('Check code', checkCode)
+  await phone.hold('Hold to link', / is linked$/)
+  await phone.page.waitForURL(/\/s\//)
   await phone.page.getByRole('textbox', { name: /message/i }).fill('Bring apples')
   await phone.press(/^(Send|Queue)/)
   await phone.see('Edit notes.md?')

@@ -25,6 +25,7 @@ export function CreateScreen() {
   const [deviceName, setDeviceName] = useState(guessDeviceName)
   const [setupCode, setSetupCode] = useState(() => arrival.peek()?.fragment.get('setup') ?? '')
   const [invite, setInvite] = useState(() => arrival.peek()?.fragment.get('invite') ?? '')
+  const [givenCode] = useState(setupCode)
   const [wasAsked, setAsked] = useState({ setupCode: setupCode !== '', invite: false })
   const [problem, setProblem] = useState<SignInProblem>()
   const [isFirst, setFirst] = useState(false)
@@ -63,6 +64,9 @@ export function CreateScreen() {
   const isPending = problem?.type === 'pending'
   useAskingAgain(isPending, create)
   const isWrongCode = problem?.type === 'needs-setup-code' && setupCode.trim() !== ''
+  const isFromLink = givenCode !== '' && setupCode === givenCode
+  const isWanted = problem?.type === 'needs-setup-code' && !isWrongCode
+  const codeHint = isWanted ? joining.create.codeWanted : isFromLink ? joining.create.codeFromLink : joining.create.codeHint
   const isBadInvite = problem?.type === 'needs-invite' && invite.trim() !== ''
 
   return (
@@ -83,7 +87,7 @@ export function CreateScreen() {
           {wasAsked.setupCode && (
             <Field
               label={joining.create.code}
-              hint={problem?.type === 'needs-setup-code' && !isWrongCode ? joining.create.codeWanted : joining.create.codeHint}
+              hint={codeHint}
               error={isWrongCode ? joining.create.codeWrong : undefined}
               value={setupCode}
               onInput={setSetupCode}

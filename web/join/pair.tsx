@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { arrival, goBack } from '../core/router.ts'
+import { arrival, go, goBack } from '../core/router.ts'
 import { pathOf } from '../core/routes.ts'
 import { WithCommand } from '../machines/with-command.tsx'
 import { live } from '../model/account/account.ts'
@@ -9,6 +9,7 @@ import { hasDaemon, nameOfMachine, sessionsOn } from '../model/machines.ts'
 import { FlowBar } from '../ui/bar.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
+import { toast } from '../ui/toast.tsx'
 import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
 import { start } from '../words/start.ts'
@@ -73,7 +74,11 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
   const named = isDevice ? [] : [...home.value.machines.values()].filter(each => nameOfMachine(each) === name)
   const machine = named.find(hasDaemon)
   // An agent that was started on an unlinked computer waited for this.
-  const session = named.flatMap(each => sessionsOn(each, home.value)).find(({ isActive }) => isActive)
+  const running = named.flatMap(each => sessionsOn(each, home.value)).filter(({ isActive }) => isActive)
+  const [session] = running
+  // Of two computers with one name, either may be the linked one.
+  const isSure = named.length === 1 && running.length === 1
+  useOpening(isSure ? session?.id : undefined, name)
   return (
     <div class="screen flow">
       <FlowBar back={pathOf({ name: 'home' })} icon="x" />
@@ -113,6 +118,18 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
       </footer>
     </div>
   )
+}
+
+/** A session that comes later than this is offered only: the person may be about to press something else. */
+const opensWithinMs = 30_000
+
+function useOpening(session: string | undefined, name: string | undefined): void {
+  const linkedAt = useRef(performance.now())
+  useEffect(() => {
+    if (session === undefined || performance.now() - linkedAt.current > opensWithinMs) return
+    if (name) toast(joining.pair.doneNamed(name))
+    go({ name: 'session', id: session, view: [] }, 'replace')
+  }, [session])
 }
 
 function Gone() {

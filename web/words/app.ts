@@ -130,7 +130,7 @@ const english = {
     title: 'Computers',
     add: 'Link a computer',
     empty: 'No computer linked yet',
-    emptyText: 'Run this on the computer where your agents work, then scan the code it shows.',
+    emptyText: 'Run this on the computer where your agents work, then open the address it shows or scan its code.',
     online: 'Online',
     idle: 'No agent running',
     away: 'Offline',
@@ -165,7 +165,7 @@ const english = {
     run: 'Any other agent that speaks ACP',
     demo: 'A scripted agent to try everything without an account',
     firstTime: 'On a new computer',
-    firstTimeText: 'Link it first: run this there, then scan the code it shows.',
+    firstTimeText: 'Link it first: run this there, then open the address it shows or scan its code.',
     scan: 'Scan a code',
     copy: (command: string) => `Copy ${command}`
   },

@@ -34,7 +34,7 @@ const english = {
   keys: { move: 'move', open: 'open', begin: 'new', all: 'all keys' },
   answerAll: (n: number) => plural(n, { one: 'Answer it', other: `Answer ${n}` }),
   empty: 'No sessions here yet',
-  emptyText: 'Run this on the computer where your agents work, then scan the code it shows. It starts Claude Code.',
+  emptyText: 'Run this on the computer where your agents work, then open the address it shows or scan its code. It starts Claude Code.',
   orDemo: 'To try it without an AI account, write demo instead of claude.',
   inSources: 'Run it in the Afield source folder.',
   onlyHere: 'To link another computer, open this page at an address that it can reach too.',

@@ -153,7 +153,7 @@ const english = {
     failedText: 'Nothing was changed.',
     add: 'Add a device or computer',
     addComputer: 'A computer with agents',
-    addComputerText: 'Run this there, then scan the code it shows.',
+    addComputerText: 'Run this there, then open the address it shows or scan its code.',
     addDevice: 'A phone, tablet or another browser',
     addDeviceText: (address: string) => `Open ${address} there, tap “Link with an existing device”, and scan the code it shows.`,
     this: 'This device',

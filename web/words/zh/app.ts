@@ -125,7 +125,7 @@ export const app: AppWords = {
     title: '电脑',
     add: '关联电脑',
     empty: '还没有关联电脑',
-    emptyText: '在运行智能体的电脑上输入这条命令，然后扫描它显示的二维码。',
+    emptyText: '在运行智能体的电脑上输入这条命令，然后打开它显示的地址，或扫描它的二维码。',
     online: '在线',
     idle: '没有智能体在运行',
     away: '不在线',
@@ -160,7 +160,7 @@ export const app: AppWords = {
     run: '任何其他支持 ACP 的智能体',
     demo: '按脚本演示的智能体，不用账户就能试',
     firstTime: '在新的电脑上',
-    firstTimeText: '请先关联：在那里运行这条命令，然后扫描它显示的二维码。',
+    firstTimeText: '请先关联：在那里运行这条命令，然后打开它显示的地址，或扫描它的二维码。',
     scan: '扫描二维码',
     copy: command => `复制 ${command}`
   },

@@ -29,7 +29,7 @@ export const home: HomeWords = {
   keys: { move: '移动', open: '打开', begin: '新建', all: '全部按键' },
   answerAll: n => (n === 1 ? '去答复' : `答复 ${n} 个`),
   empty: '这里还没有会话',
-  emptyText: '在运行智能体的电脑上输入这条命令，然后扫描它显示的二维码。它会启动 Claude Code。',
+  emptyText: '在运行智能体的电脑上输入这条命令，然后打开它显示的地址，或扫描它的二维码。它会启动 Claude Code。',
   orDemo: '没有 AI 账户也能试用：把 claude 换成 demo。',
   inSources: '在 Afield 源代码所在的文件夹中运行。',
   onlyHere: '要关联其他电脑，请用它也能访问的地址打开此页面。',

@@ -142,7 +142,7 @@ export const settings: SettingsWords = {
     failedText: '没有任何改动。',
     add: '添加设备或电脑',
     addComputer: '运行智能体的电脑',
-    addComputerText: '在那里运行这条命令，然后扫描它显示的二维码。',
+    addComputerText: '在那里运行这条命令，然后打开它显示的地址，或扫描它的二维码。',
     addDevice: '手机、平板或另一个浏览器',
     addDeviceText: address => `在那里打开 ${address}，选择“用已有设备关联”，然后扫描它显示的二维码。`,
     this: '此设备',
