@@ -41,6 +41,13 @@ export const tellPlan: readonly Deed[] = [
   )
 ]
 
+/** After "write slowly": long enough to stop it from a phone. */
+export const slowly: Deed = {
+  type: 'say',
+  overMs: 20_000,
+  text: 'I walk to the gate by the river, one step after another, and write down what I see on the way: two herons, a fallen branch, a boat without oars, and far off the first light in a window. You can stop me at any word.'
+}
+
 const scratchFile = 'demo-scratch.txt'
 
 /** After "risky": a file of its own, and a command that is harmless but of a risky kind. */
@@ -66,7 +73,7 @@ What else you can try from the phone:
 2. Write *risky*, and I will ask for something that is worth a second look.
 3. Switch the mode to *Edit freely*: I change files without asking. The model *Quick* writes at once.
 4. Write *ask me*, and I will ask you questions in a form; write *plan*, and I will make one. Send an image, and I will say what it is.
-5. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
+5. Write *write slowly*, and stop me while I do.
 6. Turn off the network of this computer, write to me, and turn it on again.`
 }
 

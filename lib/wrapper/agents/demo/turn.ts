@@ -15,7 +15,7 @@ import {
 import { asked, retell } from './requests.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
-import { farewell, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
+import { farewell, notesFile, planOnly, scratch, slowly, tellPlan, tellStory } from './story.ts'
 
 interface Turn {
   session: DemoSession
@@ -43,6 +43,7 @@ export async function runTurn(turn: Turn): Promise<void> {
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
     else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave it as it is.', overMs: 0 }])
     else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', what: undefined }])
+    else if (/^\W*write slowly\W*$/i.test(prompt)) await perform(turn, [slowly])
     else if (/^\W*risky\W*$/i.test(prompt)) await risk(turn)
     else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
     else await story(turn)

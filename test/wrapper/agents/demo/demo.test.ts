@@ -111,6 +111,19 @@ for (const [wish, word] of [
   })
 }
 
+t.test('after “write slowly” it writes until someone stops it', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.prompt('Write slowly')
+  await talk.until('text-grew')
+  await agent.cancel()
+  await talk.until('turn-ended')
+  const written = talk.heard.flatMap(event => (event.type === 'text' ? [event.text] : [])).join('')
+  t.match(written, /^I\b/)
+  t.notMatch(written, /any word/)
+})
+
 for (const isAllowed of [true, false]) {
   t.test(`after “risky” it asks for a file, and for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
     const directory = t.testdir()
