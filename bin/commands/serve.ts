@@ -4,6 +4,7 @@ import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { optionRows, type ServerOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
 import { reachableUrls } from '../../lib/server/edge/listen/reachable-urls.ts'
+import { type Logger, openLogger } from '../../lib/server/watch/log.ts'
 import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { separateCertificates } from '../certificates.ts'
@@ -40,13 +41,17 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 type Read = ReturnType<typeof readServerOptions>
 interface Running {
   server: Server
+  /** Closes it for the next one, without the log lines of an end. */
+  makeWay(): Promise<void>
   options: ServerOptions
 }
 
 async function start(options: ServerOptions): Promise<Running> {
   const terminal = processTerminal()
+  const { logger, quieten } = quietableLogger(options.logLevel)
   const server = await createServer({
     ...options,
+    logger,
     takeBackup: takeBackupOf(options),
     certificates: separateCertificates,
     tell: sentences => tell(terminal, sentences)
@@ -54,7 +59,32 @@ async function start(options: ServerOptions): Promise<Running> {
   void server.broken.then(reason => stopBroken(server, reason))
   await server.addressed
   terminal.write(`${listeningLine(server)}\n`)
-  return { server, options }
+  const makeWay = () => {
+    quieten()
+    return server.close()
+  }
+  return { server, makeWay, options }
+}
+
+/** Once quiet, it logs only what is wrong. */
+function quietableLogger(level: ServerOptions['logLevel']): { logger: Logger; quieten(): void } {
+  const log = openLogger(level)
+  let isQuiet = false
+  const logger: Logger = {
+    error: (fields, message) => log.error(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    info: (fields, message) => {
+      if (!isQuiet) log.info(fields, message)
+    },
+    debug: (fields, message) => {
+      if (!isQuiet) log.debug(fields, message)
+    },
+    isLevelEnabled: asked => log.isLevelEnabled(asked)
+  }
+  const quieten = () => {
+    isQuiet = true
+  }
+  return { logger, quieten }
 }
 
 /**
@@ -76,8 +106,8 @@ async function offerReach(args: ArgumentsCamelCase, read: Read, running: Running
   saveAnswer(data, taken?.stays ? { taken: taken.options, declined } : { declined })
   tell(terminal, taken && !taken.stays ? forOneStart(taken) : `Your answer is kept in ${aboutAnswer(data)}`)
   if (!taken) return advice()
-  terminal.write('\n')
-  await running.server.close()
+  tell(terminal, `\nStarting again with ${asFlags(taken.options)}`)
+  await running.makeWay()
   try {
     // On the port that the question named, also if it was a random one.
     Object.assign(running, await start({ ...readServerOptions(args, process.env, taken.options).options, port }))

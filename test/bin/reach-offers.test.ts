@@ -19,7 +19,7 @@ const standIns = {
 }
 
 /** A computer that has these programs, and `afield serve` on it. */
-async function computerWith(t: Test, programs: readonly (keyof typeof standIns)[]) {
+async function computerWith(t: Test, programs: readonly (keyof typeof standIns)[], logLevel = 'silent') {
   const home = t.testdir()
   const bin = join(home, 'bin')
   const data = join(home, 'data')
@@ -31,7 +31,7 @@ async function computerWith(t: Test, programs: readonly (keyof typeof standIns)[
   }
   programs.forEach(install)
   const port = await portToKeep()
-  const args = ['serve', '--port', String(port), '--data', data, '--log-level', 'silent']
+  const args = ['serve', '--port', String(port), '--data', data, '--log-level', logLevel]
   const env = { PATH: `${bin}:/usr/bin:/bin` }
   return {
     data,
@@ -75,7 +75,7 @@ t.test('Tailscale that is logged in is offered, and one Enter serves its address
 })
 
 t.test('a tunnel is opened only after a clear yes (stand-ins)', async t => {
-  const computer = await computerWith(t, ['tailscale', 'cloudflared'])
+  const computer = await computerWith(t, ['tailscale', 'cloudflared'], 'info')
   const server = computer.serve()
   await server.sees(/\[Y\/n\]/)
   server.type('n\r')
@@ -87,6 +87,8 @@ t.test('a tunnel is opened only after a clear yes (stand-ins)', async t => {
   server.type('y\r')
   await server.sees(new RegExp(`demo --server ${tunnelUrl}`))
   t.match(server.screen, 'This is for this start only; --tunnel cloudflared opens a tunnel at every start.')
+  t.match(server.screen, /Starting again with --tunnel cloudflared\n/)
+  t.notMatch(server.screen, /Finishing running requests|Closed/, 'a planned restart does not look like an end')
   t.same(computer.answer(), { declined: ['tailscale'] }, 'the next start asks again')
   const { stdout } = await afield(['config', '--json', '--data', computer.data])
   t.match(JSON.parse(stdout), { tunnel: { value: null } })
