@@ -23,13 +23,13 @@ export function processMethods(home: string) {
   } satisfies Partial<MachineHandlers>
 }
 
-/** Ends these sessions for a person, who wants them to stay ended; resolves when their processes are gone. */
+/** Ends these sessions for a person who logs out, and wants them to stay ended; resolves when their processes are gone. */
 export async function endSessions(sessions: readonly KnownSession[]): Promise<void> {
   await Promise.all(
     sessions.map(async session => {
       const id = nameOf(session.pid ?? 0)
       if (session.pid === undefined || id === undefined) return
-      noteEndedByPerson(session)
+      noteEndedByPerson(session, 'logout')
       await endProcess({ id, pid: session.pid }, false)
     })
   )

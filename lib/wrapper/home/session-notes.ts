@@ -160,9 +160,17 @@ interface Noted {
 
 const file = 'ended-by-person'
 
-/** Before a session's process is told to end: its own notes do not say that a person wanted it. */
-export function noteEndedByPerson({ path }: { path: string }): void {
-  appendPrivateFile(join(path, file), '')
+/**
+ * Before a session's process is told to end: its own notes do not say that a person wanted it. With `how`, the process
+ * can say at its terminal that the computer is logged out.
+ */
+export function noteEndedByPerson({ path }: { path: string }, how: '' | 'logout' = ''): void {
+  appendPrivateFile(join(path, file), how)
+}
+
+/** Only until the folder moves, which it does when the session has ended. */
+export function isEndedByLogout(path: string): boolean {
+  return readPrivateFile(join(path, file))?.includes('logout') === true
 }
 
 /** A session that a person ended stays ended until the person writes to it. */

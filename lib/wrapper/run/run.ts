@@ -9,7 +9,7 @@ import { agentEnvironment, type Credentials, chooseServer, type Home } from '../
 import { spareMemory, typed } from '../home/own-process.ts'
 import { claimConversation, endOrphans, keepLeases } from '../home/ownership.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
-import type { SessionNotes, StartNotes } from '../home/session-notes.ts'
+import { isEndedByLogout, type SessionNotes, type StartNotes } from '../home/session-notes.ts'
 import type { Session, SessionEnd } from '../session/session.ts'
 import { type Console, shareTerminal } from '../terminal/console.ts'
 import { plain, styleFor } from '../terminal/style.ts'
@@ -99,7 +99,12 @@ async function run(options: RunOptions): Promise<number> {
   screen.show(session)
   const memory = spareMemory()
   followMemory = () => memory.follow(session.status.isWorking)
-  const stopInterrupts = onInterrupts(session, screen)
+  let isLoggedOut = false
+  const end = (by: 'person' | 'system') => {
+    isLoggedOut = isEndedByLogout(folder.path)
+    session.end(by)
+  }
+  const stopInterrupts = onInterrupts({ stopTurn: () => session.stopTurn(), end }, screen)
   const stopDelivering = new AbortController()
   const leftovers = screen.deliverEarlier(stopDelivering.signal)
   if (options.prompt && !agent.handover) await session.prompt(options.prompt)
@@ -112,7 +117,8 @@ async function run(options: RunOptions): Promise<number> {
   shared?.close()
   screen.close()
   letGo?.()
-  return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
+  const resumable = options.tag === undefined ? folder.notes.id : undefined
+  return sayGoodbye({ terminal, how, delivered, session: resumable, loggedOutOf: isLoggedOut ? credentials.server : undefined })
 }
 
 // Linking code is loaded only if the computer is not linked yet.
@@ -268,13 +274,15 @@ interface Goodbye {
   delivered: boolean
   /** Undefined if no person at this terminal could continue it. */
   session: string | undefined
+  /** The server, if logging out of it ended the session. */
+  loggedOutOf: string | undefined
 }
 
-function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
+function sayGoodbye({ terminal, how, delivered, session, loggedOutOf }: Goodbye): number {
   const rest = delivered
     ? 'Everything was delivered.'
     : `Unsent messages stay on this computer and are delivered by the next run, or with: ${typed('flush')}`
-  const again = session === undefined ? '' : `Resume it with:\n  ${typed(`resume ${session}`)}`
+  const again = session === undefined ? '' : howToResume(session, loggedOutOf)
   switch (how.type) {
     case 'asked':
       tell(terminal, `The session has ended. ${rest} ${again}`.trimEnd())
@@ -294,6 +302,12 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
       return 1
     }
   }
+}
+
+function howToResume(session: string, loggedOutOf: string | undefined): string {
+  const resume = typed(`resume ${session}`)
+  if (loggedOutOf === undefined) return `Resume it with:\n  ${resume}`
+  return `This computer is logged out. To resume it, log in first:\n  ${typed(`login --server ${loggedOutOf}`)}\n  ${resume}`
 }
 
 function shortPath(directory: string): string {
