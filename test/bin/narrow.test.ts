@@ -8,7 +8,7 @@ const columns = 40
 
 t.test('questions wrap between words on a narrow terminal', async t => {
   const home = t.testdir()
-  const which = runOnTerminal(t, { home, directory: home, columns, args: ['demo'], env: { AFIELD_DATA: home } })
+  const which = runOnTerminal(t, { home, directory: home, columns, args: ['demo'], env: { AFIELD_DATA: home, AFIELD_PORT: '1' } })
   await which.sees(/Which server\? Type the address at\nwhich you open Afield, such as\nhttps:\/\/home\.example\n>/)
 })
 

@@ -7,6 +7,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 interface LinkScreen {
   server: string
   link: string
+  /** The address at which phones reach the server of this computer, if it has one. */
+  forPhones?: string | undefined
   /** `happy://…`, if Happy's apps can answer too. */
   happyLink?: string | undefined
   /** The QR code is theirs. */
@@ -16,7 +18,7 @@ interface LinkScreen {
 }
 
 /** How a request is answered: by its address, and by a QR code if a phone can use one and it fits the screen. */
-export function linkScreen({ server, link, happyLink, forHappy, style, terminal }: LinkScreen): string {
+export function linkScreen({ server, link, forPhones, happyLink, forHappy, style, terminal }: LinkScreen): string {
   const scanned = forHappy ? happyLink : undefined
   const { hostname } = new URL(server)
   const isHere = isLoopback(hostname.replace(/^\[|\]$/g, ''))
@@ -37,7 +39,7 @@ export function linkScreen({ server, link, happyLink, forHappy, style, terminal 
     '',
     ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
     '',
-    ...(isHere && !scanned ? notFromPhone(hostname, terminal) : codeLines(scanned ?? link, forHappy, terminal)),
+    ...(isHere && !scanned ? notFromPhone(hostname, forPhones, terminal) : codeLines(scanned ?? link, forHappy, terminal)),
     ''
   ].join('\n')
 }
@@ -56,10 +58,10 @@ function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']
   return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
 }
 
-function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {
+function notFromPhone(hostname: string, forPhones = 'https://home.example', { columns }: LinkScreen['terminal']): string[] {
   return [
     foldedIndented(`A phone cannot reach ${hostname}. To link with it, use the address at which the phone opens Afield:`, columns),
-    `  ${typed('login --server https://home.example')}`,
+    `  ${typed(`login --server ${forPhones}`)}`,
     ''
   ]
 }

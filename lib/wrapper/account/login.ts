@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname, platform, userInfo, version } from 'node:os'
 import { type Clock, systemClock } from '../../async/clock.ts'
-import { Refused } from '../../client/link/refusals.ts'
+import { Refused, type Unreachable } from '../../client/link/refusals.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
 import { createRetrier } from '../../client/link/retry.ts'
 import type { TerminalKeys } from '../../client/sealed/vault.ts'
@@ -11,7 +11,7 @@ import { equalBytes } from '../../crypto/bytes.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
 import type { AskerAbout } from '../../protocol/sealed/asker.ts'
-import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
+import { type Credentials, chooseServer, type Home, needCredentials, noServerKnown } from '../home/credentials.ts'
 import { registerMachine } from '../home/machine.ts'
 import { typed } from '../home/own-process.ts'
 import { plain, type Style, styleFor, wrapped } from '../terminal/style.ts'
@@ -19,7 +19,7 @@ import { openBlock, type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
 import { certificateTrouble, codeOf, whyUnreachable } from './connection-errors.ts'
 import { linkScreen } from './link-screen.ts'
-import { serverHere } from './server-here.ts'
+import { anyServerHere, serverAtUsualPort, serverHere } from './server-here.ts'
 
 interface LoginOptions {
   home: Home
@@ -65,14 +65,17 @@ export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promis
   return home.credentials(server) ?? linkComputer({ home, server, env, terminal, forHappy: false })
 }
 
-/** Like `chooseServer`; if no server is named, takes the one that runs here, or asks a person. */
+/** Like `chooseServer`; if no server is named, takes the one that runs here, or asks a person; Enter takes another user's here. */
 async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 'forHappy'>): Promise<string> {
   if (server || env['AFIELD_SERVER'] || home.server) return chooseServer(server, env, home)
   const here = await serverHere(env)
   if (here !== undefined) return here
+  const usual = await serverAtUsualPort(env)
+  const example = usual === undefined ? 'such as https://home.example' : `or press Enter for ${usual}, which runs on this computer`
   for (;;) {
-    const said = await terminal.ask('Which server? Type the address at which you open Afield, such as https://home.example\n> ')
-    if (said === undefined) return chooseServer(undefined, env, home)
+    const said = await terminal.ask(`Which server? Type the address at which you open Afield, ${example}\n> `)
+    if (said === undefined) throw noServerKnown(usual)
+    if (said.trim() === '' && usual !== undefined) return usual
     if (said.trim() === '') continue
     try {
       return chooseServer(said.trim(), env, home)
@@ -123,6 +126,7 @@ function asBefore(before: TerminalKeys | undefined, now: TerminalKeys): Terminal
 
 async function pair(server: string, style: Style, options: LoginOptions): Promise<LoginEnd> {
   const { terminal } = options
+  const here = await anyServerHere(options.env)
   let progress: Progress = { type: 'asking' }
   let checkCode: string | undefined
   const openLine = () =>
@@ -133,12 +137,13 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
     line.redraw()
   }
   try {
-    const request = await ask(server, options, show)
+    const request = await ask(server, here, options, show)
     const waiting = progress
     show({ type: 'over' })
     line.close()
     const { link, happyLink } = request
-    terminal.write(linkScreen({ server, link, happyLink, forHappy: options.forHappy, style, terminal }))
+    const forPhones = here?.startsWith('https:') ? here : undefined
+    terminal.write(linkScreen({ server, link, forPhones, happyLink, forHappy: options.forHappy, style, terminal }))
     progress = waiting
     checkCode = request.checkCode
     line = openLine()
@@ -155,15 +160,25 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
  * With a check code if server and phone support it, otherwise legacy pairing. Waits for an unreachable server, but not for long if it
  * never answered: then its address is probably wrong.
  */
-async function ask(server: string, { forHappy, home, clock = systemClock }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
-  const { fetch, signal, heardTrouble, answered } = untilHopeless(server, home, clock)
+async function ask(
+  server: string,
+  here: string | undefined,
+  { forHappy, home, clock = systemClock }: LoginOptions,
+  show: (now: Progress) => void
+): Promise<Request> {
+  const { fetch, signal, heardTrouble, hintOn, answered } = untilHopeless(server, here, home, clock)
   const onTrouble = (trouble: string | undefined) => {
     show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
     if (trouble !== undefined) heardTrouble(trouble)
   }
   const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble, clock }
   if (forHappy) return askInFirstWay(asker, show, signal).finally(answered)
-  const retrier = createRetrier({ signal, clock, onWait: error => onTrouble(whyUnreachable(error, server)) })
+  const onWait = (error: Refused | Unreachable) => {
+    const trouble = whyUnreachable(error, server)
+    show({ type: 'trouble', trouble: [trouble, ...hintOn(error)].join(' ') })
+    heardTrouble(trouble)
+  }
+  const retrier = createRetrier({ signal, clock, onWait })
   const linking = await retrier.attempt(() => startLinking('terminal', asker))
   answered()
   if (linking === 'unsupported') return askInFirstWay(asker, show, signal)
@@ -179,13 +194,18 @@ async function ask(server: string, { forHappy, home, clock = systemClock }: Logi
 }
 
 const patienceMs = 15_000
+// Its name is announced before every name server knows it.
+const patienceWithTunnelMs = 120_000
 
 /**
  * `signal` aborts with what to do if waiting does not help: the server's certificate is not trusted, or a server never reached before
  * has no such name, or has not answered for a while. One that worked before may be missing only because the network is.
  */
-function untilHopeless(server: string, home: Home, clock: Clock) {
+function untilHopeless(server: string, here: string | undefined, home: Home, clock: Clock) {
   const ending = new AbortController()
+  const other = here === server ? undefined : here
+  const { hostname, port } = new URL(server)
+  const mayBeNew = here === server || hostname.endsWith('.trycloudflare.com')
   let isKnown = home.server === server || home.credentials(server) !== undefined
   let troubledSince: number | undefined
   const ownFetch: Fetch = async (url, init) => {
@@ -195,7 +215,7 @@ function untilHopeless(server: string, home: Home, clock: Clock) {
       const code = codeOf(error)
       const trouble = certificateTrouble(code, server)
       if (trouble) ending.abort(new CannotStart(`${trouble.says}\n${trouble.advice}`))
-      else if (!isKnown && code === 'ENOTFOUND') ending.abort(noSuchServer(server))
+      else if (!isKnown && !mayBeNew && code === 'ENOTFOUND') ending.abort(noSuchServer(server, other))
       throw error
     }
   }
@@ -207,23 +227,33 @@ function untilHopeless(server: string, home: Home, clock: Clock) {
     },
     heardTrouble(trouble: string) {
       troubledSince ??= clock.now()
-      if (!isKnown && clock.now() - troubledSince >= patienceMs) ending.abort(noAnswer(trouble))
+      if (!isKnown && clock.now() - troubledSince >= (mayBeNew ? patienceWithTunnelMs : patienceMs)) ending.abort(noAnswer(trouble, other))
+    },
+    /** What a person can do meanwhile. */
+    hintOn(error: unknown): string[] {
+      const code = codeOf(error)
+      return [
+        ...(mayBeNew && code === 'ENOTFOUND' ? ['The name of a new tunnel may take a minute to be known.'] : []),
+        ...(!isKnown && port !== '' && code === 'ECONNREFUSED' ? ['The port may be wrong.'] : []),
+        ...(other === undefined ? [] : [`The server of this computer is at ${other}.`])
+      ]
     }
   }
 }
 
-function noSuchServer(server: string): CannotStart {
+function noSuchServer(server: string, other: string | undefined): CannotStart {
   const { hostname } = new URL(server)
   return new CannotStart(
-    `There is no computer called ${hostname}. ${otherAddress()}\nIf the name is right, check the network of this computer.`
+    `There is no computer called ${hostname}. ${otherAddress(other)}\nIf the name is right, check the network of this computer.`
   )
 }
 
-function noAnswer(trouble: string): CannotStart {
-  return new CannotStart(`${plain(trouble)} ${otherAddress()}\nIf the address is right, start the server first.`)
+function noAnswer(trouble: string, other: string | undefined): CannotStart {
+  return new CannotStart(`${plain(trouble)} ${otherAddress(other)}\nIf the address is right, start the server first.`)
 }
 
-function otherAddress(): string {
+function otherAddress(other: string | undefined): string {
+  if (other !== undefined) return `A server runs on this computer; to use it:\n  ${typed(`login --server ${other}`)}`
   return `Use the address at which you open Afield in the browser:\n  ${typed('login --server https://home.example')}`
 }
 
@@ -261,7 +291,7 @@ function progressLines(progress: Progress, checkCode: string | undefined, style:
 }
 
 function progressWords(progress: Progress, checkCode: string | undefined): string {
-  if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again.`
+  if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again. Ctrl-C ends this.`
   if (progress.type === 'asking') return 'Asking the server …'
   if (checkCode === undefined) return 'Waiting for your approval. The code is valid for five minutes.'
   return 'The app asks for it. Waiting up to five minutes.'

@@ -14,7 +14,7 @@ t.test('running an agent on an unlinked computer links it right there, and the a
     home,
     args: ['demo', 'SCRIPT: text hello'],
     directory: t.testdir(),
-    env: { AFIELD_DATA: t.testdirName }
+    env: { AFIELD_DATA: t.testdirName, AFIELD_PORT: '1' }
   })
   await person.sees(/Which server\?/)
   person.type('nonsense://x\r')
@@ -26,6 +26,19 @@ t.test('running an agent on an unlinked computer links it right there, and the a
   await person.sees(/This computer is linked/)
   await (await phone.session()).until(({ messages }) => messages.length > 0)
   t.match(openHome({ AFIELD_HOME: home }).credentials(server.url), { token: String })
+})
+
+t.test('a server of another user at the usual port is offered, and Enter takes it', async t => {
+  const server = await startServer(t)
+  const home = openTestHome(t)
+  const env = { AFIELD_DATA: t.testdir(), AFIELD_PORT: new URL(server.url).port }
+  const person = runOnTerminal(t, { home, args: ['login'], directory: t.testdirName, columns: 200, env })
+  await person.sees(new RegExp(`or press Enter for ${server.url}, which runs on this computer`))
+  person.type('\r')
+  await person.sees(new RegExp(`your account on ${server.url}[^]*Check code \\d{4}`))
+  const unread = runWrapper(t, { home, args: ['login'], env })
+  t.equal(await unread.ended, 78)
+  t.match(unread.output, `login --server ${server.url}\n`, 'where nobody can answer, it is named')
 })
 
 t.test('where nobody reads the output, an unlinked computer is not linked, and how to do it is shown', async t => {

@@ -18,6 +18,9 @@ t.test('an address that no phone can reach is shown without a code, and with wha
     t.match(screen, /in a browser on this computer/)
     t.match(screen, /A phone cannot reach .+ login --server https:\/\/home\.example/s)
   }
+  const link = 'http://127.0.0.1:3005/terminal/connect#v2=A'
+  const known = { server: 'http://127.0.0.1:3005', link, forPhones: 'https://mine.example', forHappy: false, style }
+  t.match(linkScreen({ ...known, terminal: { isTTY: true, columns: 80, rows: 24 } }), /login --server https:\/\/mine\.example/)
   t.ok(hasCode(screenOf('http://127.0.0.1:3005', { forHappy: true })), 'an app of Happy has its server from elsewhere')
   t.ok(hasCode(screenOf('http://192.168.1.5:3005')))
 })

@@ -173,6 +173,37 @@ for (const way of [[], ['--happy']]) {
   })
 }
 
+t.test('while nothing answers, a wrong port and the server of this computer are named', async t => {
+  const server = await startServer(t)
+  const env = { AFIELD_DATA: t.testdirName, AFIELD_PORT: new URL(server.url).port }
+  const args = ['login', '--server', `http://127.0.0.1:${await portToKeep()}`]
+  const login = runWrapper(t, { home: join(t.testdirName, 'home'), args, env })
+  await login.says(/Nothing is listening at .* The port may be wrong\. The server of this computer is at /)
+  t.match(login.output, `${new URL(server.url).port}. Trying again. Ctrl-C ends this.`)
+  const unknown = runWrapper(t, { home: join(t.testdirName, 'home'), args: ['login', '--server', 'no-such-server.invalid'], env })
+  t.equal(await unknown.ended, 78)
+  t.match(unknown.output, /A server runs on this computer; to use it:\n {2}.* login --server http:\/\/127\.0\.0\.1:\d+\n/)
+})
+
+t.test('the name of a new tunnel gets time to be known', async t => {
+  const clock = manualClock()
+  const server = 'https://afield-test-of-no-tunnel.trycloudflare.com'
+  const home = openHome({ AFIELD_HOME: t.testdir() })
+  let ended: unknown
+  const said: string[] = []
+  const terminal = { ...silentTerminal, write: (text: string) => void said.push(text) }
+  const env = { AFIELD_DATA: t.testdirName, AFIELD_PORT: '1' }
+  void login({ home, server, env, terminal, forHappy: false, clock }).catch(error => {
+    ended = error
+  })
+  while (ended === undefined) {
+    clock.advance(1_000)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  t.match(ended, { exitCode: 78, message: /If the address is right, start the server first/ })
+  t.ok(clock.now() >= 120_000)
+})
+
 t.test('an untrusted certificate ends the login with what to do', async t => {
   const files = { tlsKey: join(t.testdir(), 'key.pem'), tlsCert: join(t.testdirName, 'cert.pem') }
   writeCertificate(files)

@@ -44,7 +44,10 @@ t.test('logging out ends the sessions and the daemon, and the phone sees them en
   t.equal(await left.ended, 0, left.output)
   t.match(left.output, /logging out ends it:.*is no longer linked/s)
   t.equal(await session.ended, 0, 'not killed: it told the server')
-  t.match(session.output, new RegExp(`This computer is logged out\\. To resume it, log in first:\n  .* login --server ${url}\n  .* resume `))
+  t.match(
+    session.output,
+    new RegExp(`This computer is logged out\\. To resume it, log in first:\n  .* login --server ${url}\n  .* resume `)
+  )
   t.equal(await daemon.ended, 0)
   const [seen, ...others] = await phone.sessions()
   t.match(seen, { active: false, metadata: { lifecycleState: 'archived' } })
