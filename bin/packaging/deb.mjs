@@ -90,7 +90,7 @@ function pages() {
       .filter(file => wanted.test(file))
       .map(file => relative(root, file))
   const above = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE']
-  return [...above, ...under('docs', /\.(md|png)$/), ...under('examples', /\.(ts|conf)$/)]
+  return [...above, ...under('docs', /\.(md|png)$/), ...under('examples', /\.(ts|conf|yaml|sh)$/)]
 }
 
 // The server notices by itself that its file is another.

@@ -57,6 +57,7 @@ const pages = [
   'limits.md',
   'https.md',
   'proxies.md',
+  'several-instances.md',
   'notifications.md',
   'threats.md',
   'quick-start.md',

@@ -12,6 +12,8 @@ export interface BrowserSettings {
   trustedKey?: string
   /** The host and port that it talks HTTP/3 with from the first request on. */
   http3At?: string
+  /** Where it connects to instead, such as `localhost:443 127.0.0.1:8443`; pages keep their addresses. */
+  instead?: string
 }
 
 /** A real Chromium that closes with the test. Debian's is installed if missing and permitted. */
@@ -22,12 +24,13 @@ export async function openChromium(t: Test, settings?: BrowserSettings): Promise
 }
 
 /** For callers that close it themselves. */
-export function launchChromium({ fontSize, trustedKey, http3At }: BrowserSettings = {}): Promise<Browser> {
+export function launchChromium({ fontSize, trustedKey, http3At, instead }: BrowserSettings = {}): Promise<Browser> {
   // The browser setting, not a style of the page: media queries follow it too.
   const larger = fontSize === undefined ? [] : [`--blink-settings=defaultFontSize=${fontSize},defaultFixedFontSize=${fontSize}`]
   const trusting = trustedKey === undefined ? [] : [`--ignore-certificate-errors-spki-list=${trustedKey}`]
   const http3 = http3At === undefined ? ['--disable-quic'] : ['--enable-quic', `--origin-to-force-quic-on=${http3At}`]
-  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger, ...trusting, ...http3] })
+  const elsewhere = instead === undefined ? [] : [`--host-resolver-rules=MAP ${instead}`]
+  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger, ...trusting, ...http3, ...elsewhere] })
 }
 
 // No sandbox, because root may not have one; the rest disables network calls of its own and the graphics card.

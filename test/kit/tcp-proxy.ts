@@ -31,7 +31,12 @@ interface Pair {
   far: Socket
 }
 
-export async function openTcpProxy(t: Pick<Test, 'teardown'>, target: string): Promise<TcpProxy> {
+/** With `localAddress`, the server sees connections from another address of this computer. */
+export async function openTcpProxy(
+  t: Pick<Test, 'teardown'>,
+  target: string,
+  { localAddress }: { localAddress?: string } = {}
+): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const pairs = new Set<Pair>()
   let isStalled = false
@@ -41,7 +46,7 @@ export async function openTcpProxy(t: Pick<Test, 'teardown'>, target: string): P
 
   const server = createServer({ allowHalfOpen: true }, near => {
     connects++
-    const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true, ...(localAddress && { localAddress }) })
     const pair = { near, far }
     pairs.add(pair)
     for (const socket of [near, far]) socket.setNoDelay(true).on('error', () => {})
