@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../lib/exit.ts'
 import { type ConfigFile, optionRows, type ReadOptions, readOptions, type ServerOptions } from '../lib/options.ts'
+import { systemPlaces } from '../lib/service/server-unit.ts'
 import { note } from '../lib/wrapper/terminal/terminal.ts'
 import { readConfigFile } from './config-file.ts'
 import { answerFile, readAnswer } from './reach-answer.ts'
@@ -80,7 +81,15 @@ export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, '
   const source = sources.get('data')
   // One that was typed is on the screen already.
   if (source !== undefined && source !== '--data') note(`Data directory: ${data} (from ${source})`)
+  const hint = source === undefined ? serviceHint(data) : undefined
+  if (hint !== undefined) note(hint)
   return { data, store }
+}
+
+/** For a person who has no data of their own here, and probably means the server that runs as a service. */
+export function serviceHint(data: string, config: string = systemPlaces.config): string | undefined {
+  if (existsSync(data) || !existsSync(config)) return undefined
+  return `For the server that runs as a service here, add as root: --config ${config}`
 }
 
 /** The variables that name a file with a secret. */

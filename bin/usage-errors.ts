@@ -25,7 +25,8 @@ export function refuseBareOption(argv: readonly string[], options: readonly stri
 }
 
 function inOurWords(complaint: string, usage: string | undefined, argv: readonly string[], options: readonly string[]): string {
-  if (complaint.startsWith('Not enough non-option arguments')) return `An argument is missing: ${typed(usage ?? '<command>')}.`
+  if (complaint.startsWith('Not enough non-option arguments'))
+    return `An argument is missing: ${typed(usage ?? '<command>')}.${explained(usage)}`
   const [, bare] = /^Not enough arguments following: (.*)$/.exec(complaint) ?? []
   if (bare !== undefined) return `--${bare} needs a value.`
   const [, unknown] = /^Unknown arguments?: (.*)$/.exec(complaint) ?? []
@@ -35,6 +36,11 @@ function inOurWords(complaint: string, usage: string | undefined, argv: readonly
   const [, name = '', given, choices = ''] = wrong
   const isPositional = usage !== undefined && new RegExp(`[<[]${name}[\\].>]`).test(usage)
   return `${isPositional ? name : `--${name}`} must be one of ${choices.replaceAll('"', '')}, not ${given}.`
+}
+
+function explained(usage: string | undefined): string {
+  if (usage === undefined || nameIn(usage) !== 'upgrade') return ''
+  return ' The source is the folder of a downloaded release, the program in it, or the https address of a release.'
 }
 
 function nameIn(usage: string): string {

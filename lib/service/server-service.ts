@@ -53,10 +53,7 @@ export function packagedUnit(): string | undefined {
 
 function systemService(): ServerService {
   const packaged = packagedUnit()
-  if (packaged)
-    throw new CannotStart(
-      `The Debian package has installed the service, in ${packaged}. Use: systemctl status afield, and apt to remove it.`
-    )
+  if (packaged) throw new CannotStart(serviceOfPackage(packaged, existsSync('/run/systemd/system')))
   const { user, config, data } = systemPlaces
   return {
     manager: systemd({ file: '/etc/systemd/system/afield.service', scope: 'system' }),
@@ -71,6 +68,14 @@ function systemService(): ServerService {
     hint: undefined,
     isUntried: false
   }
+}
+
+/** Without systemd, as in most containers, its unit is there and nothing reads it. */
+export function serviceOfPackage(unit: string, hasSystemd: boolean): string {
+  const installed = `The Debian package has installed the service, in ${unit}`
+  if (hasSystemd) return `${installed}. Use: systemctl status afield, and apt to remove it.`
+  const { user, config } = systemPlaces
+  return `${installed}, but systemd does not run here. Start the server as root with:\n  runuser -u ${user} -- afield serve --config ${config}`
 }
 
 function userService(env: Env): ServerService {

@@ -42,6 +42,7 @@ t.test('a failed start prints its reason in one sentence and exits with code 78'
       ['backup'],
       /^An argument is missing: node build\.mjs start backup <target>\. See .* backup --help\.$/m
     ],
+    ['a source that is missing', ['upgrade'], /upgrade <source>\. The source is the folder of a downloaded release, .* https address/],
     ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
     ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],
     ['an open network without HTTPS', ['serve', '--port', '0', '--host', '0.0.0.0'], /HTTPS/]

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { serviceHint } from '../../bin/server-options.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { afield } from './kit/afield.ts'
@@ -182,4 +183,12 @@ t.test('commands that list nothing name the data directory, and those of another
   )
   await signUp(t, { url: (await startServer(t, { data: join(data, 'other') })).url })
   t.match(await said(['users'], { AFIELD_DATA: join(data, 'other') }), /^Data directory: \S+other \(from AFIELD_DATA\)\n$/)
+})
+
+t.test('without data of their own, a person is told of the server that runs as a service', async t => {
+  const here = t.testdir({ 'afield.toml': '' })
+  const config = join(here, 'afield.toml')
+  t.match(serviceHint(join(here, 'none'), config), `add as root: --config ${config}`)
+  t.equal(serviceHint(here, config), undefined)
+  t.equal(serviceHint(join(here, 'none'), join(here, 'other.toml')), undefined)
 })

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import t from 'tap'
+import { serviceOfPackage } from '../../lib/service/server-service.ts'
 import { firstConfig, serverUnit } from '../../lib/service/server-unit.ts'
 
 const analyze = (...args: string[]) =>
@@ -33,4 +34,14 @@ t.test('the first configuration file is valid, and its examples are too', async 
   const program = join(import.meta.dirname, '..', '..', 'bin', 'afield.ts')
   const { status, stderr } = spawnSync(process.execPath, [program, 'config', 'check', '--config', file], { encoding: 'utf8' })
   t.equal(status, 0, stderr)
+})
+
+t.test('without systemd the service of the Debian package is not explained with systemctl', async t => {
+  const unit = '/lib/systemd/system/afield.service'
+  t.match(serviceOfPackage(unit, true), /systemctl status afield/)
+  const command = 'runuser -u afield -- afield serve --config /etc/afield/afield.toml'
+  t.match(serviceOfPackage(unit, false), `does not run here. Start the server as root with:\n  ${command}`)
+  t.notMatch(serviceOfPackage(unit, false), /systemctl/)
+  const postinst = readFileSync(join(import.meta.dirname, '../../bin/packaging/deb/postinst'), 'utf8')
+  t.match(postinst, command, 'the package says the same')
 })
