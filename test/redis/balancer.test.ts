@@ -1,49 +1,61 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { type Balanced, lacksBalancer, startBalanced, type Which } from '../kit/balancer.ts'
 import { signUp, type Untyped } from '../kit/person.ts'
+import type { ServerProcess } from '../kit/server.ts'
 
 const asks = Array.from({ length: 12 }, (_, nth) => `ask-${nth}`)
 const answers = asks.map(answerTo)
 
-t.test(
-  'behind nginx, clients of an instance that is killed go on at the other, and nothing is lost or doubled [M1] [R3]',
-  { skip: lacksBalancer },
-  async t => {
-    const server = await startBalanced(t, t.testdir({ one: {}, two: {} }))
-    const { token } = await signUp(t, server.instances.one)
-    const ask = (path: string, more = {}) => server.ask(path, { from: '127.0.0.1', token, ...more })
-    const { body } = await ask('/v1/sessions', { method: 'POST', body: { tag: 'a', metadata: 'bWV0YQ==' } })
-    const account = { server, token, session: body.session.id }
-    const phone = await openClient(t, account, 'one', 'websocket')
-    const older = await openClient(t, account, 'one', 'polling')
-    const wrapper = await openClient(t, account, 'two', 'websocket')
-    wrapper.onMessage(id => asks.includes(id) && wrapper.send(answerTo(id)))
-
-    for (const id of asks.slice(0, 5)) await phone.send(id)
-    await Promise.all([phone.has('answer-4'), older.has('answer-4')])
-    // One is on its way, and others follow.
-    const during = phone.send('ask-5')
-    await server.instances.one.kill()
-    await during
-    for (const id of asks.slice(6)) await phone.send(id)
-    await Promise.all([...asks, ...answers].flatMap(id => [phone.has(id), older.has(id)]))
-    t.same([phone.connects, older.connects, wrapper.connects], [2, 2, 1], 'only clients of the killed instance connected again')
-
-    const read = await ask(`/v3/sessions/${account.session}/messages?limit=100`)
-    const stored: { seq: number; localId: string }[] = read.body.messages
-    const everything = [...asks, ...answers].toSorted()
-    t.same(stored.map(({ localId }) => localId).toSorted(), everything, 'each is stored once')
-    t.same(
-      stored.map(({ seq }) => seq).toSorted((a, b) => a - b),
-      [...everything.keys()].map(nth => nth + 1)
-    )
-    t.same(phone.seen.toSorted(), everything)
-    t.same(older.seen.toSorted(), everything, 'and so it is seen')
+const ends: Record<string, (instance: ServerProcess, t: Test) => Promise<unknown>> = {
+  killed: instance => instance.kill(),
+  drained: async ({ child }, t) => {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    t.same(await ended, [0, null])
   }
-)
+}
+
+for (const [how, end] of Object.entries(ends))
+  t.test(
+    `behind nginx, clients of an instance that is ${how} go on at the other, and nothing is lost or doubled [M1] [R3]`,
+    { skip: lacksBalancer },
+    async t => {
+      const server = await startBalanced(t, t.testdir({ one: {}, two: {} }))
+      const { token } = await signUp(t, server.instances.one)
+      const ask = (path: string, more = {}) => server.ask(path, { from: '127.0.0.1', token, ...more })
+      const { body } = await ask('/v1/sessions', { method: 'POST', body: { tag: 'a', metadata: 'bWV0YQ==' } })
+      const account = { server, token, session: body.session.id }
+      const phone = await openClient(t, account, 'one', 'websocket')
+      const older = await openClient(t, account, 'one', 'polling')
+      const wrapper = await openClient(t, account, 'two', 'websocket')
+      wrapper.onMessage(id => asks.includes(id) && wrapper.send(answerTo(id)))
+
+      for (const id of asks.slice(0, 5)) await phone.send(id)
+      await Promise.all([phone.has('answer-4'), older.has('answer-4')])
+      // One is on its way, and others follow.
+      const during = phone.send('ask-5')
+      await end(server.instances.one, t)
+      await during
+      for (const id of asks.slice(6)) await phone.send(id)
+      await Promise.all([...asks, ...answers].flatMap(id => [phone.has(id), older.has(id)]))
+      t.same([phone.connects, older.connects, wrapper.connects], [2, 2, 1], 'only its clients connected again')
+
+      const read = await ask(`/v3/sessions/${account.session}/messages?limit=100`)
+      const stored: { seq: number; localId: string }[] = read.body.messages
+      const everything = [...asks, ...answers].toSorted()
+      t.same(stored.map(({ localId }) => localId).toSorted(), everything, 'each is stored once')
+      t.same(
+        stored.map(({ seq }) => seq).toSorted((a, b) => a - b),
+        [...everything.keys()].map(nth => nth + 1)
+      )
+      t.same(phone.seen.toSorted(), everything)
+      t.same(older.seen.toSorted(), everything, 'and so it is seen')
+    }
+  )
 
 function answerTo(ask: string): string {
   return ask.replace('ask', 'answer')
