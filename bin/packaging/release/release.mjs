@@ -19,8 +19,21 @@ import { tryOut } from './trial.mjs'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 
+const help = `npm run release -- [options]   makes everything that is published of this version, in release/
+
+  --sign-key <file>    minisign's secret key that signs it; without a key the programs cannot upgrade themselves
+  --public-key <file>  the public key to build in, if you sign elsewhere
+  --previous <file>    the latest.json that is published, below whose version no release may go
+  --valid-days <days>  how long latest.json is valid (365)
+  --darwin <folder>    an unpacked Node.js for macOS, once for each architecture
+  --out <folder>       another place than release/
+  --dirty              also with uncommitted changes, for a try
+
+docs/releasing.md has the whole procedure.`
+
 /** Makes everything that is published of a version, in `release/`; docs/releasing.md says how it is used. */
 export async function release(...args) {
+  if (args.includes('--help')) return console.log(help)
   const began = performance.now()
   const options = optionsFrom(args)
   const { version } = JSON.parse(readFileSync(at('package.json'), 'utf8'))

