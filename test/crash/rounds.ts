@@ -41,6 +41,8 @@ export async function runRounds(
     for (let round = 0; round < rounds && report.complaints.length === 0; round += 1) {
       const { url } = server
       const work = crowd.map(one => one.run(url))
+      // On a busy machine a server may be killed before its first answer. That is a moment like any other, but not all may be like it.
+      if (round === 0) await isUnderWay(history)
       await pause(random.between(50, 300))
       await server.kill()
       await Promise.all(work)
@@ -58,6 +60,13 @@ export async function runRounds(
   } finally {
     await server.kill()
   }
+}
+
+/** Resolves once messages were answered, seen live, and read, or after ten seconds. */
+async function isUnderWay(history: History): Promise<void> {
+  const giveUpAt = performance.now() + 10_000
+  const seesAll = () => history.answered > 0 && history.seenLive > 0 && history.seenInPages > 0
+  while (!seesAll() && performance.now() < giveUpAt) await pause(5)
 }
 
 export async function start(options: VictimOptions): Promise<Victim> {

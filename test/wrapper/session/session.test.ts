@@ -92,6 +92,8 @@ t.test('the phone reads and changes files of the session’s folder, and runs co
   await session.call('writeFile', { path: 'note.txt', content: btoa('from the phone') })
   t.match(await session.call('readFile', { path: 'note.txt' }), { success: true, content: btoa('from the phone') })
   t.match(await session.call('bash', { command: 'cat note.txt', cwd: '/' }), { success: true, stdout: 'from the phone' })
-  t.match(await session.call('listDirectory', { path: '.' }), { success: true, entries: [{ name: 'note.txt', type: 'file' }] })
+  // The demo's folder has files of its own.
+  await session.call('bash', { command: 'mkdir notes && cp note.txt notes', cwd: '/' })
+  t.match(await session.call('listDirectory', { path: 'notes' }), { success: true, entries: [{ name: 'note.txt', type: 'file' }] })
   await t.rejects(session.call('readFile', { path: '/etc/passwd' }), /allowed/)
 })
