@@ -111,7 +111,7 @@ t.test('invalid options are rejected in one sentence', async t => {
     [{ host: '0.0.0.0' }, /needs HTTPS/],
     [{ tlsCert: 'x' }, /must be given together/],
     [{ store: 'mysql://ada:secret@host' }, /no "mysql" store/],
-    [{ bus: 'redis://ada:secret@host' }, /--bus redis:… is not known/]
+    [{ bus: 'nats://ada:secret@host' }, /--bus nats:… is not known/]
   ]
   for (const [options, reason] of table) {
     const refusal: unknown = await createServer({ data, port: 0, ...options }).catch(error => error)

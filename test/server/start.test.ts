@@ -142,7 +142,7 @@ t.test('an invalid option fails with one sentence and exit code 78, on the comma
     [[], { AFIELD_SIGNUP: 'everybody' }, /^AFIELD_SIGNUP /],
     [['--host', '0.0.0.0'], {}, /needs HTTPS/],
     [['--tls-cert', 'missing.pem', '--tls-key', 'missing.key'], {}, /certificate missing\.pem/],
-    [['--bus', 'redis://ada:secret@host'], {}, /--bus redis:…/]
+    [['--bus', 'nats://ada:secret@host'], {}, /--bus nats:…/]
   ]
   for (const [args, env, reason] of table) {
     const { complaint, code } = await serve(['--data', data, ...args], env)
