@@ -135,6 +135,32 @@ t.test('an invalid request is rejected in one sentence and does the server no ha
   t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: false })
 })
 
+t.test('an error that nobody foresaw is logged, and its sender is pointed to the log', options, async t => {
+  const data = t.testdir()
+  const broken = new Error('the disk of this test is gone')
+  const own = await openStore(`sqlite:${join(data, 'afield.db')}`, { dataDirectory: data, onBroken() {} })
+  const store = new Proxy(own, {
+    get: (target, name) => (name === 'addInvite' ? () => Promise.reject(broken) : Reflect.get(target, name, target))
+  })
+  t.teardown(() => own.close())
+  const logged: unknown[] = []
+  const silent = () => {}
+  const logger = {
+    error: (fields: object) => void logged.push(fields),
+    warn: silent,
+    info: silent,
+    debug: silent,
+    isLevelEnabled: () => true
+  }
+  const heard: unknown[] = []
+  await startServer(t, { data, store, logger, onError: error => heard.push(error) })
+  t.match(await post(data, '/createInvite', '{}'), { refused: { says: /see its log/, exitCode: 70 } })
+  t.match(logged, [{ error: { says: 'the disk of this test is gone' } }])
+  t.same(heard, [broken])
+  t.match(await post(data, '/revokeInvite', '{"id":1}'), { refused: { exitCode: 78 } })
+  t.equal(logged.length, 1, 'what the sender did wrong is no error of the server')
+})
+
 function storeIn(data: string) {
   return { data, store: `sqlite:${join(data, 'afield.db')}` }
 }

@@ -200,6 +200,15 @@ t.test('only the device itself renews, and not after its removal [A4]', async t 
   t.same(await post(server, await renewWith(server, phone, body.account)), unknown)
 })
 
+t.test('a renewal that is sent twice is refused for its nonce, not for its device [A3]', async t => {
+  const server = await startServer(t)
+  const phone = newPhone()
+  const { body } = await post(server, await signInWith(server, phone))
+  const renewal = await renewWith(server, phone, body.account)
+  t.equal((await post(server, renewal)).status, 200)
+  t.same(await post(server, renewal), badNonce)
+})
+
 t.test('a token that is not renewed expires after a day', async t => {
   const clock = manualClock()
   const began = Date.now()
