@@ -3,7 +3,7 @@ import { login } from '../../lib/wrapper/account/login.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return serverOption(line).option('happy', { type: 'boolean', describe: 'Show the code for the Happy app' })
+  return serverOption(line).option('happy', { type: 'boolean', describe: 'Link with the app of Happy, another project: show its code' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -12,13 +12,14 @@ t.test('standard output holds only the requested data: notes and errors go to st
     [['daemon', 'logs'], 0, '', /^The daemon has not logged anything yet\.\n$/],
     [['logout'], 1, '', /^This computer is not linked to an account\.\n$/],
     [['logout', '--server', 'http://x'], 1, '', /^This computer is not linked to an account on http:\/\/x\.\n$/],
-    [['push'], 78, '', /^No server is known yet\. Set it once with:\n {2}.* login --server https:\/\/home\.example\n$/],
+    [['push'], 78, '', /^No server is known yet\. Link this computer to your account with:\n {2}.* login\n$/],
     [
       ['demo', '--server', 'http://x'],
       78,
       '',
       /^This computer is not linked to an account on http:\/\/x yet\. Run:\n {2}.* login --server http:\/\/x\n$/
     ],
+    [['login'], 78, '', /^No server is known yet\. Give the address at which you open Afield:\n {2}.* login --server \S+\n$/],
     [['push', '--server', 'http://x y'], 78, '', /^http:\/\/x y is not a server address, such as https:\/\/home\.example or /]
   ]
   for (const [args, status, stdout, stderr] of cases) {

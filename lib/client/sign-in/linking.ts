@@ -124,7 +124,7 @@ async function pollUntilApproved(
     } catch (error) {
       if (error instanceof Refused && (error.status === 410 || error.status === 404)) return { type: 'expired' }
       if (!mayRetry(error)) throw error
-      onTrouble?.(error.message)
+      onTrouble?.(error.message, error)
       isTroubled = true
       waitMs = Math.max(waitMs, error.retryAfterMs ?? 0)
     }

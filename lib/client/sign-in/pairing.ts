@@ -16,7 +16,7 @@ import {
 } from '../../crypto/index.ts'
 import type { AskerAbout } from '../../protocol/sealed/asker.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
-import { mayRetry, Refused } from '../link/refusals.ts'
+import { mayRetry, Refused, type Unreachable } from '../link/refusals.ts'
 import { createRest, type Fetch, type Rest } from '../link/rest.ts'
 import type { AccountVault, TerminalKeys } from '../sealed/vault.ts'
 
@@ -31,8 +31,8 @@ export interface PairingOptions {
    * include it.
    */
   about?: AskerAbout | undefined
-  /** Called with a sentence when the server cannot be reached, and with undefined when it can again. */
-  onTrouble?: ((trouble: string | undefined) => void) | undefined
+  /** Called with a sentence, and its error, when the server cannot be reached, and with undefined when it can again. */
+  onTrouble?: ((trouble: string | undefined, error?: Refused | Unreachable) => void) | undefined
 }
 
 /**
@@ -171,8 +171,8 @@ async function pollUntilAnswered<Keys>(
   signal: AbortSignal | undefined
 ): Promise<PairingEnd<Keys>> {
   let isTroubled = false
-  const tell = (trouble: string | undefined) => {
-    if (trouble !== undefined || isTroubled) onTrouble?.(trouble)
+  const tell = (trouble: string | undefined, error?: Refused | Unreachable) => {
+    if (trouble !== undefined || isTroubled) onTrouble?.(trouble, error)
     isTroubled = trouble !== undefined
   }
   for (;;) {
@@ -184,7 +184,7 @@ async function pollUntilAnswered<Keys>(
     } catch (error) {
       if (error instanceof Refused && error.status === 410) return { type: 'expired' }
       if (!mayRetry(error)) throw error
-      tell(error.message)
+      tell(error.message, error)
       waitMs = Math.max(waitMs, error.retryAfterMs ?? 0)
     }
     await pause(waitMs, { signal, clock })

@@ -75,8 +75,8 @@ function folder(path: string): HealthFinding {
 function link(home: Home, env: Env): HealthFinding {
   const of = 'link'
   const server = serverOf(home, env)
-  if (server === undefined)
-    return warn(of, 'this computer is not linked to an account', `Run: ${typed('login --server https://home.example')}`)
+  // Which finds the server of this computer, or asks.
+  if (server === undefined) return warn(of, 'this computer is not linked to an account', `Run: ${typed('login')}`)
   try {
     if (home.credentials(server)) return ok(of, `linked to an account on ${server}`)
   } catch (error) {

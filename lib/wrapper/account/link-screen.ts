@@ -37,8 +37,7 @@ export function linkScreen({ server, link, forPhones, happyLink, forHappy, style
     ),
     `  ${link}`,
     '',
-    ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
-    '',
+    ...(happyLink ? [...beside('In the Happy app:', happyLink), ''] : []),
     ...(isHere && !scanned ? notFromPhone(hostname, forPhones, terminal) : codeLines(scanned ?? link, forHappy, terminal)),
     ''
   ].join('\n')
@@ -58,7 +57,7 @@ function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']
   return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
 }
 
-function notFromPhone(hostname: string, forPhones = 'https://home.example', { columns }: LinkScreen['terminal']): string[] {
+function notFromPhone(hostname: string, forPhones = '<address>', { columns }: LinkScreen['terminal']): string[] {
   return [
     foldedIndented(`A phone cannot reach ${hostname}. To link with it, use the address at which the phone opens Afield:`, columns),
     `  ${typed(`login --server ${forPhones}`)}`,

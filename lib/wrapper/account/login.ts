@@ -11,7 +11,7 @@ import { equalBytes } from '../../crypto/bytes.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
 import type { AskerAbout } from '../../protocol/sealed/asker.ts'
-import { type Credentials, chooseServer, type Home, needCredentials, noServerKnown } from '../home/credentials.ts'
+import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
 import { registerMachine } from '../home/machine.ts'
 import { typed } from '../home/own-process.ts'
 import { plain, type Style, styleFor, wrapped } from '../terminal/style.ts'
@@ -74,7 +74,7 @@ async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 
   const example = usual === undefined ? 'such as https://home.example' : `or press Enter for ${usual}, which runs on this computer`
   for (;;) {
     const said = await terminal.ask(`Which server? Type the address at which you open Afield, ${example}\n> `)
-    if (said === undefined) throw noServerKnown(usual)
+    if (said === undefined) throw noServerGiven(usual)
     if (said.trim() === '' && usual !== undefined) return usual
     if (said.trim() === '') continue
     try {
@@ -86,23 +86,22 @@ async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 
   }
 }
 
+function noServerGiven(usual = '<address>'): CannotStart {
+  return new CannotStart(`No server is known yet. Give the address at which you open Afield:\n  ${typed(`login --server ${usual}`)}`)
+}
+
 /** Shows a code and waits until a phone answers it. Throws CannotStart if it does not. */
 async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials> {
   const { home, env, terminal, server } = options
   const style = styleFor(terminal, env)
+  const again = typed(`login --server ${server}${options.forHappy ? ' --happy' : ''}`)
   await cryptoReady()
   const end = await pair(server, style, options)
   switch (end.type) {
     case 'expired':
-      throw new CannotStart(
-        `This code is no longer valid: it was rejected, or nobody answered in time. Get a new one with:\n  ${typed('login')}`,
-        1
-      )
+      throw new CannotStart(`This code is no longer valid: it was rejected, or nobody answered in time. Get a new one with:\n  ${again}`, 1)
     case 'unreadable':
-      throw new CannotStart(
-        `The answer cannot be decrypted: it was meant for another computer. Get a new code with:\n  ${typed('login')}`,
-        1
-      )
+      throw new CannotStart(`The answer cannot be decrypted: it was meant for another computer. Get a new code with:\n  ${again}`, 1)
     case 'paired': {
       const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
       home.saveCredentials(credentials)
@@ -167,17 +166,17 @@ async function ask(
   show: (now: Progress) => void
 ): Promise<Request> {
   const { fetch, signal, heardTrouble, hintOn, answered } = untilHopeless(server, here, home, clock)
-  const onTrouble = (trouble: string | undefined) => {
-    show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
-    if (trouble !== undefined) heardTrouble(trouble)
-  }
-  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble, clock }
-  if (forHappy) return askInFirstWay(asker, show, signal).finally(answered)
   const onWait = (error: Refused | Unreachable) => {
     const trouble = whyUnreachable(error, server)
     show({ type: 'trouble', trouble: [trouble, ...hintOn(error)].join(' ') })
     heardTrouble(trouble)
   }
+  const onTrouble = (_: string | undefined, error?: Refused | Unreachable) => {
+    if (error) onWait(error)
+    else show({ type: 'waiting' })
+  }
+  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble, clock }
+  if (forHappy) return askInFirstWay(asker, show, signal).finally(answered)
   const retrier = createRetrier({ signal, clock, onWait })
   const linking = await retrier.attempt(() => startLinking('terminal', asker))
   answered()
@@ -254,7 +253,7 @@ function noAnswer(trouble: string, other: string | undefined): CannotStart {
 
 function otherAddress(other: string | undefined): string {
   if (other !== undefined) return `A server runs on this computer; to use it:\n  ${typed(`login --server ${other}`)}`
-  return `Use the address at which you open Afield in the browser:\n  ${typed('login --server https://home.example')}`
+  return `Use the address at which you open Afield in the browser:\n  ${typed('login --server <address>')}`
 }
 
 /** A code is useful once the server has the request; if something else answers there, none is shown. */

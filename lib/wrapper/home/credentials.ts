@@ -106,12 +106,9 @@ export function openHome(env: Environment): Home {
  */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
-  if (!given) throw noServerKnown()
+  // Which finds the server of this computer, or asks.
+  if (!given) throw new CannotStart(`No server is known yet. Link this computer to your account with:\n  ${typed('login')}`)
   return serverAddress(given)
-}
-
-export function noServerKnown(server = 'https://home.example'): CannotStart {
-  return new CannotStart(`No server is known yet. Set it once with:\n  ${typed(`login --server ${server}`)}`)
 }
 
 /** The environment for agents: the person's, without Afield's own variables [W6]. */

@@ -12,7 +12,7 @@ t.test('a link is found whatever text or line breaks surround or split it', asyn
   for (const link of [ours, plain, firstKind, happy, account]) {
     const middle = Math.floor(link.length / 2)
     const broken = `${link.slice(0, middle)}\n  ${link.slice(middle)}`
-    const screen = `Link this computer to your account on https://home.example.org\n\n  Open this address:\n  ${broken}\n\n  For the Happy app: afield login --happy\n`
+    const screen = `Link this computer to your account on https://home.example.org\n\n  Open this address:\n  ${broken}\n\n  Or scan this with your phone:\n`
     for (const text of [link, `  ${link}\n`, broken, `\u200B${link}\uFEFF`, screen])
       t.same(findLink(text), { type: 'link', href: link }, text)
   }

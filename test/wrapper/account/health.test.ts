@@ -98,3 +98,12 @@ t.test('folders are allowed and disallowed, and nothing else in the file changes
   writeFileSync(join(home, 'policy.json'), '{ "folders": 7 }')
   t.match(await allow(code), { code: 78, says: /cannot be read/ })
 })
+
+t.test('a computer that is not linked is told the command that finds its server, with no address of someone else', async t => {
+  const home = openHome({ AFIELD_HOME: join(t.testdir(), 'home') })
+  const found = await examineComputer({ home, env: { PATH: '/nowhere' }, fetch, now: Date.now })
+  t.match(
+    found.find(({ of }) => of === 'link'),
+    { state: 'warn', advice: /^Run: .* login$/ }
+  )
+})

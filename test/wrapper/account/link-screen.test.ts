@@ -16,7 +16,7 @@ t.test('an address that no phone can reach is shown without a code, and with wha
     const screen = screenOf(server)
     t.notOk(hasCode(screen), server)
     t.match(screen, /in a browser on this computer/)
-    t.match(screen, /A phone cannot reach .+ login --server https:\/\/home\.example/s)
+    t.match(screen, /A phone cannot reach .+ login --server <address>\n/s)
   }
   const link = 'http://127.0.0.1:3005/terminal/connect#v2=A'
   const known = { server: 'http://127.0.0.1:3005', link, forPhones: 'https://mine.example', forHappy: false, style }
@@ -32,7 +32,12 @@ t.test('on a narrow terminal sentences wrap between words, and text to copy is o
       .filter(line => line.length > 40 && !/^ {2}(http|node build\.mjs start login)/.test(line))
     t.strictSame(wide, [])
   }
-  t.match(screenOf('http://127.0.0.1:3005', { columns: 40 }), /For the Happy app:\n {2}node build\.mjs start login --happy\n/)
+  t.match(screenOf('http://192.168.1.5:3005', { columns: 40, forHappy: true }), /In the Happy app:\n {2}happy:\/\/terminal\S+\n/)
+})
+
+t.test('who does not use Happy sees nothing of it', t => {
+  for (const server of ['http://127.0.0.1:3005', 'https://home.example']) t.notMatch(screenOf(server), /Happy/i)
+  t.end()
 })
 
 t.test('a code never exceeds the screen, including the line below it', async t => {
