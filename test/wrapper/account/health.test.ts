@@ -48,6 +48,29 @@ t.test('a computer lists its problems, in lines with what to do', async t => {
   t.notMatch(doctor.output, /data directory/, 'no server is kept here')
 })
 
+t.test('every right of others to the wrapper folder counts, of the group and of all', async t => {
+  const own = t.testdir({ home: { 'credentials.json': '{}' } })
+  const home = join(own, 'home')
+  const stateAt = async (mode: number) => {
+    chmodSync(join(home, 'credentials.json'), mode)
+    const found = await examineComputer({ home: openHome({ AFIELD_HOME: home }), env: { PATH: '/nowhere' }, fetch, now: Date.now })
+    return found.find(({ of }) => of === 'wrapper folder')?.state
+  }
+  chmodSync(home, 0o700)
+  t.equal(await stateAt(0o600), 'ok')
+  for (const bit of [0o040, 0o020, 0o010, 0o004, 0o002, 0o001]) t.equal(await stateAt(0o600 | bit), 'fail', bit.toString(8))
+})
+
+t.test('the allowed folder that is gone is the one to remove', async t => {
+  const own = t.testdir({ home: {}, first: {} })
+  const [home, first, gone] = [join(own, 'home'), join(own, 'first'), join(own, 'gone')]
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [first, gone] }))
+  const found = await examineComputer({ home: openHome({ AFIELD_HOME: home }), env: { PATH: '/nowhere' }, fetch, now: Date.now })
+  const finding = found.find(({ of }) => of === 'allowed folders')
+  t.match(finding, { state: 'warn', says: `${gone} does not exist` })
+  t.ok(finding?.advice?.endsWith(`allow --remove ${gone}`), finding?.advice)
+})
+
 t.test('a server that is not Afield does not count as healthy', async t => {
   const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('It works!'))
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
