@@ -186,6 +186,7 @@ agent({ name: 'odd' })
   }))
   .onRequest(methods.agent.session.new, () => {
     if (process.argv.includes('--sign-in-first')) throw RequestError.authRequired()
+    if (process.argv.includes('--hangs')) return new Promise(() => console.error('hanging'))
     return { sessionId: 'odd', models, configOptions: options('auto') }
   })
   .onRequest(methods.agent.session.load, async ({ client, params }) => {
@@ -208,6 +209,7 @@ agent({ name: 'odd' })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
     if (params.configId === 'fast' && params.type === 'boolean') isFast = params.value
     if (params.configId === 'tone') tone = params.value
+    if (process.argv.includes('--says-little')) return {}
     if (['fast', 'tone'].includes(params.configId)) return { configOptions: options('default') }
     if (params.configId === 'mode') return { configOptions: options(params.value) }
     effort = params.value
@@ -252,7 +254,7 @@ agent({ name: 'odd' })
         status: 'pending',
         rawInput: { pattern: 'x' }
       })
-      await say(client, { sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed', rawOutput: '3 hits' })
+      await say(client, { sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed', rawInput: ['x'], rawOutput: '3 hits' })
       await say(client, chunk('three'))
       return { stopReason: 'end_turn' }
     }

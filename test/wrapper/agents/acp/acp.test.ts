@@ -65,6 +65,8 @@ t.test('chunks without a message id form blocks; unknown ones are skipped; a tex
     return event.type === 'step-ended' ? `${event.step.name} ${JSON.stringify(event.step.content)}` : []
   })
   t.strictSame(told, ['thinks well', 'says one two', 'Grep [{"type":"text","text":"3 hits"}]', 'says three'])
+  const inputs = talk.heard.flatMap(event => (event.type === 'step-ended' ? [event.step.input] : []))
+  t.strictSame(inputs, [{ pattern: 'x' }], 'input that is a list has no names, and is left out')
 })
 
 t.test("errors are reported in the agent's words", async t => {
@@ -148,6 +150,12 @@ t.test('all other options are listed and can be chosen; those of an unknown kind
     { current: 'true' },
     { current: 'warm' }
   ])
+})
+
+t.test('a setting is told also when the agent answers without its options', async t => {
+  const { agent, talk } = await odd(t, ['--settings', '--says-little'])
+  t.equal(await agent.setSetting?.('tone', 'warm'), true)
+  t.match((await talk.until('settings', ({ settings }) => settings[1]?.current === 'warm')).settings, [{ current: 'false' }, {}])
 })
 
 t.test('a form with fields of every kind is asked as questions, and answered with their types', async t => {
@@ -301,6 +309,13 @@ t.test('an agent that dies ends its turn and its events, with the cause and its 
   const error = await talk.end.catch((error: unknown) => error)
   t.ok(error instanceof AgentDied)
   t.match(error, { how: 'exit code 3', lastLines: /asked the agent to die/ })
+})
+
+t.test('a start that hangs ends when it is cancelled', async t => {
+  const cancelled = new AbortController()
+  const starting = odd(t, ['--hangs'], { signal: cancelled.signal })
+  cancelled.abort(new Error('nobody waits for it'))
+  await t.rejects(starting, CannotStart)
 })
 
 t.test('a failed start of an agent is one sentence', async t => {
