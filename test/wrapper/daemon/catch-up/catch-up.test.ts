@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { openCatchUp } from '../../../../lib/wrapper/daemon/catch-up/catch-up.ts'
 import { endIdle } from '../../../../lib/wrapper/daemon/catch-up/idle-end.ts'
+import { openHome } from '../../../../lib/wrapper/home/credentials.ts'
 import { listSessions } from '../../../../lib/wrapper/home/session-folder.ts'
 import { startServer } from '../../../kit/server.ts'
 import { daemonOf } from '../../kit/daemon.ts'
@@ -62,6 +64,45 @@ t.test('a session whose agent is missing tells the person who wrote to it', asyn
   const told = () => session.events().flatMap(event => (event.t === 'service' ? event.text : []))
   await session.until(() => told().length > 0)
   t.match(told(), [/^Afield could not resume this session: The command gone was not found\.[\s\S]*Send another message to retry\./])
+})
+
+t.test('a look that fails is told and followed by the next, and damaged notes count as none [W8]', async t => {
+  const { server, session, wrapper, home: path } = await demo(t)
+  await wrapper.says(/live/)
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  mkdirSync(join(path, 'daemon'), { mode: 0o700 })
+  writeFileSync(join(path, 'daemon', 'wakes.json'), '{ "half of', { mode: 0o600 })
+  const home = openHome({ AFIELD_HOME: path })
+  const credentials = home.credentials(server.url)
+  if (!credentials) throw new Error('The computer is linked.')
+
+  const told = Promise.withResolvers<string>()
+  const resumed = Promise.withResolvers<string>()
+  const stopped = new AbortController()
+  let failures = 0
+  const catchUp = openCatchUp({
+    home,
+    credentials,
+    token: credentials.token,
+    fetch: async (url, init) => {
+      if (failures > 0 || !String(url).includes(`${session.id}/messages`)) return fetch(url, init)
+      failures += 1
+      return new Response('{"error":"not now"}', { status: 400, headers: { 'content-type': 'application/json' } })
+    },
+    resumer: { resume: async id => resumed.resolve(id) },
+    signal: stopped.signal,
+    tell: line => line.startsWith('catch-up: ') && told.resolve(line)
+  })
+  t.teardown(() => {
+    stopped.abort()
+    return catchUp.close()
+  })
+  await session.say('one that cannot be read yet')
+  t.match(await told.promise, /^catch-up: .+/)
+  await session.say('another')
+  t.equal(await resumed.promise, session.id)
+  t.equal(failures, 1)
 })
 
 t.test('an idle session started from a phone ends by itself if its owner wants that, and a message resumes it [W8]', async t => {
