@@ -11,7 +11,7 @@ const looks = [
 ] as const
 
 t.test('axe finds nothing serious on any screen in any of its states [app-design §12]', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const paths = await storyPaths(browser, origin)

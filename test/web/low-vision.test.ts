@@ -6,7 +6,7 @@ import { lookForLost } from './kit/look-for-lost.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
 import { serveStories } from './stories/serve.ts'
 
-const { origin, close } = await serveStories(t.testdir())
+const { origin, close } = await serveStories()
 t.teardown(close)
 const browser = await openChromium(t)
 const large = await openChromium(t, { fontSize: 32 })

@@ -30,7 +30,7 @@ const sizes: Readonly<Record<string, BrowserContextOptions>> = {
 const tall = /=(steps|markdown|notifications|notifications-missing|ntfy)$/
 
 mkdirSync(values.out, { recursive: true })
-const { origin, close } = await serveStories(join(root, 'build/stories'))
+const { origin, close } = await serveStories()
 const browser = await launchChromium()
 const drawn: string[] = []
 let problems = 0

@@ -8,7 +8,7 @@ import { serveStories } from './stories/serve.ts'
 const sizes = { 'a phone': [390, 844], 'a tablet': [1280, 800] } as const
 
 t.test('every press target is at least 44 px in each direction [app-design §12]', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const paths = await storyPaths(browser, origin)

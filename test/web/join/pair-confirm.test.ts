@@ -6,7 +6,7 @@ import { serveStories } from '../stories/serve.ts'
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } }
 
 t.test('the rights of a linked computer are not covered by the button that links it', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   for (const [where, viewport] of Object.entries(sizes)) {
@@ -22,7 +22,7 @@ t.test('the rights of a linked computer are not covered by the button that links
 })
 
 t.test('on a phone, the code field and the button to link are on the screen with everything they decide on', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: sizes.phone })
   for (const story of ['pair-machine', 'pair-root', 'pair-loopback', 'pair-device', 'pair-no-code']) {

@@ -4,7 +4,7 @@ import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
 t.test('where a code is scanned, the command that shows one can be copied', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

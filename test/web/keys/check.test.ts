@@ -4,7 +4,7 @@ import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
 t.test('the instructions to check a key by its file do not claim that there is one', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } })

@@ -4,7 +4,7 @@ import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
 t.test('the first run counts the steps that this device shows: the lock only if there is one, the check of the key never', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage()
   const open = (story: string) => openStory(page, origin, `/?app=${story}`, 'light')

@@ -4,7 +4,7 @@ import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
 t.test('the steps of an update name the command, the restart and what keeps the old version, and restart from there', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage()
   await openStory(page, origin, '/?app=machine-update', 'light')

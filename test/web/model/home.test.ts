@@ -4,7 +4,7 @@ import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
 
 t.test('Home shows risky requests, open questions, progress and changes [app-design §7.1]', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
@@ -23,7 +23,7 @@ t.test('Home shows risky requests, open questions, progress and changes [app-des
 })
 
 t.test('a session with a live agent looks different from one that ended, and says so', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } })

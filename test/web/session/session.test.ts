@@ -7,7 +7,7 @@ import { serveStories } from '../stories/serve.ts'
 const phone = { viewport: { width: 390, height: 844 } }
 
 t.test('the session screen in a real browser', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const open = async (

@@ -4,7 +4,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('clipboard contents can be pasted from the menu, without a keyboard', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const open = async (permissions: string[]) => {

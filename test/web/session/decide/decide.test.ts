@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { openChromium } from '../../../kit/chromium.ts'
 import { serveStories } from '../../stories/serve.ts'
 
-const { origin, close } = await serveStories(t.testdir())
+const { origin, close } = await serveStories()
 t.teardown(close)
 const browser = await openChromium(t)
 

@@ -5,7 +5,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('in a real browser', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const open = async (t: Test, at: string, { isHeld = false } = {}): Promise<Page> => {

@@ -4,7 +4,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('a new session offers the models that its agent reported, and accepts any other by name', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
   page.setDefaultTimeout(10_000)

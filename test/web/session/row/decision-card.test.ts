@@ -4,7 +4,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('a card whose neighbour was just decided ignores a tap meant for that one [acceptance 1]', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 1400 } })
@@ -26,7 +26,7 @@ t.test('a card whose neighbour was just decided ignores a tap meant for that one
 })
 
 t.test('without a confirmed link, or next to a main pane, a card only opens the decision', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
@@ -41,7 +41,7 @@ t.test('without a confirmed link, or next to a main pane, a card only opens the 
 })
 
 t.test('without a link, a waiting session is not called quiet', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
   page.setDefaultTimeout(10_000)

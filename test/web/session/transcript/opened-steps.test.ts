@@ -7,7 +7,7 @@ import { openChromium } from '../../../kit/chromium.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test("the details of a session's steps, in a real browser", async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const page: Page = await browser.newPage({ viewport: { width: 390, height: 844 } })

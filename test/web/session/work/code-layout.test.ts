@@ -4,7 +4,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('the diff layout can be chosen next to changes and in the settings, and wrapping them wraps no code in a conversation', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const page = await (await openChromium(t)).newPage({ viewport: { width: 1280, height: 800 } })
   page.setDefaultTimeout(10_000)

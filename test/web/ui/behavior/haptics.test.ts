@@ -4,7 +4,7 @@ import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
 
 t.test('a sent message vibrates, a failed one vibrates differently, and nothing vibrates with reduced motion', async t => {
-  const { origin, close } = await serveStories(t.testdir())
+  const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const feltAfterSending = async (reducedMotion: 'reduce' | 'no-preference', isKept: boolean) => {
