@@ -6,7 +6,7 @@
 //   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
 //   build               the library in dist/ and the single-file program build/afield
 //   release [--sign-key release.key] [--previous latest.json] [--darwin folder]  everything that is published, in release/; see docs/releasing.md
-//   bench [name]        compares Afield with a bare baseline; one file per benchmark in bench/
+//   bench [name …]      compares Afield with a bare baseline; one file per benchmark in bench/, which may have options of its own
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server random and malformed input, far longer than the tests do; see test/fuzz/run.ts
 //   cuts [--seconds 15,30,60]  cuts the connection of a working agent, far longer than the tests do; see test/link-down/run.ts
@@ -109,11 +109,11 @@ async function release(...args) {
   }
 }
 
-async function bench(name) {
+async function bench(name, ...args) {
   const files = readdirSync(at('bench')).filter(file => (name ? file === `${name}.ts` : file.endsWith('.ts')))
   if (files.length === 0) fail(`There is no bench/${name}.ts.`)
   if (isAppStale()) await bundleApp()
-  for (const file of files) await run(at('bench', file))
+  for (const file of files) await run(at('bench', file), ...args)
 }
 
 async function crash(...args) {

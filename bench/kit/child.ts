@@ -27,10 +27,10 @@ type Question = 'cpu' | 'memory'
 
 export const isChild = process.send !== undefined
 
-/** Runs a bench file again as the server under test, on its own data directory. */
-export async function startChild(file: string, kind: string, accounts = 1): Promise<Child> {
+/** Runs a bench file again as the server under test, on its own data directory. `more` are arguments for `furtherArguments`. */
+export async function startChild(file: string, kind: string, accounts = 1, more: readonly string[] = []): Promise<Child> {
   const data = mkdtempSync(join(tmpdir(), 'afield-bench-'))
-  const child = fork(file, [kind, data, String(accounts)], { execArgv: [] })
+  const child = fork(file, [kind, data, String(accounts), ...more], { execArgv: [] })
   const target = await answerOf<Target>(child)
   const ask = (question: Question) => {
     child.send(question)
@@ -73,4 +73,8 @@ export function dataDirectory(): string {
 
 export function accountsAsked(): number {
   return Number(process.argv[4] ?? 1)
+}
+
+export function furtherArguments(): string[] {
+  return process.argv.slice(5)
 }

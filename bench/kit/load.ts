@@ -9,6 +9,8 @@ interface Load {
 }
 
 interface LoadShape {
+  /** The port for the listeners, if they are not to connect where messages are posted. */
+  listenPort?: number | undefined
   posters: number
   listeners: number
   batch: number
@@ -19,7 +21,9 @@ interface LoadShape {
 
 export async function openLoad(target: Target, shape: LoadShape): Promise<Load> {
   const posters = await Promise.all(Array.from({ length: shape.posters }, () => openPoster(target.port)))
-  const listeners = await Promise.all(Array.from({ length: shape.listeners }, () => openListener(target)))
+  const listeners = await Promise.all(
+    Array.from({ length: shape.listeners }, () => openListener({ ...target, port: shape.listenPort ?? target.port }))
+  )
   let posted = 0
 
   return {

@@ -28,11 +28,15 @@ export interface Postgres {
   urlOf(database: string): string
 }
 
-/** A server of its own, with all defaults, in a temporary folder; removed after the test. */
-export async function startPostgres(t: Pick<Test, 'teardown'>, settings: Record<string, string> = {}): Promise<Postgres> {
+/** A server of its own, with all defaults, in a temporary folder; removed after the test. In memory, unless it must be on a disk. */
+export async function startPostgres(
+  t: Pick<Test, 'teardown'>,
+  settings: Record<string, string> = {},
+  where: 'memory' | 'disk' = 'memory'
+): Promise<Postgres> {
   const initdb = pathOf('initdb')
   if (initdb === undefined) throw new Error('initdb is missing: apt-get install postgresql')
-  const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'afield-postgres-'))
+  const folder = mkdtempSync(join(where === 'memory' && existsSync(inMemory) ? inMemory : tmpdir(), 'afield-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
   // PostgreSQL refuses to run as root.
