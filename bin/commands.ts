@@ -52,6 +52,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
     about: 'Show where notifications go, test them, add ntfy or a webhook',
     load: () => import('./commands/push.ts')
   },
+  { usage: 'help [topic]', about: 'Show the options of a command, or a page of the manual', load: loadHelp },
   { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: loadCompletion },
   { usage: 'complete', about: false, load: loadComplete },
   { usage: 'make-certificate', about: false, load: () => import('./commands/internal/make-certificate.ts') },
@@ -60,7 +61,12 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/internal/demo-agent.ts') }
 ]
 
-// These two need the list of the others.
+// These need the list of the others.
+async function loadHelp(): Promise<Command> {
+  const { builder, handlerFor } = await import('./commands/help.ts')
+  return { builder, handler: handlerFor(commands) }
+}
+
 async function loadComplete(): Promise<Command> {
   const { builder, handlerFor } = await import('./commands/internal/complete.ts')
   return { builder, handler: handlerFor(commands) }

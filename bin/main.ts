@@ -41,12 +41,18 @@ function nameProcess(): void {
 
 /** `help` and `version` work as words and as options: programs differ in which they use. */
 function asOptions(typed: string[]): string[] {
-  if (typed[0] === 'help') return [...typed.slice(1), '--help']
+  const [word, topic] = typed
+  const isAboutCommand = topic === undefined || topic.startsWith('-') || commands.some(({ usage }) => usage.split(' ')[0] === topic)
+  if (word === 'help' && isAboutCommand) return [...typed.slice(1), '--help']
   return typed[0] === 'version' && typed.length === 1 ? ['--version'] : typed
 }
 
 async function commandLine(argv: string[]): Promise<Argv> {
-  const [{ default: yargs }, { version }] = await Promise.all([import('yargs'), import('../lib/assets.ts')])
+  const [{ default: yargs }, { programNameAt, version }, { helpPages }] = await Promise.all([
+    import('yargs'),
+    import('../lib/assets.ts'),
+    import('../lib/help-pages.ts')
+  ])
   const line: Argv = yargs(argv)
     .scriptName('afield')
     .parserConfiguration({ 'populate--': true })
@@ -61,7 +67,7 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .example('$0 serve', 'the server, on http://127.0.0.1:3005')
     .example('$0 login', 'link this computer to the server at --server')
     .example('$0 claude', 'Claude Code here and on your phone')
-    .epilogue('afield <command> --help shows the options of a command.')
+    .epilogue(epilogue(programNameAt(), helpPages))
     .middleware(keepLast, true)
     .fail(refuseFor(argv, () => optionsOf(reached)))
   // The usage line of the given command.
@@ -78,6 +84,14 @@ async function commandLine(argv: string[]): Promise<Argv> {
     })
   }
   return line
+}
+
+/** `program`: what a person types here for `afield`. */
+function epilogue(program: string, pages: readonly string[]): string {
+  return [
+    `${program} <command> --help shows the options of a command.`,
+    `${program} help <page> shows a page of the manual: ${pages.join(', ')}.`
+  ].join('\n')
 }
 
 const lists = new Set(['_', '--', ...commands.flatMap(({ usage }) => /(\w+)\.\./.exec(usage)?.[1] ?? [])])

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { helpCommand } from '../lib/help-pages.ts'
 import { findProgram } from '../lib/program-in-path.ts'
 import { networkAddresses } from '../lib/server/edge/listen/reachable-urls.ts'
 import { CertificateFile } from '../lib/server/https/certificate-file.ts'
@@ -119,8 +120,8 @@ export function reachAdvice(
     { text: `- Tailscale, for an address that stays: ${nextWithTailscale(tailscale)}.`, lines: [] },
     { text: '- cloudflared, for a try: install it on this computer (package cloudflared of Cloudflare).', lines: [] },
     {
-      text: 'Then start the server again: it shows the next step. Other ways, such as a domain or certificate of your own: docs/https.md.',
-      lines: []
+      text: 'Then start the server again: it shows the next step. Other ways, such as a domain or certificate of your own, are explained by:',
+      lines: [helpCommand('https')]
     }
   ]
 }

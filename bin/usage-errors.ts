@@ -3,7 +3,7 @@ import { typed } from '../lib/wrapper/home/own-process.ts'
 import { commands } from './commands.ts'
 import { nearest } from './nearest.ts'
 
-const names = [...commands.filter(({ about }) => about !== false).map(({ usage }) => nameIn(usage)), 'help', 'version']
+const names = [...commands.filter(({ about }) => about !== false).map(({ usage }) => nameIn(usage)), 'version']
 
 /** Rejects a first word that is not a command. */
 export function refuseUnknownCommand([word]: readonly string[]): void {

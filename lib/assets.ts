@@ -31,7 +31,7 @@ export function isSingleFile(): boolean {
 }
 
 /**
- * The content of a bundled file: `sqlite/0001_start.sql`, `web/index.html` (the built app), `package.json`.
+ * The content of a bundled file: `sqlite/0001_start.sql`, `web/index.html` (the built app), `docs/https.md`, `package.json`.
  * Undefined if there is no such file.
  */
 export function readAsset(name: string): Buffer | undefined {
@@ -64,13 +64,22 @@ export function programName(): 'afield' | 'node build.mjs start' {
  * The same for the person's current directory: a program run from its sources is found from any other
  * directory by its full path, and a single file outside PATH as it was started.
  */
-export function programNameAt(directory: string): string {
+export function programNameAt(directory = here()): string {
   if (isSingleFile()) return nameAsStarted(process.argv0, process.execPath, process.env['PATH'])
   const name = programName()
   const sources = onDisk('.')
   if (name === 'afield' || relative(sources, directory) === '') return name
   const file = join(sources, 'build.mjs')
   return `node ${/^[\w./:\\@+-]+$/.test(file) ? file : `"${file}"`} start`
+}
+
+/** A deleted directory contains no sources. */
+function here(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
 }
 
 /** Exported for its test. A name without a directory was found in PATH. */

@@ -80,7 +80,7 @@ t.test('the program needs nothing but its one file', { timeout: 240_000 }, async
     }
   )
 
-  for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help']]) {
+  for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help'], ['help', 'https']]) {
     await t.test(`it answers ${command.join(' ')}`, async t => {
       const { status, stdout } = spawnSync(program, command, { cwd: directory, env: alone, encoding: 'utf8' })
       t.equal(status, 0)

@@ -36,7 +36,9 @@ export async function library() {
     for (const name of readdirSync(at(driver))) if (name.endsWith('.sql')) cpSync(at(driver, name), at('dist', driver, name))
   cpSync(at('build/web'), at('dist/web'), { recursive: true })
   for (const file of ['LICENSE', 'CHANGELOG.md']) cpSync(at(file), at('dist', file))
-  for (const part of ['examples', ...pages.map(page => `docs/${page}`)]) cpSync(at(part), at('dist', part), { recursive: true })
+  const { helpPages } = await import('../../lib/help-pages.ts')
+  const wanted = new Set([...pages, ...helpPages.map(page => `${page}.md`)])
+  for (const part of ['examples', ...[...wanted].map(page => `docs/${page}`)]) cpSync(at(part), at('dist', part), { recursive: true })
   writeFileSync(at('dist/README.md'), fromAbove(readFileSync(at('docs/package.md'), 'utf8')))
   writeFileSync(at('dist/licences.txt'), licencesOf(metafile))
   writeFileSync(at('dist/package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -46,27 +48,8 @@ export async function library() {
 /** What can be imported from the package besides the server. */
 const doors = { client: 'lib/client/index.ts', protocol: 'lib/protocol/index.ts', contracts: 'test/contracts/index.ts' }
 
-/** The pages that concern who uses the package. */
-const pages = [
-  'embedding.md',
-  'options.md',
-  'api.md',
-  'protocol.md',
-  'behaviour.md',
-  'operations.md',
-  'limits.md',
-  'https.md',
-  'proxies.md',
-  'several-instances.md',
-  'notifications.md',
-  'threats.md',
-  'quick-start.md',
-  'troubleshooting.md',
-  'faq.md',
-  'wrapper.md',
-  'releasing.md',
-  'decisions'
-]
+/** The pages that concern who uses the package, besides those that the program itself shows. */
+const pages = ['embedding.md', 'api.md', 'protocol.md', 'releasing.md', 'decisions']
 
 /** A page of `docs/` whose links hold one folder higher. */
 function fromAbove(page) {
@@ -132,7 +115,8 @@ export async function binary(
   const start = await bundleProgram(pieces)
   await writeUws(work, target)
   const rare = await compilePieces(pieces, target)
-  const assets = assetsOfProgram(pieces, target)
+  const { helpPages } = await import('../../lib/help-pages.ts')
+  const assets = assetsOfProgram(pieces, target, helpPages)
   if (releaseKey) {
     writeFileSync(join(work, 'release-key.pub'), releaseKey)
     assets['release-key.pub'] = join(work, 'release-key.pub')
@@ -142,7 +126,7 @@ export async function binary(
     writeFileSync(join(work, 'package.json'), JSON.stringify({ ...manifest, version }))
     assets['package.json'] = join(work, 'package.json')
   }
-  const isRare = name => name.startsWith('web/') || rare.has(name.replace(/^program\//, '').replace(/\.compiled$/, ''))
+  const isRare = name => /^(web|docs)\//.test(name) || rare.has(name.replace(/^program\//, '').replace(/\.compiled$/, ''))
   await pack(work, { start, assets: await compressed(work, assets, isRare), target, executable })
   console.log(`${relative(root, executable)} ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
@@ -203,8 +187,9 @@ async function writeUws(work, target) {
   writeFileSync(join(work, 'uws.node'), lowerGlibcVersion(uws) ?? uws)
 }
 
-function assetsOfProgram(pieces, target) {
+function assetsOfProgram(pieces, target, pages) {
   const assets = { 'package.json': at('package.json') }
+  for (const page of pages) assets[`docs/${page}.md`] = at('docs', `${page}.md`)
   for (const { name, file } of addonsOf(target)) assets[`native/${name}`] = file
   for (const name of readdirSync(pieces).toSorted()) assets[`program/${name}`] = join(pieces, name)
   for (const driver of drivers)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls'
+import { helpCommand } from '../help-pages.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -73,7 +74,7 @@ async function certificateAt(host: string, port: number): Promise<PeerCertificat
 }
 
 function wayToCover(host: string): string {
-  return `Use one with ${isIP(host) ? 'IP' : 'DNS'}:${host} in its subjectAltName (docs/https.md), or correct --public-url`
+  return `Use one with ${isIP(host) ? 'IP' : 'DNS'}:${host} in its subjectAltName (${helpCommand('https')}), or correct --public-url`
 }
 
 function namesIn({ CN, subjectaltname }: { CN: string | string[] | undefined; subjectaltname: string | undefined }): string {
@@ -98,10 +99,10 @@ function adviceOn(code: string): string {
   switch (code) {
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
-      return 'Install it on every phone, and set NODE_EXTRA_CA_CERTS to it on computers; or let --https auto get another one (docs/https.md)'
+      return `Install it on every phone, and set NODE_EXTRA_CA_CERTS to it on computers; or let --https auto get another one (${helpCommand('https')})`
     case 'CERT_HAS_EXPIRED':
       return 'Renew it; the server reloads it without a restart'
     default:
-      return 'Serve the complete chain, such as fullchain.pem; or install the root on every phone (docs/https.md)'
+      return `Serve the complete chain, such as fullchain.pem; or install the root on every phone (${helpCommand('https')})`
   }
 }

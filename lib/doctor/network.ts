@@ -6,7 +6,7 @@ import type { ServerOptions } from '../options.ts'
 import { certificate, examineRejected, isAboutCertificate } from './certificate.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
-import { examineProxy } from './proxy.ts'
+import { examineProxy, recipes } from './proxy.ts'
 import type { Serving } from './store.ts'
 
 const waitMs = 8_000
@@ -69,7 +69,7 @@ function adviceOnStatus(status: number | undefined): string {
     case 503:
       return 'See the server’s log; if it is not running, a proxy answers for it'
     case 505:
-      return 'The proxy speaks HTTP/1.0 to the server (nginx: add proxy_http_version 1.1;); docs/proxies.md has complete recipes'
+      return `The proxy speaks HTTP/1.0 to the server (nginx: add proxy_http_version 1.1;); ${recipes()}`
     default:
       return 'Another program may be answering there; check the reverse proxy'
   }
@@ -95,7 +95,7 @@ async function sockets(url: string): Promise<Finding> {
   return fail(
     of,
     'blocked: the app and the wrapper need it',
-    'Let the proxy forward it (nginx: proxy_set_header Upgrade $http_upgrade; and Connection); docs/proxies.md has complete recipes'
+    `Let the proxy forward it (nginx: proxy_set_header Upgrade $http_upgrade; and Connection); ${recipes()}`
   )
 }
 

@@ -1,10 +1,12 @@
+import { helpCommand } from '../help-pages.ts'
 import { mostAttachmentBytes } from '../protocol/wire/routes/attachments.ts'
 import * as v from '../schema.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const waitMs = 8_000
-const page = 'docs/proxies.md has complete recipes'
+/** Where a person finds what to write for their proxy. */
+export const recipes = () => `complete recipes: ${helpCommand('proxies')}`
 
 /** For documentation only: no client has it. */
 const nobody = '192.0.2.1'
@@ -44,7 +46,7 @@ function hostName(seen: string, url: string): Finding {
   return fail(
     of,
     `the server is asked for ${seen}, not for ${url}: files cannot be uploaded from all apps`,
-    `Let the proxy pass the host name (nginx: proxy_set_header Host $http_host;); ${page}`
+    `Let the proxy pass the host name (nginx: proxy_set_header Host $http_host;); ${recipes()}`
   )
 }
 
@@ -67,11 +69,11 @@ function addresses({ forwarded, isClaimBelieved }: v.InferOutput<typeof health>[
   const line = 'nginx: proxy_set_header X-Forwarded-For $remote_addr;'
   if (forwarded === 'no') {
     const says = 'the proxy does not report them, so all clients share the limits of one address'
-    return warn(of, says, `Let it set the header X-Forwarded-For (${line}); ${page}`)
+    return warn(of, says, `Let it set the header X-Forwarded-For (${line}); ${recipes()}`)
   }
   if (!isClaimBelieved) return ok(of, 'are reported by the proxy')
   const says = 'clients can choose theirs: the proxy passes on what they write in X-Forwarded-For'
-  return fail(of, says, `Let it replace that header (${line}); ${page}`)
+  return fail(of, says, `Let it replace that header (${line}); ${recipes()}`)
 }
 
 /** The server itself rejects this one, because it carries no token. */
@@ -91,9 +93,13 @@ async function examineBodies(url: string): Promise<Finding> {
     return fail(
       of,
       `the proxy rejects files of ${size} (${answer.status})`,
-      `Allow larger bodies (nginx: client_max_body_size 100m;); ${page}`
+      `Allow larger bodies (nginx: client_max_body_size 100m;); ${recipes()}`
     )
   } catch (error) {
-    return warn(of, `files of ${size} do not pass (${codeOf(error)})`, `Check the limits and timeouts of the proxy for bodies; ${page}`)
+    return warn(
+      of,
+      `files of ${size} do not pass (${codeOf(error)})`,
+      `Check the limits and timeouts of the proxy for bodies; ${recipes()}`
+    )
   }
 }

@@ -26,7 +26,7 @@ export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Prom
 
 /** How a person starts the server: a package of the system has a unit, with its own user and options. */
 export function startCommand(packaged: string | undefined): string {
-  return packaged === undefined ? `${programNameAt(process.cwd())} serve` : 'systemctl start afield'
+  return packaged === undefined ? `${programNameAt()} serve` : 'systemctl start afield'
 }
 
 /** Whether a server runs on a directory, and where: it may have been started with other options. */

@@ -31,7 +31,7 @@ t.test('a failed start prints its reason in one sentence and exits with code 78'
     ['an unknown option of one letter', ['sessions', '-x'], /^There is no option -x\. See/],
     ['an unknown option without a command', ['--bogus'], /^There is no option --bogus\. See node build\.mjs start --help\.$/m],
     ['a word too many', ['login', 'here'], /^Unexpected argument here\. See/],
-    ['help with an unknown command', ['help', 'bogus'], /^There is no command bogus\./],
+    ['help with an unknown command', ['help', 'bogus'], /^There is no command and no page bogus\./],
     ['an option without its value', ['serve', '--port'], /^--port needs a value\./],
     ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup must be one of owner, .*, closed, not all\. See/],
     ['an argument that takes other words', ['daemon', 'bogus'], /^action must be one of start, .*, not bogus\. See/],

@@ -26,7 +26,7 @@ t.test('a certificate that ends soon, has ended, or is for another name is named
   t.same(of('https://localhost:3005', now - 30 * day), [])
   t.match(of('https://localhost:3005', now + 3 * day), [/ expired on [\d-]+: renew it; /])
   t.same(of('https://afield.example.net', now - 30 * day), [
-    `${file} is not for afield.example.net, but for localhost, 127.0.0.1: use one with DNS:afield.example.net in its subjectAltName (docs/https.md), or correct --public-url.`
+    `${file} is not for afield.example.net, but for localhost, 127.0.0.1: use one with DNS:afield.example.net in its subjectAltName (node build.mjs start help https), or correct --public-url.`
   ])
   t.match(of('https://192.168.1.10:3005', now - 30 * day), [/ is not for 192\.168\.1\.10, .+ with IP:192\.168\.1\.10 in its /])
   t.end()

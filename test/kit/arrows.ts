@@ -37,7 +37,7 @@ const drawing = ['preact', '@preact/signals']
 
 const inSession = ['web/session/composer', 'web/session/decide', 'web/session/work']
 
-const common = ['schema', 'exit', 'options', 'assets', 'program-in-path', 'node-version', 'async', 'local-socket']
+const common = ['schema', 'exit', 'options', 'assets', 'program-in-path', 'help-pages', 'node-version', 'async', 'local-socket']
 
 // A part may import everything its parts may import: the arrows are transitive.
 export const rooms: Record<string, Room> = {
@@ -175,6 +175,7 @@ export const rooms: Record<string, Room> = {
   schema: { files: ['lib/schema.ts'], rooms: [], packages: ['valibot'] },
   exit: { files: ['lib/exit.ts'], rooms: [], packages: [] },
   'local-socket': { files: ['lib/local-socket/'], rooms: ['schema', 'exit'], packages: ['node:'] },
+  'help-pages': { files: ['lib/help-pages.ts'], rooms: ['assets'], packages: [] },
   'program-in-path': { files: ['lib/program-in-path.ts'], rooms: [], packages: ['node:'] },
   options: { files: ['lib/options.ts', 'lib/option-refusal.ts'], rooms: ['schema', 'exit'], packages: ['node:'] },
   assets: { files: ['lib/assets.ts'], rooms: [], packages: ['node:'] },

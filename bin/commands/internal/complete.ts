@@ -1,4 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { helpPages } from '../../../lib/help-pages.ts'
 import { plainLine } from '../../../lib/protocol/sealed/plain-line.ts'
 import { homePath } from '../../../lib/wrapper/home/own-process.ts'
 import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
@@ -7,6 +8,7 @@ import { describeSessions, numbered } from '../../../lib/wrapper/terminal/sessio
 /** As in the list of commands. */
 interface Listed {
   usage: string
+  about: string | false
   load(): Promise<{ builder(line: Argv): Argv }>
 }
 
@@ -27,13 +29,18 @@ export function handlerFor(commands: readonly Listed[]) {
     const command = commands.find(({ usage }) => usage.split(' ')[0] === name)
     if (!command) return
     const current = words.at(-1) ?? ''
-    const found = await candidates(command, words.slice(0, -1), current)
+    const found = await candidates(command, words.slice(0, -1), current, commands)
     const lines = found.filter(({ word }) => word.startsWith(current)).map(({ word, about }) => `${word}\t${plainLine(about)}\n`)
     process.stdout.write(lines.join(''))
   }
 }
 
-async function candidates({ usage, load }: Listed, before: readonly string[], current: string): Promise<Candidate[]> {
+async function candidates(
+  { usage, load }: Listed,
+  before: readonly string[],
+  current: string,
+  commands: readonly Listed[]
+): Promise<Candidate[]> {
   const [{ default: yargs }, { builder }] = await Promise.all([import('yargs'), load()])
   const line = builder(yargs([])) as Argv & DescribedLine
   const { key, hiddenOptions, choices, alias } = line.getOptions()
@@ -52,7 +59,13 @@ async function candidates({ usage, load }: Listed, before: readonly string[], cu
   }
   if (before.length > 0) return []
   if (usage.startsWith('resume') || usage.startsWith('sessions')) return sessionIds()
+  if (usage.startsWith('help')) return topics(commands)
   return (choices[positionals[0] ?? ''] ?? []).map(word => ({ word: String(word), about: '' }))
+}
+
+function topics(commands: readonly Listed[]): Candidate[] {
+  const named = commands.flatMap(({ usage, about }) => (about === false ? [] : [{ word: usage.split(' ')[0] ?? usage, about }]))
+  return [...named, ...helpPages.map(word => ({ word, about: 'a page of the manual' }))]
 }
 
 function sessionIds(): Candidate[] {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Clock } from '../../async/clock.ts'
+import { helpCommand } from '../../help-pages.ts'
 import { isLoopback, type ServerOptions } from '../../options.ts'
 import type { Logger } from '../watch/log.ts'
 import { CertificateFile } from './certificate-file.ts'
@@ -105,7 +106,7 @@ function aboutOrder(name: string, { httpsDirectory, httpsChallengePort, httpsDns
 function recipes(findings: readonly string[], { port }: Pick<ServerOptions, 'port'>): string {
   return `HTTPS: found no way to a certificate, so only this computer can reach the server.
 ${findings.map(finding => `  - ${finding}`).join('\n')}
-Ways to reach it from a phone, each explained in docs/https.md:
+Ways to reach it from a phone, each explained by ${helpCommand('https')}:
   - A domain of your own: --https auto --public-url https://afield.example.net:${port}
   - Tailscale on this computer and the phone: log in, enable HTTPS certificates, start again
   - No domain, for a try: --tunnel cloudflared

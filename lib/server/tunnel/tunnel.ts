@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { createBackoff } from '../../async/backoff.ts'
 import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
+import { helpCommand } from '../../help-pages.ts'
 import { findProgram } from '../../program-in-path.ts'
 import { foreignEnvironment } from '../foreign-program.ts'
 import type { Logger } from '../watch/log.ts'
@@ -30,7 +31,7 @@ export function refuseMissingProgram(kind: keyof typeof tunnelKinds): void {
   const { program, install } = tunnelKinds[kind]
   if (findProgram(program, process.env)) return
   throw new CannotStart(
-    `There is no program ${program}, which --tunnel starts: install it (${install}), or see docs/https.md for other ways.`
+    `There is no program ${program}, which --tunnel starts: install it (${install}), or see other ways with: ${helpCommand('https')}`
   )
 }
 
@@ -138,5 +139,5 @@ class Tunnel {
 }
 
 function refusalOf({ program }: (typeof tunnelKinds)[keyof typeof tunnelKinds], error: unknown): string {
-  return `The program ${program} cannot be started (${(error as NodeJS.ErrnoException).code}); see docs/https.md for other ways.`
+  return `The program ${program} cannot be started (${(error as NodeJS.ErrnoException).code}); see other ways with: ${helpCommand('https')}`
 }

@@ -16,16 +16,7 @@ export function ownProgram(args: readonly string[]): { command: string; args: st
 
 /** A command of this program as the person at the terminal has to type it. */
 export function typed(command: string): string {
-  return `${programNameAt(here())} ${command}`
-}
-
-/** A deleted directory contains no sources. */
-function here(): string {
-  try {
-    return process.cwd()
-  } catch {
-    return '/'
-  }
+  return `${programNameAt()} ${command}`
 }
 
 type Env = Readonly<Record<string, string | undefined>>

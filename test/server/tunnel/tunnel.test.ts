@@ -135,7 +135,9 @@ t.test('a missing program is named in one sentence, before anything else is done
   for (const tunnel of ['cloudflared', 'tailscale'] as const) {
     await t.rejects(startThrough(t, { tunnel, data }), {
       name: 'CannotStart',
-      message: new RegExp(`^There is no program ${tunnel}, which --tunnel starts: install it \\(.+\\), or see docs/https\\.md`)
+      message: new RegExp(
+        `^There is no program ${tunnel}, which --tunnel starts: install it \\(.+\\), or see other ways with: .+ help https$`
+      )
     })
     t.notOk(existsSync(data))
   }
@@ -146,6 +148,6 @@ t.test('a program that cannot be started is named in one sentence', async t => {
   writeFileSync(join(t.testdirName, 'bin', 'cloudflared'), '#!/nowhere/sh\n')
   await t.rejects(startThrough(t, { tunnel: 'cloudflared' }), {
     name: 'CannotStart',
-    message: /^The program cloudflared cannot be started \(ENOENT\); see docs\/https\.md/
+    message: /^The program cloudflared cannot be started \(ENOENT\); see other ways with: .+ help https$/
   })
 })

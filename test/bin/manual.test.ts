@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { manualText } from '../../bin/manual.ts'
+import { helpPages, readHelpPage } from '../../lib/help-pages.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { afield } from './kit/afield.ts'
+
+const root = join(import.meta.dirname, '../..')
+const style = styleFor({ isTTY: false }, {})
+const pages = readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md'))
+/** A page as a file: next to the single-file program there are none. */
+const asFile = new RegExp(`\\bdocs/|\\b(${pages.join('|').replaceAll('.', '\\.')})\\b|\\b(README|CONTRIBUTING|SECURITY)\\b`)
+
+t.test('what the program prints names a page by the command that shows it, never by a file', t => {
+  const sources = ['bin', 'lib'].flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
+  )
+  const found = sources
+    .filter(file => file.endsWith('.ts') && !file.startsWith(join('bin', 'packaging')) && file !== join('lib', 'help-pages.ts'))
+    .flatMap(file =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .map((line, index) => ({ at: `${file}:${index + 1}`, text: line.replace(/^\s*(\/\/|\/?\*).*|\s\/\/ .*/, '') }))
+    )
+    .filter(({ text }) => asFile.test(text) && !/https:\/\/\S*docs\//.test(text))
+  t.strictSame(found, [])
+  t.end()
+})
+
+t.test('a page names the others by the commands that show them, and no file', t => {
+  for (const page of helpPages) {
+    const text = manualText(readHelpPage(page), { style, columns: Number.POSITIVE_INFINITY })
+    const named = text.split('\n').filter(line => asFile.test(line.replace(/https?:\S+/g, '')))
+    t.strictSame(named, [], page)
+    const others = [...text.matchAll(/`node build\.mjs start help (\S+)`/g)].map(([, other]) => other)
+    t.strictSame(
+      others.filter(other => !helpPages.some(name => name === other)),
+      [],
+      page
+    )
+  }
+  t.end()
+})
+
+t.test('a page is text for a terminal: paragraphs wrapped, tables as lists, and what is copied as it is', t => {
+  const markdown = `# Ways
+
+Words that are
+wrapped again, see [the limits](limits.md#quotas), [https.md](https.md) and [elsewhere](api.md).
+
+- **An item** of
+  two lines
+
+| you have | use |
+| --- | --- |
+| a \\| b | [this](#ways) |
+
+| system | data | log |
+| --- | --- | --- |
+| Linux | \`/var\` | |
+
+\`\`\`sh
+| not | a table |
+\`\`\`
+
+    afield serve --data /a/path/that/is/longer/than/the/screen
+`
+  t.equal(
+    manualText(markdown, { style, columns: 48 }),
+    `Ways
+
+Words that are wrapped again, see the limits
+(\`node build.mjs start help limits\`), \`node
+build.mjs start help https\` and elsewhere.
+
+- An item of two lines
+
+- a | b: this
+
+- Linux
+  data: \`/var\`
+
+    | not | a table |
+
+    afield serve --data /a/path/that/is/longer/than/the/screen
+`
+  )
+  for (const page of helpPages) t.notMatch(manualText(readHelpPage(page), { style, columns: 80 }), /^\||\]\(|^```/m, page)
+  t.end()
+})
+
+t.test('afield help shows a page, and the options of a command', async t => {
+  const page = await afield(['help', 'https'])
+  t.match(page, { status: 0, stderr: '', stdout: /^HTTPS\n\n/ })
+  t.match((await afield(['help', 'sessions'])).stdout, /^afield sessions /)
+  const all = (await afield(['--help'])).stdout
+  for (const name of helpPages) t.match(all, name)
+  t.match(await afield(['help', 'htps']), {
+    status: 78,
+    stdout: '',
+    stderr: /^There is no command and no page htps\. Did you mean https\? /
+  })
+})
