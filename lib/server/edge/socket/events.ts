@@ -193,7 +193,7 @@ export function createEventHandlers(
         metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
         if (isWorthReport(error)) onError(error)
         // Nobody hears that this message is not stored, and the answer to a later ping would say that it is.
-        if (name === 'message' && !reply && failureOf(error)?.code === 'storage-busy') from.close('try-again')
+        if (name === 'message' && !reply && mayPassLater(error)) from.close('try-again')
         reply?.(failed(name, error))
       }
     )
@@ -222,6 +222,12 @@ export function createEventHandlers(
 
 function isClientEvent(name: string): name is ClientEvent {
   return Object.hasOwn(events, name)
+}
+
+/** Not so if it can never be stored: a client that sends it again on each connection would never stay connected. */
+function mayPassLater(error: unknown): boolean {
+  const known = failureOf(error)
+  return known === undefined || failures[known.code].retry
 }
 
 function hasBytes(value: unknown): boolean {
