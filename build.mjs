@@ -133,6 +133,8 @@ async function kills(...args) {
 }
 
 async function instances(...args) {
+  // Its servers start hundreds of times.
+  process.env.NODE_COMPILE_CACHE ??= at('node_modules/.cache/compiled')
   await run(at('test/instances/run.ts'), ...args)
 }
 

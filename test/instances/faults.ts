@@ -2,17 +2,26 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../crash/random.ts'
 import type { World } from './client.ts'
 
-/** What is done to the servers, and undone again; `loadEnds` resolves when nobody begins anything more in this round. */
+interface Strike {
+  /** Which instance. */
+  at: number
+  /** Resolves when nobody begins anything more in this round. */
+  loadEnds: Promise<unknown>
+  /** Its own, so that how long it lasts does not depend on what others draw meanwhile. */
+  random: Random
+}
+
+/** What is done to the servers, and undone again. */
 export const faults = {
   /** `kill -9`; it comes back empty, mostly when there is no other message that would show the loss. */
-  'Redis killed': async ({ fleet: { redis }, random }, { loadEnds }) => {
+  'Redis killed': async ({ fleet: { redis } }, { loadEnds, random }) => {
     await redis.kill()
     if (random.chance(0.7)) await loadEnds
     await pause(random.between(50, 1_000))
     await redis.start()
   },
   /** SIGSTOP: shorter or longer than it takes the instances to give it up. */
-  'Redis stopped': async ({ fleet: { redis }, random }, { loadEnds }) => {
+  'Redis stopped': async ({ fleet: { redis } }, { loadEnds, random }) => {
     redis.pause()
     if (random.chance(0.5)) await loadEnds
     await pause(random.between(500, 8_000))
@@ -28,12 +37,12 @@ export const faults = {
   'database crashed': async ({ fleet: { postgres } }) => {
     await postgres.crash()
   },
-  'database away': async ({ fleet: { postgres }, random }) => {
+  'database away': async ({ fleet: { postgres } }, { random }) => {
     await postgres.stop()
     await pause(random.between(50, 4_000))
     await postgres.start()
   },
-  'instance killed': async ({ fleet, random }, { at }) => {
+  'instance killed': async ({ fleet }, { at, random }) => {
     await fleet.kill(at)
     await pause(random.between(0, 1_000))
     await fleet.startAgain(at)
@@ -43,7 +52,7 @@ export const faults = {
     if (code !== 0) history.complain(`an instance that was told to end ended with ${code}`)
     await fleet.startAgain(at)
   }
-} satisfies Record<string, (world: World, at: { at: number; loadEnds: Promise<unknown> }) => Promise<void>>
+} satisfies Record<string, (world: World, strike: Strike) => Promise<void>>
 
 export type Fault = keyof typeof faults
 export const allFaults = Object.keys(faults) as Fault[]

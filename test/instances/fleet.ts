@@ -40,7 +40,7 @@ export class Fleet {
     const folder = mkdtempSync(join(tmpdir(), 'afield-instances-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
     const postgres = await startPostgres(t)
-    const redis = await startRedis(t)
+    const redis = await startRedis(t, {}, { inOwnGroup: true })
     const args = ['--store', await postgres.makeDatabase(), '--bus', redis.url()]
     const slots = Array.from({ length: instances }, (_, at) => ({ data: join(folder, `${at}`), args, nodeArgs }))
     const fleet = new Fleet({ postgres, redis }, options, slots)

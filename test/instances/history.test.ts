@@ -10,11 +10,17 @@ type Telling = (history: History) => void
 const session = (history: History) => history.session('s')
 const settings = (history: History) => history.settingsOf('a')
 
+/** Everybody has these, which are new, and those that were there at the rest before are forgotten. */
+function rest(history: History, ...messages: ShownMessage[]): void {
+  for (const message of messages) session(history).steady.take(message)
+  session(history).forget()
+  settings(history).forget()
+}
+
 function audit(history: History, ...messages: ShownMessage[]): void {
   const judge = session(history).audit()
-  judge.next()
-  for (const message of messages) judge.next(message)
-  judge.next(undefined)
+  for (const message of messages) judge.take(message)
+  judge.end()
 }
 
 t.test('a history without a flaw has no complaint', async t => {
@@ -112,4 +118,80 @@ t.test('a writer that does not wait may overtake itself, and is stored once neve
   t.same(history.complaints, [])
   audit(history, shown(1, a1), shown(2, a0), shown(3, a1))
   t.match(history.complaints, [/1\.1 is there twice/])
+})
+
+const many = Array.from({ length: 10_000 }, (_, number) => shown(number + 1, nameOf(1, number)))
+const settled = () => {
+  const history = new History()
+  session(history).page(many, { cursor: 0, more: false, known: 0 })
+  rest(history, ...many)
+  rest(history)
+  return history
+}
+
+t.test('what everybody has had since the rest before is forgotten, and still found changed', async t => {
+  const history = settled()
+  t.same([session(history).highest, session(history).remembered], [10_000, 10_000 - 2 * 4096])
+  audit(history, ...many)
+  t.same(history.complaints, [])
+  const swapped = many.with(99, shown(100, nameOf(1, 100))).with(100, shown(101, nameOf(1, 99)))
+  session(history).mayOvertakeItself(1)
+  audit(history, ...swapped)
+  t.match(history.complaints, [/1 to 4096 are not the same as they were/])
+})
+
+t.test('what a reader has still before it is remembered', async t => {
+  const history = new History()
+  const reader = session(history).addReader()
+  session(history).page(many, { cursor: 0, more: false, known: 0 })
+  rest(history, ...many)
+  rest(history)
+  t.equal(session(history).remembered, 10_000)
+  reader.cursor = 5_000
+  rest(history)
+  t.equal(session(history).remembered, 10_000 - 4096)
+})
+
+t.test('found: a message that is told again long after', async t => {
+  const history = settled()
+  session(history).live(shown(5, nameOf(1, 4)), undefined)
+  t.match(history.complaints, [/5 was sent live long after everybody had it/])
+})
+
+t.test('found at a rest: an acknowledged message that is lost [D1]', async t => {
+  const history = new History()
+  session(history).takenIn([a0])
+  rest(history)
+  t.match(history.complaints, [/1\.0 was acknowledged and is lost/])
+})
+
+t.test('settings of long ago are forgotten, and found if they come again [X4]', async t => {
+  const history = new History()
+  const c0 = nameOf(3, 0)
+  settings(history).won(a0, { expected: 0, version: 1 })
+  settings(history).refused(c0)
+  settings(history).won(b0, { expected: 1, version: 2 })
+  rest(history)
+  rest(history)
+  rest(history)
+  t.equal(settings(history).remembered, 1)
+  settings(history).shown({ version: 2, value: textOf(b0) }, 'read', 2)
+  t.same(history.complaints, [])
+  for (const name of [a0, c0]) settings(history).shown({ version: 3, value: textOf(name) }, 'read')
+  settings(history).live({ version: 1, value: textOf(a0) }, undefined)
+  t.match(history.complaints, [
+    /1\.0 was written long ago and is now version 3/,
+    /version 3 was 1\.0 and is now read as 3\.0/,
+    /3\.0 was written long ago and is now version 3/,
+    /version 1 was sent live long after everybody had it/
+  ])
+})
+
+t.test('a complaint comes with what happened before it to the same session', async t => {
+  const history = new History()
+  history.session('other').live(shown(1, a0), undefined)
+  history.struck('Redis killed')
+  session(history).live(shown(1, a0), undefined)
+  session(history).live(shown(3, b0), 1)
+  t.match(history.around, [/ s Redis killed$/, / s sent live 1$/])
 })

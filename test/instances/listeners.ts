@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Socket } from 'socket.io-client'
 import type { Untyped } from '../kit/person.ts'
 import { Client, messageFrom, type World } from './client.ts'
+import type { Socket } from './socket.ts'
 import { beforeAgainMs } from './workers.ts'
 
 /**
@@ -42,12 +42,12 @@ export class Listener {
   }
 
   /** What it has not been told although it is there, in sentences; none once it has all. */
-  missing(): string[] {
+  missing(): { session: string; sentence: string }[] {
     return this.#sessions.flatMap(session => {
       const { highest } = this.#world.history.session(session)
       if (this.#seen.get(session) === highest && this.#read.has(session)) return []
-      const state = this.#socket?.connected ? 'a connection that stays open' : 'a client that cannot connect'
-      return [`session ${session}: ${state} was not told more than ${this.#seen.get(session) ?? 0} of ${highest}`]
+      const state = this.#socket?.isConnected ? 'a connection that stays open' : 'a client that cannot connect'
+      return [{ session, sentence: `session ${session}: ${state} was not told more than ${this.#seen.get(session) ?? 0} of ${highest}` }]
     })
   }
 
@@ -58,21 +58,20 @@ export class Listener {
   }
 
   async #follow(socket: Socket): Promise<void> {
-    const disconnected = new Promise(resolve => socket.once('disconnect', resolve))
-    socket.on('update', update => this.#hear(update.body))
+    socket.onUpdate = update => this.#hear(update.body)
     for (const session of this.#sessions) {
       if (await this.#catchUp(session, socket)) continue
       socket.disconnect()
       return
     }
-    await disconnected
+    await socket.closed
   }
 
   async #catchUp(session: string, socket: Socket): Promise<boolean> {
     let cursor = this.#seen.get(session) ?? 0
     for (let more = true; more; ) {
-      const page = await this.#client.readPage(session, cursor, 500)
-      if (!page || !socket.connected) return false
+      const page = await this.#client.readPage(session, cursor, { limit: 500 })
+      if (!page || !socket.isConnected) return false
       cursor += page.messages.length
       more = page.more
     }

@@ -1,6 +1,6 @@
 /**
  * Everything that is written has a name, `<writer>.<number>`, and each writer counts its own from 0. As one number it takes
- * eight bytes, so that a history of millions fits into memory; the content follows from it.
+ * eight bytes, and the content follows from it.
  */
 export type Name = number
 
@@ -28,10 +28,22 @@ export function nameFrom(text: string | null): Name | undefined {
   return number === undefined ? undefined : nameOf(Number(writer), Number(number))
 }
 
+const filler = 'x'.repeat(80_000)
+
 /** Most are small; some are larger than what a bus carries as a whole. */
 export function contentOf(name: Name): string {
+  return `${textOf(name)} ${filler.slice(0, sizeOf(name))}`
+}
+
+/** As a comparison with that, which would write it once more for everybody who is shown it. */
+export function isContentOf(name: Name, content: string): boolean {
+  const text = `${textOf(name)} `
+  const size = sizeOf(name)
+  return content.length === text.length + size && content.startsWith(text) && content.endsWith(filler.slice(0, size))
+}
+
+function sizeOf(name: Name): number {
   const mixed = Math.imul(numberOf(name) + 1, 0x9e3779b1) ^ Math.imul(writerOf(name) + 1, 0x85ebca6b)
   const share = (mixed >>> 8) % 512
-  const size = share === 0 ? 80_000 : share < 8 ? 9_000 : 20 + (share % 300)
-  return `${textOf(name)} ${'x'.repeat(size)}`
+  return share === 0 ? 80_000 : share < 8 ? 9_000 : 20 + (share % 300)
 }

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lacks } from '../kit/needs.ts'
-import { runCampaign } from './rounds.ts'
+import { type CampaignReport, runCampaign } from './rounds.ts'
 
 // node build.mjs instances [--instances 3] [--operations 100000] [--seconds N] [--seed 7]   histories of clients that hop between instances,
 // while these, Redis and PostgreSQL are killed, stopped, emptied and drained
+// An operation is one request that ended (a batch, a page, or settings read or replaced), or one batch on a socket with the ping after it.
 // With --control seq-outside or --control silent-bus a promise is broken on purpose, and the run must end with complaints.
+// Ctrl-C ends the load; what was told until then is judged as after a whole run. A second one ends at once.
 const { values } = parseArgs({
   options: {
     instances: { type: 'string', default: '3' },
@@ -28,27 +30,56 @@ const mostSeconds = Number(values.seconds ?? Number.POSITIVE_INFINITY)
 const closings: (() => unknown)[] = []
 const began = performance.now()
 const seconds = () => (performance.now() - began) / 1000
+const megabytes = () => Math.round(process.memoryUsage.rss() / 1e6)
+const showCounts = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([kind, many]) => `${kind} ${many}`)
+    .join(', ') || 'none'
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+
+/** Of this process, when a tenth of the whole was done. */
+let megabytesAtTenth: number | undefined
+const share = ({ operations }: CampaignReport) => Math.max(operations / mostOperations, seconds() / mostSeconds)
+
+function progress(report: CampaignReport): void {
+  const { rounds, operations, maybe, messages, remembered, seenLive, complaints } = report
+  if (share(report) >= 0.1) megabytesAtTenth ??= megabytes()
+  console.log(
+    `${seconds().toFixed(0)} s, round ${rounds}: ${operations} operations (${maybe} maybe), ${messages} messages, ${seenLive} seen live, ` +
+      `${remembered} remembered, ${complaints.length} complaints; ${megabytes()} MB here`
+  )
+}
+
 console.log(`${instances} instances with seed ${seed}${control === undefined ? '' : `, broken by ${control}`}`)
-const { rounds, operations, maybe, messages, versions, seenLive, connections, complaints } = await runCampaign(
+let timer: NodeJS.Timeout | undefined
+const report = await runCampaign(
   { teardown: (close: () => unknown) => void closings.unshift(close) },
   {
     instances: Number(instances),
     seed: Number(seed),
     nodeArgs: control === undefined ? [] : ['--import', join(import.meta.dirname, `${control}.mjs`)],
-    loadMs: [1_000, 8_000],
-    goesOn: ({ operations }) => operations < mostOperations && seconds() < mostSeconds,
-    each: (round, { rounds, operations, maybe, messages, seenLive }) =>
-      console.log(`${rounds}: ${round}; ${operations} operations (${maybe} maybe), ${messages} messages, ${seenLive} seen live`)
+    crowd: { accounts: 3, batchWritersPerSession: 8, readersPerSession: 2 },
+    loadMs: [1_000, 12_000],
+    until: interrupted.signal,
+    goesOn: report => share(report) < 1,
+    onReady(report) {
+      timer = setInterval(() => progress(report()), 5_000)
+    }
   }
 ).finally(async () => {
+  clearInterval(timer)
   for (const close of closings) await close()
 })
-const megabytes = Math.round(process.memoryUsage.rss() / 1e6)
+const { rounds, operations, maybe, messages, versions, seenLive, connections, complaints, around } = report
 console.log(
-  `${operations} operations in ${seconds().toFixed(0)} s and ${rounds} rounds, ${maybe} of them maybe done: ${messages} messages and ` +
-    `${versions} versions stored, ${seenLive} updates over ${connections} connections; ${megabytes} MB here`
+  `${operations} operations in ${seconds().toFixed(0)} s and ${rounds} rounds, ${maybe} of them maybe done: ${showCounts(report.operationsOf)}`
 )
+console.log(`Faults: ${showCounts(report.faultsOf)}`)
+console.log(`${messages} messages and ${versions} versions stored, ${seenLive} updates over ${connections} connections`)
+console.log(`Memory of this process: ${megabytesAtTenth ?? '?'} MB at a tenth, ${megabytes()} MB at the end`)
 for (const complaint of complaints.slice(0, 20)) console.log(`  ${complaint}`)
 if (complaints.length > 20) console.log(`  … and ${complaints.length - 20} more`)
+if (around.length > 0) console.log(`Before the first of them:\n${around.map(line => `  ${line}`).join('\n')}`)
 console.log(complaints.length === 0 ? 'Every promise was kept.' : `${complaints.length} promises were broken.`)
 process.exit(complaints.length > 0 ? 1 : 0)

@@ -24,7 +24,8 @@ export function batchWriter(writer: number, { world, token, session }: Desk): Wo
   const { random, history } = world
   let next = 0
   const post = async (client: Client, names: readonly Name[]) => {
-    const answer = await client.ask('POST', `/v3/sessions/${session}/messages`, { messages: names.map(draftOf) })
+    const body = { messages: names.map(draftOf) }
+    const answer = await client.ask('POST', `/v3/sessions/${session}/messages`, { kind: 'batch posted', about: session, body })
     if (answer !== undefined) history.session(session).answered(names, answer.messages)
     return answer !== undefined
   }
@@ -55,23 +56,20 @@ export function socketWriter(writer: number, { world, token, session }: Desk): W
   return {
     async run(until) {
       while (!until.aborted || pending.length > 0) {
-        const socket = await client.connect()
+        const socket = await client.connect(session)
         if (!socket) {
           await pause(beforeAgainMs)
           continue
         }
-        while (socket.connected && !(until.aborted && pending.length === 0)) {
+        while (socket.isConnected && !(until.aborted && pending.length === 0)) {
           if (pending.length === 0) pending = Array.from({ length: random.between(1, 8) }, () => nameOf(writer, next++))
           for (const name of pending) {
             const { localId, content } = draftOf(name)
             socket.emit('message', { sid: session, message: content, localId })
           }
-          const answer: unknown = await socket
-            .timeout(15_000)
-            .emitWithAck('ping')
-            .catch(() => undefined)
-          history.ended(answer === undefined ? 'maybe' : 'ok')
-          if (answer === undefined) break
+          const isTakenIn = await socket.ping()
+          history.ended({ kind: 'batch sent', about: session, at: client.url }, isTakenIn ? 'ok' : 'maybe')
+          if (!isTakenIn) break
           history.session(session).takenIn(pending)
           pending = []
           if (random.chance(0.02)) break
@@ -85,12 +83,12 @@ export function socketWriter(writer: number, { world, token, session }: Desk): W
 /** Follows a session by pages of any size, and never goes back. */
 export function cursorReader({ world, token, session }: Desk): Worker {
   const client = new Client(world, token)
-  let cursor = 0
+  const place = world.history.session(session).addReader()
   return {
     async run(until) {
       while (!until.aborted) {
-        const page = await client.readPage(session, cursor, world.random.between(1, 50))
-        cursor += page?.messages.length ?? 0
+        const page = await client.readPage(session, place.cursor, { limit: world.random.between(1, 50) })
+        place.cursor += page?.messages.length ?? 0
         if (!page?.messages.length) await pause(page ? 5 : beforeAgainMs)
       }
     }
@@ -105,14 +103,15 @@ export function settingsWriter(writer: number, { world, token }: Omit<Desk, 'ses
   let expected: number | undefined
   const readVersion = async () => {
     const known = history.highest
-    const cell = await client.readSettings()
+    const cell = await client.readSettings(account)
     if (cell) history.shown(cell, 'read', known)
     return cell?.version
   }
   const replace = async (expected: number) => {
     const known = history.highest
     const name = nameOf(writer, next++)
-    const answer = await client.ask('POST', '/v1/account/settings', { settings: textOf(name), expectedVersion: expected })
+    const body = { settings: textOf(name), expectedVersion: expected }
+    const answer = await client.ask('POST', '/v1/account/settings', { kind: 'settings replaced', about: account, body })
     if (answer === undefined) return undefined
     if (answer.success) {
       history.won(name, { expected, version: answer.version })

@@ -22,8 +22,15 @@ export interface Redis {
   resume(): void
 }
 
-/** Started for a test, which ends it. `more` are lines of its configuration. */
-export async function startRedis(t: { teardown(run: () => unknown): unknown }, more: Record<string, string> = {}): Promise<Redis> {
+/**
+ * Started for a test, which ends it. `more` are lines of its configuration. In a group of its own, Ctrl-C reaches only the
+ * program that started it.
+ */
+export async function startRedis(
+  t: { teardown(run: () => unknown): unknown },
+  more: Record<string, string> = {},
+  { inOwnGroup = false } = {}
+): Promise<Redis> {
   const folder = mkdtempSync(join(tmpdir(), 'afield-redis-'))
   const port = await freePort()
   const isTls = more['tls-port'] !== undefined
@@ -49,7 +56,7 @@ export async function startRedis(t: { teardown(run: () => unknown): unknown }, m
       await once(child, 'close')
     },
     async start() {
-      child = await startServer(args)
+      child = await startServer(args, inOwnGroup)
     },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT')
@@ -62,8 +69,8 @@ export async function startRedis(t: { teardown(run: () => unknown): unknown }, m
   return redis
 }
 
-async function startServer(args: string[]): Promise<ChildProcess> {
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+async function startServer(args: string[], detached: boolean): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'], detached })
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
   let said = ''
   for (const output of [child.stdout, child.stderr]) {
