@@ -64,6 +64,13 @@ function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: nu
   return ok(of, last === 'ok' ? `${good}, verified by restoring it` : good)
 }
 
+/** Any run goes on from the last row. The file is the usual one; a password is not repeated. */
+function moveCommand(data: string, store: string): string {
+  const to = new URL(store)
+  if (to.password !== '') to.password = '***'
+  return `${programNameAt()} migrate-store sqlite:afield.db ${to.href} --data ${data}`
+}
+
 /** Schema and structure, through a read-only connection. */
 export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data' | 'store'>): Promise<Finding> {
   const of = 'database'
@@ -72,6 +79,12 @@ export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data
     if (seen === undefined) return warn(of, 'there is none yet', 'It is created when the server starts')
     if (seen.flaw !== undefined && isPostgres(store)) return fail(of, seen.flaw, 'Change the settings of its server')
     if (seen.flaw !== undefined) return fail(of, seen.flaw, 'Stop the server, keep a copy of its directory, and restore a backup')
+    if ('isUnfinished' in seen && seen.isUnfinished)
+      return fail(
+        of,
+        'it has only a part of the store that was being moved into it',
+        `Go on where the old store is: ${moveCommand(data, store)}`
+      )
     if (seen.schema > seen.newestSchema) {
       return fail(of, `schema ${seen.schema} is newer than this program (${seen.newestSchema})`, 'Install that version or a later one')
     }

@@ -50,9 +50,13 @@ export async function openPrepared(url: string, { migrations, onMigrated }: Open
 /** Names the store whose rows a database is getting; dropped with the last of them. */
 export const unfinishedMove = 'unfinished_move'
 
+/** Whether a database has only a part of the store that is being moved into it. */
+export async function isUnfinished(connection: Connection): Promise<boolean> {
+  return (await connection.get(`SELECT WHERE to_regclass('${unfinishedMove}') IS NOT NULL`, [])) !== undefined
+}
+
 export async function refuseUnfinished(connection: Connection, place: string): Promise<void> {
-  const exists = await connection.get(`SELECT WHERE to_regclass('${unfinishedMove}') IS NOT NULL`, [])
-  if (!exists) return
+  if (!(await isUnfinished(connection))) return
   throw new CannotStart(`The database ${place} has only a part of the store that is being moved into it; run afield migrate-store again.`)
 }
 

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { examineDatabase } from '../../lib/doctor/store.ts'
 import { checksumOf } from '../../lib/store/checksum.ts'
 import { openStore, openTransfer } from '../../lib/store/open.ts'
 import { type TransferRow, type TransferTable, transferTables } from '../../lib/store/transfer.ts'
@@ -155,6 +156,11 @@ t.test('moving a store into PostgreSQL', { skip: lacksPostgres }, async t => {
 
     const begun = await postgres.makeDatabase()
     await interrupt(data, begun)
+    t.match(await examineDatabase({ data, store: begun }), {
+      state: 'fail',
+      says: /only a part of the store/,
+      advice: `migrate-store sqlite:afield.db ${begun} --data ${data}`
+    })
     const another = join(root, 'another')
     await fill(another)
     await t.rejects(move(another, begun), { message: /Another store is being moved/ })
