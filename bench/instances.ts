@@ -57,7 +57,7 @@ interface Figures {
 
 async function main(): Promise<void> {
   await cryptoReady()
-  const engines = await startEngines()
+  const engines = await startEngines('disk')
   try {
     console.log(
       `instances: ${shape.textBytes} bytes of sealed text, ${accounts} accounts with ${shape.posters} connections that post and one that listens at the next instance; µs of CPU per message, median of ${rounds}`

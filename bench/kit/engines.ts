@@ -4,7 +4,7 @@ import { type Postgres, startPostgres } from '../../test/kit/postgres.ts'
 import { type Redis, startRedis } from '../../test/kit/redis.ts'
 import { cpuOf, cpuWithChildren } from './other-process.ts'
 
-/** A PostgreSQL on a disk and a Redis of this bench, with what they have used so far. */
+/** A PostgreSQL and a Redis of this bench, with what they have used so far. */
 export interface Engines {
   postgres: Postgres
   redis: Redis
@@ -17,10 +17,10 @@ export interface Engines {
   close(): Promise<void>
 }
 
-export async function startEngines(): Promise<Engines> {
+export async function startEngines(where: 'memory' | 'disk'): Promise<Engines> {
   const closings: (() => unknown)[] = []
   const t = { teardown: (close: () => unknown) => void closings.unshift(close) }
-  const postgres = await startPostgres(t, { max_connections: '300' }, 'disk')
+  const postgres = await startPostgres(t, { max_connections: '300', max_wal_size: '8GB' }, where)
   const redis = await startRedis(t)
   const postmaster = await postmasterOf(postgres)
   const redisProcess = await redisNumber('server', 'process_id')

@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { lacks, pathOf } from './needs.ts'
 
 const run = promisify(execFile)
-const inMemory = '/dev/shm'
+export const inMemory = '/dev/shm'
 
 /** Why tests with PostgreSQL are skipped; false if they can run. */
 export const lacksPostgres = lacks('postgresql')
