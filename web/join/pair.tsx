@@ -75,9 +75,10 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
   const machine = named.find(hasDaemon)
   // An agent that was started on an unlinked computer waited for this.
   const running = named.flatMap(each => sessionsOn(each, home.value)).filter(({ isActive }) => isActive)
-  const [session] = running
+  // Several are left to Home, where they can be told apart.
+  const session = running.length === 1 ? running[0] : undefined
   // Of two computers with one name, either may be the linked one.
-  const isSure = named.length === 1 && running.length === 1
+  const isSure = named.length === 1
   useOpening(isSure ? session?.id : undefined, name)
   return (
     <div class="screen flow">
@@ -91,9 +92,9 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
             {name ? joining.pair.doneNamed(name) : joining.pair.doneTitle}
           </h1>
           <p class="lead" role="status">
-            {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
+            {isDevice ? joining.pair.doneDevice : running.length > 0 ? joining.pair.doneRunning(running.length) : joining.pair.doneText}
           </p>
-          {!isDevice && !machine && !session && (
+          {!isDevice && !machine && running.length === 0 && (
             <p class="lead">
               <WithCommand sentence={start.awayText} />
             </p>
@@ -106,13 +107,14 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
             {joining.pair.openSession}
           </ButtonLink>
         ) : (
-          machine && (
+          machine &&
+          running.length === 0 && (
             <ButtonLink look="primary" href={pathOf({ name: 'new', machine: machine.id })} isLarge isWide>
               {joining.pair.startThere}
             </ButtonLink>
           )
         )}
-        <ButtonLink look={session || machine ? 'text' : 'primary'} href="/" isLarge isWide>
+        <ButtonLink look={session || (machine && running.length === 0) ? 'text' : 'primary'} href="/" isLarge isWide>
           {joining.pair.toHome}
         </ButtonLink>
       </footer>

@@ -254,6 +254,8 @@ const english = {
     startThere: 'Start a session there',
     openSession: 'Open its session',
     doneText: 'If an agent starts there now, its session opens here. Later ones appear on Home.',
+    doneRunning: (sessions: number) =>
+      sessions === 1 ? 'A session is already running there.' : `${sessions} sessions are already running there. They are on Home.`,
     doneDevice: 'The other device has your account now.',
     toHome: 'Go to your sessions',
     scan: 'Scan a code'

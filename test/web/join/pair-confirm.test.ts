@@ -32,3 +32,21 @@ t.test('on a phone, the code field and the button to link are on the screen with
     t.ok(refuse.y + refuse.height <= sizes.phone.height, `${story}: the last button ends at ${refuse.y + refuse.height}`)
   }
 })
+
+t.test('the screen of a linked computer says what runs there already, and offers what there is', async t => {
+  const { origin, close } = await serveStories()
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: sizes.phone })
+  const shown = async (story: string) => {
+    await openStory(page, origin, `/?app=${story}`, 'light')
+    return { says: await page.getByRole('status').first().textContent(), offers: await page.locator('.foot a').allTextContents() }
+  }
+  t.same(await shown('pair-linked-new'), {
+    says: 'If an agent starts there now, its session opens here. Later ones appear on Home.',
+    offers: ['Go to your sessions']
+  })
+  t.same(await shown('pair-linked'), {
+    says: '3 sessions are already running there. They are on Home.',
+    offers: ['Go to your sessions']
+  })
+})

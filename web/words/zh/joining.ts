@@ -250,6 +250,7 @@ export const joining: JoiningWords = {
     startThere: '在那里开始会话',
     openSession: '打开它的会话',
     doneText: '如果智能体现在在那里启动，它的会话会在这里打开。之后的会话会出现在主页。',
+    doneRunning: sessions => (sessions === 1 ? '那里已有一个会话在运行。' : `那里已有 ${sessions} 个会话在运行。它们在主页上。`),
     doneDevice: '另一台设备现在有了你的账户。',
     toHome: '查看你的会话',
     scan: '扫描二维码'
