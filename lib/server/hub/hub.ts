@@ -46,6 +46,8 @@ interface LiveAccount {
   readonly callees: CalleeRegistry
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
+  /** The first seq heard of each session. What connections lack below it was overtaken on its way here. */
+  readonly firstSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
   /** Changes that arrived while something before them is read from the store; undefined if nothing is. */
   queued: QueuedChange[] | undefined
@@ -203,6 +205,7 @@ export class Hub {
       connecting: 0,
       callees: createCalleeRegistry({ bus, topic, instance: this.#instance, clock, answerDeadlines: this.#answerDeadlines }),
       sentSeq: new Map(),
+      firstSeq: new Map(),
       sentVersion: new Map(),
       queued: undefined,
       subscription,
@@ -290,6 +293,10 @@ export class Hub {
 
   #sendMessages(live: LiveAccount, event: ChangeEvent, session: SessionId, messages: Message[]): void {
     const first = messages[0]?.seq ?? 0
+    const firstHeard = live.firstSeq.get(session) ?? first
+    live.firstSeq.set(session, Math.min(first, firstHeard))
+    // Whoever read the session before this was stored lacks it, and cannot get it after what came first.
+    if (first < firstHeard) reconnectAll(live)
     const sent = live.sentSeq.get(session) ?? first - 1
     if (first > sent + 1) {
       this.#catchUp(live, event, session, sent, first)
@@ -464,7 +471,10 @@ const cellsOf = {
 
 // A machine or artifact recreated under its old id starts at its first versions.
 function forget(live: LiveAccount, { of, id }: RemovableRef): void {
-  if (of === 'session') live.sentSeq.delete(id)
+  if (of === 'session') {
+    live.sentSeq.delete(id)
+    live.firstSeq.delete(id)
+  }
   for (const cell of cellsOf[of]) live.sentVersion.delete(`${of} ${cell} ${id}`)
 }
 

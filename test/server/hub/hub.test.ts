@@ -89,6 +89,20 @@ t.test('a subscription starts at the first message it gets', async t => {
   t.same(ear.seqs, [41, 42])
 })
 
+t.test('a message that the first one overtook closes connections, so that they read it; later ones are whole again [M1] [O4]', async t => {
+  const world = await openWorld(t)
+  const ear = await attach(world)
+  world.messages(42)
+  world.messages(42)
+  t.equal(ear.closedFor, undefined, 'a repetition is not one')
+  world.messages(41)
+  t.equal(ear.closedFor, 'try-again')
+  const next = await attach(world)
+  world.messages(41)
+  world.messages(43)
+  t.same([next.closedFor, next.seqs], [undefined, [43]], 'who connects after the first one has read it')
+})
+
 t.test('a gap is filled from the store before anything later is forwarded [O4]', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)
