@@ -85,7 +85,7 @@ export class Client {
     const page = await this.ask('GET', path, { kind: 'page read', about: session })
     if (page === undefined) return undefined
     const messages = page.messages.map(messageFrom)
-    history.page(messages, { cursor, more: page.hasMore, known, how })
+    history.page(messages, { cursor, more: page.hasMore, known, how, at: this.#url })
     return { messages, more: page.hasMore }
   }
 

@@ -29,7 +29,7 @@ interface Event {
 
 /** So many events are remembered for the account of a complaint, and so many of them belong into it. */
 const remembered = 20_000
-const shownAround = 60
+const shownAround = 100
 
 /**
  * What all clients were told, at every instance. What contradicts something told before, or a rule, is a complaint at once.
@@ -92,14 +92,26 @@ export class History {
   #tellingOf(about: string, title: string): Telling {
     return {
       complain: what => this.complain(`${title}: ${what}`, about),
-      note: (what, from, to) => this.note({ about, what, from, to })
+      note: (what, from, to, at = '') => this.note({ about, what, from, to, at })
     }
   }
 
   #around(about: string): string[] {
     const first = this.#next % remembered
     const inOrder = [...this.#events.slice(first), ...this.#events.slice(0, first)]
-    const its = inOrder.filter(event => about === '' || event.about === '' || event.about === about)
+    const its: Event[] = []
+    const running = new Map<string, Event>()
+    for (const event of inOrder) {
+      if (about !== '' && event.about !== '' && event.about !== about) continue
+      const key = `${event.what} ${event.at}`
+      const before = running.get(key)
+      if (before && before.to > 0 && before.to + 1 === event.from) before.to = event.to
+      else {
+        const line = { ...event }
+        running.set(key, line)
+        its.push(line)
+      }
+    }
     return its.slice(-shownAround).map(({ ms, what, from, to, at }) => {
       const numbers = from === 0 ? '' : from === to ? ` ${from}` : ` ${from} to ${to}`
       return `${(ms / 1000).toFixed(3)} s ${what}${numbers}${at && ` at ${at}`}`
@@ -115,7 +127,7 @@ interface StoredNumbers {
 
 interface Telling {
   complain(what: string): void
-  note(what: string, from: number, to: number): void
+  note(what: string, from: number, to: number, at?: string): void
 }
 
 /** Somebody who reads on from here, and is never again shown what comes before. */
@@ -205,9 +217,9 @@ export class SessionHistory {
    * A page that begins after a number. `known` was the highest that anybody had been told when it was requested, so a page
    * that is the last one ends no earlier.
    */
-  page(messages: readonly ShownMessage[], ask: { cursor: number; more: boolean; known: number; how?: string }): void {
+  page(messages: readonly ShownMessage[], ask: { cursor: number; more: boolean; known: number; how?: string; at?: string }): void {
     const { how = 'read' } = ask
-    this.#telling.note(ask.more ? how : `${how} to the end`, ask.cursor + 1, ask.cursor + messages.length)
+    this.#telling.note(ask.more ? how : `${how} to the end`, ask.cursor + 1, ask.cursor + messages.length, ask.at)
     messages.forEach((message, index) => {
       const next = ask.cursor + index + 1
       if (message.seq !== next) this.#telling.complain(`a reader at ${next - 1} got ${message.seq} next`)
@@ -219,7 +231,8 @@ export class SessionHistory {
   }
 
   /** Live on one connection, which had got `last` before, or had read to there. */
-  live(message: ShownMessage, last: number | undefined): void {
+  live(message: ShownMessage, last: number | undefined, at = ''): void {
+    this.#telling.note('sent live', message.seq, message.seq, at)
     if (last !== undefined && message.seq !== last + 1) this.#telling.complain(`a connection got ${message.seq} after ${last}`)
     this.#telling.note('sent live', message.seq, message.seq)
     this.shown(message, 'sent live')

@@ -4,6 +4,8 @@ import { Client, messageFrom, type World } from './client.ts'
 import type { Socket } from './socket.ts'
 import { beforeAgainMs } from './workers.ts'
 
+let numbered = 1
+
 /**
  * An app: connects, reads what it has not seen, and from then on relies on what it is sent. When its connection is closed it
  * connects to another instance. It runs until the end, also while nobody works.
@@ -21,12 +23,16 @@ export class Listener {
   readonly #live = new Map<string, { first: number; last: number }>()
   #settingsVersion: number | undefined
   #socket: Socket | undefined
+  readonly #number: number
+  /** In the account of a complaint. */
+  #name = ''
 
   constructor(world: World, { token, account, sessions }: { token: string; account: string; sessions: readonly string[] }) {
     this.#client = new Client(world, token)
     this.#world = world
     this.#account = account
     this.#sessions = sessions
+    this.#number = numbered++
   }
 
   async run(until: AbortSignal): Promise<void> {
@@ -35,6 +41,7 @@ export class Listener {
       this.#forget()
       const socket = await this.#client.connect()
       this.#socket = socket
+      if (socket) this.#arrive()
       if (socket && !until.aborted) await this.#follow(socket)
       socket?.disconnect()
       if (!until.aborted) await pause(beforeAgainMs)
@@ -49,6 +56,11 @@ export class Listener {
       const state = this.#socket?.isConnected ? 'a connection that stays open' : 'a client that cannot connect'
       return [{ session, sentence: `session ${session}: ${state} was not told more than ${this.#seen.get(session) ?? 0} of ${highest}` }]
     })
+  }
+
+  #arrive(): void {
+    this.#name = `${this.#number} at ${this.#client.url}`
+    this.#world.history.note({ about: '', what: 'an app is connected', at: this.#name })
   }
 
   #forget(): void {
@@ -94,7 +106,7 @@ export class Listener {
   #hearMessage(session: string, message: ReturnType<typeof messageFrom>): void {
     const live = this.#live.get(session)
     const { seq } = message
-    this.#world.history.session(session).live(message, live?.last)
+    this.#world.history.session(session).live(message, live?.last, this.#name)
     this.#live.set(session, { first: live?.first ?? seq, last: seq })
     if (!this.#read.has(session)) return
     const seen = this.#seen.get(session) ?? 0
