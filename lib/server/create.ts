@@ -223,7 +223,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       ? ownerFirst({ store, setupCode: setup.code, onOwner: () => void setup.discard().catch(onError), clock }, others)
       : others
     const needsSetupCode = async () => setup !== undefined && !(await store.hasAccounts())
-    const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
+    const onMissed = () => hub.reconnectAll()
+    const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove, onMissed }, onError)
     closers.add(() => authenticator.close())
     const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(publicAddress))
     const hub = await Hub.open({ bus, store, clock, newId, onError }, instance)

@@ -7,6 +7,7 @@ import { manualClock } from '../kit/manual-clock.ts'
 import { call, next, Person, signInBody, signUp, type Untyped } from '../kit/person.ts'
 import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
 import { startServer } from '../kit/server.ts'
+import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import { passTime } from './pass-time.ts'
 
 const minute = 60_000
@@ -17,7 +18,7 @@ async function startPlace(t: Test, postgres: Postgres) {
   const data = t.testdir({ 0: {}, 1: {} })
   let count = 0
   const start = (options: ServerSetup = {}) => startServer(t, { store, data: join(data, String(count++)), ...options })
-  return Object.assign(start, { query: (sql: string) => postgres.query(sql, basename(store)) })
+  return Object.assign(start, { store, query: (sql: string) => postgres.query(sql, basename(store)) })
 }
 
 t.test('instances on one database', { skip: lacksPostgres }, async t => {
@@ -68,6 +69,37 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     await closed
     t.ok(performance.now() - began < 5_000)
     t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 401)
+  })
+
+  t.test('forget their tokens after a long time without the database, and what ended meanwhile stays ended [A4] [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const here = await start()
+    const direct = new URL(start.store)
+    const proxy = await openTcpProxy(t, `http://127.0.0.1:${direct.port}`)
+    const clock = manualClock()
+    const store = start.store.replace(direct.port, new URL(proxy.url).port)
+    const there = await start({ store, clock, onError: () => {} })
+    const ada = await signUp(t, here)
+    const elsewhere = new Person(t, there, ada.secret, ada.token)
+    const socket = await elsewhere.connect()
+    const closed = new Promise(resolve => socket.once('disconnect', resolve))
+    t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 200)
+
+    await proxy.closePort()
+    t.equal((await ada.call('DELETE', '/v1/devices/current')).status, 200)
+    await start.query('UPDATE revocation SET at = at - 11 * 60000')
+    await passTime(clock, 11 * minute, socket)
+    await proxy.openPort()
+    t.equal((await elsewhere.call('GET', '/v1/sessions')).status, 401, 'before anything was read again')
+    let isClosed = false
+    void closed.then(() => {
+      isClosed = true
+    })
+    for (let looks = 0; !isClosed && looks < 200; looks += 1) {
+      clock.advance(1_000)
+      await elsewhere.call('GET', '/v1/sessions')
+    }
+    t.ok(isClosed, 'its connection has ended, too')
   })
 
   t.test('tell each other at once what changed and what ended, with that database as their bus [S3] [A4]', async t => {

@@ -176,6 +176,11 @@ export class Hub {
     return count
   }
 
+  /** Closes every connection within some seconds, so that its client connects and proves itself again. */
+  reconnectAll(): void {
+    this.#lose(undefined)
+  }
+
   closeConnections(): void {
     for (const connection of [...this.#all()]) connection.close('server-shutdown')
   }

@@ -3,6 +3,7 @@ import { revocationTopic } from '../../../bus/bus.ts'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { TokenId } from '../../../protocol/wire/ids.ts'
 import { isAllowed, type Need } from '../../../protocol/wire/scopes.ts'
+import { revocationRecentMs } from '../../../store/access/tokens.ts'
 import type { Bearer } from '../../../store/rows.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Caller, Deps } from '../../deps.ts'
@@ -18,13 +19,18 @@ const mostRemembered = 20_000
 const mostRevoked = 20_000
 const markUsedEveryMs = 5 * 60_000
 const watchEveryMs = 2_000
+/**
+ * After so long without the store's list of ended tokens, what is cached counts for nothing. Less than the list covers, so
+ * that one which comes in time is always complete.
+ */
+const confirmedForMs = revocationRecentMs / 2
 
 interface Known {
   bearer: Bearer
   markedAt: number
 }
 
-/** Finds the owner of a token. Valid tokens are cached until they are revoked or expire. */
+/** Finds the owner of a token. Valid tokens are cached until they are revoked, expire or cannot be confirmed. */
 export interface Authenticator {
   /**
    * Synchronous when the token is cached; undefined for an unknown token. `from` is the network it is used
@@ -41,6 +47,8 @@ interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock
   log: Pick<Logger, 'info'>
   /** Whether the clock is reliable enough to remove expired tokens permanently. They are rejected in any case. */
   mayRemove: () => boolean
+  /** Tokens may have ended that this instance will not hear of: whoever is connected must sign in again. */
+  onMissed: () => void
 }
 
 /** Throws unless the caller's token has this scope. */
@@ -57,7 +65,7 @@ export function connectionRights({ scopes }: Pick<Caller, 'scopes'>): { mayListe
 }
 
 export async function createAuthenticator(
-  { store, bus, time, clock, limits, log, mayRemove }: AuthenticatorDeps,
+  { store, bus, time, clock, limits, log, mayRemove, onMissed }: AuthenticatorDeps,
   onError: (error: unknown) => void = () => {}
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
@@ -67,6 +75,8 @@ export async function createAuthenticator(
   const revoked = new Set<TokenId>()
   let marks: Parameters<Store['markTokensUsed']>[0][number][] = []
   let isClosed = false
+  /** All tokens that ended before are known here. */
+  let confirmedAt = clock.now()
 
   const unsubscribe = await bus.subscribe(revocationTopic, event => {
     if (event.type !== 'token-revoked') return
@@ -79,6 +89,15 @@ export async function createAuthenticator(
     const hash = hashByToken.get(token)
     if (hash !== undefined) knownByHash.delete(hash)
     hashByToken.delete(token)
+  }
+
+  function isConfirmed(): boolean {
+    return clock.now() - confirmedAt <= confirmedForMs
+  }
+
+  function forgetAll() {
+    knownByHash.clear()
+    hashByToken.clear()
   }
 
   function remember(hash: string, bearer: Bearer): Known {
@@ -127,11 +146,18 @@ export async function createAuthenticator(
 
   // The bus may be dead, and an instance cut off from it: ended tokens are also read from the store [A4].
   async function readEnded(): Promise<void> {
+    const askedAt = clock.now()
+    const ended = await store.recentRevocations()
     // First: what fails below, such as a full disk, must not keep an ended token valid here.
     publishRevoked(
       { bus },
-      (await store.recentRevocations()).filter(token => !revoked.has(token))
+      ended.filter(token => !revoked.has(token))
     )
+    if (!isConfirmed()) {
+      forgetAll()
+      onMissed()
+    }
+    confirmedAt = askedAt
     await writeMarks()
     if (mayRemove()) await removeExpired(time())
   }
@@ -148,6 +174,7 @@ export async function createAuthenticator(
   return {
     bearer(token, from = () => '') {
       if (token.length > 4096) return undefined
+      if (!isConfirmed()) forgetAll()
       const hash = hashToken(token)
       const known = knownByHash.get(hash)
       // Read now: it may be gone after the lookup.
