@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { lacks, pathOf } from './needs.ts'
+import { runAtEnd } from './watcher.ts'
 
 const run = promisify(execFile)
 export const inMemory = '/dev/shm'
@@ -53,10 +54,8 @@ export async function startPostgres(
   const stop = async (mode = 'fast') => {
     await call('pg_ctl', 'stop', '-D', data, '-w', '-s', '-m', mode)
   }
-  t.teardown(async () => {
-    if (existsSync(join(data, 'postmaster.pid'))) await stop('immediate')
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  })
+  const { run: end } = runAtEnd(ending, [join(dirname(initdb), 'pg_ctl'), data, folder], user)
+  t.teardown(end)
   await call('initdb', '-D', data, '-U', 'afield', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
   await start()
 
@@ -88,6 +87,11 @@ export async function startPostgres(
     urlOf
   }
 }
+
+// The folder is in memory, which it would fill.
+const ending = `
+[ -e "$1/postmaster.pid" ] && "$0" stop -D "$1" -w -s -m immediate
+rm -rf "$2"`
 
 function numbersOf(user: string): { uid: number; gid: number } {
   const number = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))

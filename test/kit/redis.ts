@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { runAtEnd } from './watcher.ts'
 
 /** A real Redis on a free port, with nothing on disk. */
 export interface Redis {
@@ -35,7 +36,16 @@ export async function startRedis(
   const port = await freePort()
   const isTls = more['tls-port'] !== undefined
   const ports = isTls ? { port: '0', 'tls-port': `${port}` } : { port: `${port}` }
-  const lines = { ...more, ...ports, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no', databases: '10000' }
+  const lines = {
+    ...more,
+    ...ports,
+    bind: '127.0.0.1',
+    dir: folder,
+    pidfile: join(folder, 'pid'),
+    save: '',
+    appendonly: 'no',
+    databases: '10000'
+  }
   const args = Object.entries(lines).flatMap(([name, value]) => [`--${name}`, ...(value === '' ? [''] : value.split(' '))])
   let child: ChildProcess | undefined
   let databases = 0
@@ -61,13 +71,19 @@ export async function startRedis(
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT')
   }
+  const { run: end } = runAtEnd(ending, [folder])
   t.teardown(async () => {
     await redis.kill()
-    rmSync(folder, { recursive: true, force: true })
+    await end()
   })
   await redis.start()
   return redis
 }
+
+// One that was killed leaves its number behind, which may be another program's by now.
+const ending = `
+pid=$(cat "$0/pid") && [ "$(readlink "/proc/$pid/cwd")" = "$0" ] && kill -9 "$pid"
+rm -rf "$0"`
 
 async function startServer(args: string[], detached: boolean): Promise<ChildProcess> {
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'], detached })
