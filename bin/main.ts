@@ -83,6 +83,9 @@ async function commandLine(argv: string[]): Promise<Argv> {
       handler: async (args: ArgumentsCamelCase) => (await load()).handler(args)
     })
   }
+  // It prepares the help of each command that runs, in case that another line is parsed later.
+  const usage = (line as Parser).getInternalMethods().getUsageInstance()
+  usage.cacheHelpMessage = () => {}
   return line
 }
 
@@ -113,9 +116,14 @@ function refuseFor(argv: readonly string[], options: () => string[]) {
   }
 }
 
-/** The options of a command line; `getOptions` is missing in the types of the parser. */
 function optionsOf(line: Argv): string[] {
-  return Object.keys((line as Argv & { getOptions(): { key: object } }).getOptions().key)
+  return Object.keys((line as Parser).getOptions().key)
+}
+
+/** With what is missing in its types. */
+type Parser = Argv & {
+  getOptions(): { key: object }
+  getInternalMethods(): { getUsageInstance(): { cacheHelpMessage(): void } }
 }
 
 function stop(thrown: unknown): never {

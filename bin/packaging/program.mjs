@@ -38,7 +38,7 @@ export async function bundleProgram(folder) {
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [embeddedPty, ownAssertions, noHelpAhead, ownWidths, withoutForge],
+    plugins: [embeddedPty, ownAssertions, ownWidths, withoutForge],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' }
@@ -108,13 +108,6 @@ const ownAssertions = replaced({
   by: `const claim = (isSo, message) => { if (!isSo) throw new Error(message) }
 const strictEqual = (one, other, message) => claim(one === other, message)
 const notStrictEqual = (one, other, message) => claim(one !== other, message)`
-})
-
-// It prepares the help of each command that runs, in case that another line is parsed later: 20 ms for `serve`.
-const noHelpAhead = replaced({
-  filter: /[\\/]yargs[\\/]build[\\/]lib[\\/]command\.js$/,
-  words: 'yargs.getInternalMethods().getUsageInstance().cacheHelpMessage()',
-  by: ''
 })
 
 // To measure text it sets up a segmenter for all scripts of the world. Ours are English: 28 to 44 ms, and 2 MB.
