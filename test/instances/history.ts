@@ -234,7 +234,6 @@ export class SessionHistory {
   live(message: ShownMessage, last: number | undefined, at = ''): void {
     this.#telling.note('sent live', message.seq, message.seq, at)
     if (last !== undefined && message.seq !== last + 1) this.#telling.complain(`a connection got ${message.seq} after ${last}`)
-    this.#telling.note('sent live', message.seq, message.seq)
     this.shown(message, 'sent live')
   }
 
