@@ -2,12 +2,14 @@
 //   node test/interop/happy-cli.ts            runs the scenario with the CLI in the cache, or says how to get it
 //   node test/interop/happy-cli.ts --install  fetches the CLI from npm first (about 900 MB, because it brings agents along)
 //   … --first-form                            pairs as older apps do, and so has everything sealed the older way
+//   … --instances                             two instances behind nginx, on PostgreSQL and Redis, which are killed in turn
 // The cache is $HAPPY_CLI_CACHE, by default a directory in ~/.cache/afield. Exit code 1 when a step failed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory, findHappy, happyVersion, installHappy } from './happy.ts'
 import { playScenario } from './scenario.ts'
+import { startInstances, startSingle } from './site.ts'
 import { Steps } from './steps.ts'
 
 async function main(): Promise<void> {
@@ -23,7 +25,8 @@ async function main(): Promise<void> {
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })]
   try {
     const form = process.argv.includes('--first-form') ? 1 : 2
-    await playScenario({ entry, folder, steps, form, teardown: end => ends.unshift(end) })
+    const start = process.argv.includes('--instances') ? startInstances : startSingle
+    await playScenario({ entry, folder, steps, form, teardown: end => ends.unshift(end) }, start)
   } catch (error) {
     console.error(error)
     process.exitCode = 1

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
+import { pause } from '../../lib/async/pause.ts'
 import {
   type Cipher,
   cryptoReady,
@@ -181,9 +182,15 @@ export class Phone {
     this.#changes.emit('change')
   }
 
+  /** Asks again, as apps do, while there is no server or only a proxy without one. */
   async #ask(method: string, path: string, body?: unknown) {
-    const answer = await call({ url: this.#url }, method, path, { token: this.#token, body })
-    if (answer.status !== 200) throw new Error(`${method} ${path} was answered with ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
+    for (;;) {
+      const answer = await call({ url: this.#url }, method, path, { token: this.#token, body }).catch(() => undefined)
+      if (answer?.status === 200) return answer.body
+      if (answer && answer.status < 502) {
+        throw new Error(`${method} ${path} was answered with ${answer.status} ${JSON.stringify(answer.body)}`)
+      }
+      await pause(100)
+    }
   }
 }

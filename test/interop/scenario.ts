@@ -1,37 +1,32 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pause } from '../../lib/async/pause.ts'
 import { readPairingLink, toBase64 } from '../../lib/crypto/index.ts'
 import * as v from '../../lib/schema.ts'
 import { call } from '../kit/person.ts'
-import { startServerProcess } from '../kit/server.ts'
 import { type Computer, furnishComputer } from './computer.ts'
 import { abortTurn, cutOff, decide, startAcp, type Talk, talk, turnEnds } from './conversation.ts'
 import { happy, happyVersion } from './happy.ts'
 import type { PhoneMachine, PhoneSession } from './memory.ts'
 import { notifyByCli, notifyOfTurn, startPushServices } from './notifications.ts'
 import { Phone } from './phone.ts'
+import { startSingle } from './site.ts'
 import type { Stage } from './steps.ts'
 
 /** Pairs a computer, works in sessions from the phone, cuts the server off in between, and puts everything away. */
-export async function playScenario(stage: Stage): Promise<void> {
-  const { folder, steps } = stage
-  const data = join(folder, 'data')
-  const port = await freePort()
+export async function playScenario(stage: Stage, startSite = startSingle): Promise<void> {
+  const { steps } = stage
   const services = await startPushServices(stage)
   const args = ['--idle-after-ms', '1000', '--expo-url', services.url, '--push-allow', '127.0.0.1/32']
-  const serve = () => startServerProcess(stage, { data, port, args })
-  const server = await steps.step('afield serve listens', serve)
+  const site = await steps.step('afield serve listens', () => startSite(stage, args), 120_000)
   const phone = await steps.step('the app signs up and connects', async () => {
-    const phone = await Phone.signIn(server.url)
+    const phone = await Phone.signIn(site.phoneUrl)
     await phone.connect()
     return phone
   })
   stage.teardown(() => phone.disconnect())
-  const computer = furnishComputer(stage, server.url, { EXPO_BASE_URL: services.url })
+  const computer = furnishComputer(stage, site.url, { EXPO_BASE_URL: services.url, ...site.env })
 
   await pair(stage, computer, phone)
   await notifyByCli(stage, computer, phone, services)
@@ -40,24 +35,13 @@ export async function playScenario(stage: Stage): Promise<void> {
   const session = await startAcp(stage, computer, phone)
   await talk(stage, session, phone)
   await decide(stage, session, phone)
-  await cutOff(stage, session, phone, server, serve)
+  await cutOff(stage, session, phone, site)
   await abortTurn(stage, computer, phone)
   const spawned = await spawnByDaemon(stage, machine, phone)
   await notifyOfTurn(stage, computer, spawned, phone, services)
   await endSessions(stage, session, spawned, machine, phone)
   await stopDaemon(stage, machine, phone)
   await readAgain(stage, phone)
-}
-
-/** A server that asked for any port leaves it blocked for a minute when it is killed; one that named its port can have it again at once. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('A listening server has an address.')
-  return address.port
 }
 
 async function pair({ steps, form }: Stage, computer: Computer, phone: Phone): Promise<void> {

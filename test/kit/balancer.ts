@@ -30,13 +30,19 @@ interface Asked {
 export interface Balanced extends ReverseProxy {
   readonly port: number
   readonly instances: Record<Which, ServerProcess>
+  /** Starts one that was killed again. */
+  start(which: Which): Promise<void>
   /** An address of this computer whose requests go to that instance while both run. */
   addressFor(which: Which): Promise<string>
   ask(path: string, asked: Asked): Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>
 }
 
 /** `data` has a folder for each instance. */
-export async function startBalanced(t: Test, data: string, { signup = 'open', limits = 'off' } = {}): Promise<Balanced> {
+export async function startBalanced(
+  t: Pick<Test, 'teardown'>,
+  data: string,
+  { signup = 'open', limits = 'off', args: more = [] }: { signup?: string; limits?: string; args?: string[] } = {}
+): Promise<Balanced> {
   const port = await portToKeep()
   const ports = { one: await portToKeep(), two: await portToKeep() }
   const secrets = join(data, 'secrets')
@@ -53,7 +59,7 @@ export async function startBalanced(t: Test, data: string, { signup = 'open', li
     AFIELD_BUS_FILE: secret('bus', '@redis:6379', `@127.0.0.1:${redis.port}`)
   }
   // Not `loopback`: the clients of these tests have other addresses of it.
-  const args = ['--public-url', `https://localhost:${port}`, '--trust-proxy', '127.0.0.1']
+  const args = ['--public-url', `https://localhost:${port}`, '--trust-proxy', '127.0.0.1', ...more]
   const start = (which: Which) =>
     startServerProcess(t, {
       data: join(data, which),
@@ -97,6 +103,9 @@ export async function startBalanced(t: Test, data: string, { signup = 'open', li
     port,
     instances,
     ask,
+    async start(which) {
+      instances[which] = await start(which)
+    },
     async addressFor(which) {
       for (let last = 1; last < 100; last++) {
         const from = `127.0.0.${last}`
