@@ -35,22 +35,53 @@ interface Callee {
   readonly since: number
 }
 
+/**
+ * The calls that ended here, each remembered for at least as long as an answer may take. In two sets, of which the older is
+ * dropped as a whole: an entry and a deadline for each call would outlive many garbage collections.
+ */
+export class EndedCalls {
+  readonly #deadlines: Deadlines
+  #older = new Set<string>()
+  #newer = new Set<string>()
+
+  /** `deadlines` of this length. */
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines
+  }
+
+  add(id: string): void {
+    if (this.#newer.size === 0 && this.#older.size === 0) this.#deadlines.begin(this.#age)
+    this.#newer.add(id)
+  }
+
+  has(id: string): boolean {
+    return this.#newer.has(id) || this.#older.has(id)
+  }
+
+  readonly #age = (): void => {
+    this.#older = this.#newer
+    this.#newer = new Set()
+    if (this.#older.size > 0) this.#deadlines.begin(this.#age)
+  }
+}
+
 export function createCalleeRegistry({
   bus,
   topic,
   instance,
   clock,
-  answerDeadlines
+  answerDeadlines,
+  endedCalls
 }: {
   bus: Bus
   topic: Topic
   instance: string
   clock: Pick<Clock, 'now'>
   answerDeadlines: Deadlines
+  endedCalls: EndedCalls
 }): CalleeRegistry {
   const calleeByMethod = new Map<string, Callee>()
   const openCalls = new Map<string, { callee: Connection; end: (result: Result) => void }>()
-  const endedCalls = new Set<string>()
   /** The highest stamp assigned or received. */
   let lastStamp = 0
 
@@ -104,7 +135,6 @@ export function createCalleeRegistry({
       answerDeadlines.end(onLimit)
       openCalls.delete(id)
       endedCalls.add(id)
-      answerDeadlines.begin(() => endedCalls.delete(id))
       answer(replyTo, id, result)
     }
     openCalls.set(id, { callee, end })

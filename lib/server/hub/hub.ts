@@ -14,7 +14,7 @@ import {
 import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
 import { Budget, type Share } from '../budget.ts'
-import { answerWithinMs, type CalleeRegistry, createCalleeRegistry } from './callees.ts'
+import { answerWithinMs, type CalleeRegistry, createCalleeRegistry, EndedCalls } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from './frames.ts'
 import { OtherInstances } from './other-instances.ts'
@@ -72,6 +72,7 @@ interface HubDeps {
  */
 export class Hub {
   readonly #answerDeadlines: Deadlines
+  readonly #endedCalls: EndedCalls
   readonly #deps: HubDeps
   readonly #accounts = new Map<AccountId, LiveAccount>()
   /** Of the queued changes. */
@@ -92,6 +93,7 @@ export class Hub {
     this.#instance = instance
     this.#others = new OtherInstances(deps, instance)
     this.#answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
+    this.#endedCalls = new EndedCalls(this.#answerDeadlines)
     this.#updateIdPrefix = instance.slice(0, 6)
   }
 
@@ -208,7 +210,14 @@ export class Hub {
       id: account,
       connections: new Set(),
       connecting: 0,
-      callees: createCalleeRegistry({ bus, topic, instance: this.#instance, clock, answerDeadlines: this.#answerDeadlines }),
+      callees: createCalleeRegistry({
+        bus,
+        topic,
+        instance: this.#instance,
+        clock,
+        answerDeadlines: this.#answerDeadlines,
+        endedCalls: this.#endedCalls
+      }),
       sentSeq: new Map(),
       firstSeq: new Map(),
       sentVersion: new Map(),

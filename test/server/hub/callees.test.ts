@@ -115,3 +115,24 @@ t.test('a call requested again after it ended does not run again [R5]', async t 
   pass(60_000)
   t.equal(callee.asked.length, 1)
 })
+
+t.test('an ended call is remembered as long as an answer may take, and not forever [R5]', async t => {
+  const { instances, pass } = await openInstances(t, 1)
+  const [only] = instances
+  if (!only) throw new Error('one was opened')
+  const callee = await register(only, 'a')
+  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method, params: v.parse(ids.sealed, 'x') }
+  const end = (id: string) => {
+    only.end.publish(topic, { ...call, id })
+    callee.answer('done')
+  }
+  end('another')
+  pass(29_000)
+  end('1')
+  pass(29_999)
+  only.end.publish(topic, call)
+  t.equal(callee.asked.length, 2, 'not run again')
+  pass(60_000)
+  only.end.publish(topic, call)
+  t.equal(callee.asked.length, 3, 'forgotten')
+})
