@@ -78,6 +78,8 @@ function hostOf(url: string): string | undefined {
   return URL.parse(url)?.host
 }
 
+const nothing = () => {}
+
 /** Where a connection comes from; unauthenticated until a sign-in. */
 export class AdmittedConnection implements Stranger {
   readonly address: string
@@ -85,9 +87,9 @@ export class AdmittedConnection implements Stranger {
   /** While it may send large packets without a sign-in. */
   preSignInSlot: PreSignInSlot | undefined
   /** Called when it held such a slot for too long; what it sent must be dropped at once. */
-  onLate: () => void = () => {}
+  onLate: () => void = nothing
   /** Called when others need its slot; it must close. */
-  onCrowded: () => void = () => {}
+  onCrowded: () => void = nothing
   readonly #strangers: Strangers
   readonly #preSignInSlots: PreSignInSlots
 
@@ -110,6 +112,9 @@ export class AdmittedConnection implements Stranger {
   /** Signed in: it counts for its account, and no longer for its address. */
   signedIn(): void {
     this.preSignInSlot?.leave()
+    // Whatever began the connection, up to its HTTP request, would stay in memory with these for as long as it lasts.
+    this.preSignInSlot = undefined
+    this.onLate = nothing
     this.#strangers.leave(this)
     this.#strangers.know(subnetOf(this.address))
   }
