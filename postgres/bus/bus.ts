@@ -35,7 +35,11 @@ class PostgresBus implements Bus {
 
   constructor(url: string, onError: OnError) {
     this.#onError = onError
-    this.#outbox = new Outbox({ publisher: this.#self, onRefused: error => this.#link.reset(error) })
+    this.#outbox = new Outbox({
+      publisher: this.#self,
+      onFailed: error => this.#link.reset(error),
+      onRefused: cause => onError(new Error('The database does not take what the bus publishes; it is tried again.', { cause }))
+    })
     this.#link = new Link({
       url,
       onError,
@@ -75,7 +79,7 @@ class PostgresBus implements Bus {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#outbox.settled()
+    await this.#outbox.close()
     this.#onLost.clear()
     this.#listeners.clear()
     await this.#link.close()

@@ -1,3 +1,6 @@
+import pg from 'pg'
+import { systemClock as clock } from '../../lib/async/clock.ts'
+import { pause } from '../../lib/async/pause.ts'
 import type { Topic } from '../../lib/bus/bus.ts'
 import { payloadOf } from './frames.ts'
 import type { Client } from './link.ts'
@@ -10,10 +13,15 @@ const mostQueuedBytes = 256 * 1024 * 1024
 const mostAtOnce = 256
 /** Topics are named up to so many, in one notification; above it everything counts as lost. */
 const mostLostTopics = 32
+/** The SQLSTATE of a notification that finds the queue full, since another listener does not read; and how long to wait then. */
+const queueIsFull = '54000'
+const refusedPauseMs = 1_000
 
 interface OutboxDeps {
   publisher: string
   /** The connection is of no more use. */
+  onFailed(error: unknown): void
+  /** The database has no room for notifications; called once until it takes one again. */
   onRefused(error: unknown): void
 }
 
@@ -35,6 +43,8 @@ export class Outbox {
   #lost = new Set<Topic>()
   #sending: Promise<void> | undefined
   #made = 0
+  #isRefused = false
+  readonly #closing = new AbortController()
 
   constructor(deps: OutboxDeps) {
     this.#deps = deps
@@ -42,7 +52,7 @@ export class Outbox {
 
   send(topic: Topic, contents: string[]): void {
     const bytes = contents.reduce((sum, { length }) => sum + length, 0)
-    if (this.#waitingBytes + bytes > (this.#client ? mostQueuedBytes : mostWaitingBytes)) this.#lost.add(topic)
+    if (this.#isRefused || this.#waitingBytes + bytes > (this.#client ? mostQueuedBytes : mostWaitingBytes)) this.#lost.add(topic)
     else {
       this.#waiting.push({ topic, contents, bytes })
       this.#waitingBytes += bytes
@@ -65,8 +75,9 @@ export class Outbox {
     if (this.#client === client) this.#client = undefined
   }
 
-  /** Resolves once nothing is on its way. */
-  async settled(): Promise<void> {
+  /** Resolves once nothing is on its way; what the database refuses is given up. */
+  async close(): Promise<void> {
+    this.#closing.abort()
     await this.#sending
   }
 
@@ -74,7 +85,7 @@ export class Outbox {
     if (this.#sending) return
     this.#sending = this.#sendAll().finally(() => {
       this.#sending = undefined
-      if (this.#client && this.#hasMore()) this.#begin()
+      if (this.#client && this.#hasMore() && !this.#closing.signal.aborted) this.#begin()
     })
   }
 
@@ -87,13 +98,26 @@ export class Outbox {
       const sent = this.#take()
       try {
         await this.#notify(client, lost, sent)
+        this.#isRefused = false
       } catch (error) {
         // Nobody knows whether it arrived, and it is not sent twice.
         for (const topic of [...lost, ...sent.map(({ topic }) => topic)]) this.#lost.add(topic)
         if (client !== this.#client) return
+        if (error instanceof pg.DatabaseError && error.code === queueIsFull) {
+          // A new connection would be refused as well, and each of them has everybody reconnect.
+          if (!this.#isRefused) this.#deps.onRefused(error)
+          this.#isRefused = true
+          for (const { topic } of this.#waiting) this.#lost.add(topic)
+          this.#waiting = []
+          this.#waitingBytes = 0
+          const { signal } = this.#closing
+          await pause(refusedPauseMs, { signal, clock }).catch(() => {})
+          if (signal.aborted) return
+          continue
+        }
         // The next connection says so.
         this.#client = undefined
-        this.#deps.onRefused(error)
+        this.#deps.onFailed(error)
         return
       }
     }
