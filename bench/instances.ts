@@ -122,23 +122,34 @@ async function openWorld(engines: Engines, layout: Layout) {
     return layout.isShared ? { server, postgres, redis } : { server, postgres: 0, redis: 0 }
   }
 
+  /** Of new accounts: none of their local ids is known. */
+  async function openLoads(batch: number) {
+    const opened = Array.from({ length: accounts }, async (_, number) => {
+      const token = await openAccount(urlOf(number))
+      const session = await openSession(urlOf(number), token)
+      const target = { port: portOf(number), token, tokens: [token], session }
+      return openLoad(target, { ...shape, batch, listenPort: portOf(number + 1) })
+    })
+    const loads = await Promise.all(opened)
+    return {
+      run: (messages: number) => Promise.all(loads.map(load => load.run(messages / accounts))),
+      close: () => Promise.all(loads.map(load => load.close()))
+    }
+  }
+
   return {
     store,
     async measure({ batch, messages }: { batch: number; messages: number }): Promise<Figures> {
-      const opened = Array.from({ length: accounts }, async (_, number) => {
-        const token = await openAccount(urlOf(number))
-        const session = await openSession(urlOf(number), token)
-        const target = { port: portOf(number), token, tokens: [token], session }
-        return openLoad(target, { ...shape, batch, listenPort: portOf(number + 1) })
-      })
-      const loads = await Promise.all(opened)
-      const run = (all: number) => Promise.all(loads.map(load => load.run(all / accounts)))
       // Each instance gets the same warm-up, however many there are.
-      await run((servers.length * messages) / 4)
+      const warmUp = await openLoads(batch)
+      await warmUp.run((servers.length * messages) / 4)
+      await warmUp.close()
+      // New connections: the server closes those of accounts that were done long before the others.
+      const loads = await openLoads(batch)
       const before = await engines.bytes()
-      const { server, postgres, redis } = await spentBy(() => run(messages))
+      const { server, postgres, redis } = await spentBy(() => loads.run(messages))
       const after = await engines.bytes()
-      await Promise.all(loads.map(load => load.close()))
+      await loads.close()
       return {
         cost: { server: server / messages, postgres: postgres / messages, redis: redis / messages },
         bytes: {

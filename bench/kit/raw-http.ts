@@ -12,7 +12,9 @@ interface Poster {
 export async function openPoster(port: number): Promise<Poster> {
   const socket = (await openTcp(port)).setEncoding('latin1')
   let answered: ((text: string) => void) | undefined
+  let failed: ((error: Error) => void) | undefined
   let text = ''
+  socket.on('close', () => failed?.(new Error('The server closed the connection before it answered.')))
   socket.on('data', chunk => {
     text += chunk
     const end = endOfAnswer(text)
@@ -23,9 +25,11 @@ export async function openPoster(port: number): Promise<Poster> {
   })
   return {
     async post(request, status = 200) {
-      const { promise, resolve } = Promise.withResolvers<string>()
+      const { promise, resolve, reject } = Promise.withResolvers<string>()
       answered = resolve
-      socket.write(request)
+      failed = reject
+      if (socket.closed) reject(new Error('The server closed the connection while it was idle.'))
+      else socket.write(request)
       const answer = await promise
       if (!answer.startsWith(`HTTP/1.1 ${status}`)) throw new Error(`The server answered ${answer.slice(0, 300)}`)
       return answer.slice(answer.indexOf('\r\n\r\n') + 4)
