@@ -60,3 +60,11 @@ export interface AttachmentStore {
 
 /** One row of the database, and the most of an attachment that is in memory at a time. */
 export const mostPieceBytes = 256 * 1024
+
+export function uploadState({ size, received, attempt, sha256 }: Upload): Upload {
+  return { size, received, attempt, sha256 }
+}
+
+export function uploadStateOr(row: Upload | undefined): Upload | 'missing' {
+  return row ? uploadState(row) : 'missing'
+}

@@ -1,7 +1,6 @@
 import type { AccountId, Sealed } from '../../lib/protocol/wire/ids.ts'
-import type { AccessKeyRef, AccessKeyRow, AccessKeyStore } from '../../lib/store/machines.ts'
+import { type AccessKeyRef, type AccessKeyRow, type AccessKeyStore, accessKeyConflict } from '../../lib/store/machines.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
-import type { Conflict } from '../../lib/store/rows.ts'
 import type { Deps, Queries, Tx } from '../engine/deps.ts'
 import { withinState } from '../engine/quotas.ts'
 
@@ -59,15 +58,11 @@ async function change(tx: Tx, account: AccountId, of: AccessKeyRef, expected: nu
   const place = await look(tx, account, of)
   if (!place) return 'missing' as const
   if (!place.row) return 'none' as const
-  if (place.row.dataVersion !== expected) return conflictWith(place.row)
+  if (place.row.dataVersion !== expected) return accessKeyConflict(place.row)
   await tx.run(
     `UPDATE access_key SET data = $4, data_version = data_version + 1, updated_at = $5
      WHERE account = $1 AND session = $2 AND machine = $3`,
     [place.account, place.session, place.machine, data, now]
   )
   return { written: true as const, version: expected + 1 }
-}
-
-function conflictWith({ data, dataVersion }: AccessKeyRow): Conflict {
-  return { written: false, current: { version: dataVersion, value: data } }
 }

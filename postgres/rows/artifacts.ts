@@ -1,27 +1,24 @@
-import type { AccountId, ArtifactId, Sealed } from '../../lib/protocol/wire/ids.ts'
-import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../../lib/store/artifacts.ts'
+import type { AccountId, ArtifactId } from '../../lib/protocol/wire/ids.ts'
+import {
+  type ArtifactDraft,
+  type ArtifactHead,
+  type ArtifactParts,
+  type ArtifactStore,
+  type ArtifactWritten,
+  artifactConflict,
+  artifactGrowth,
+  type FlatArtifact,
+  type FlatArtifactHead,
+  inflateArtifact,
+  inflateArtifactHead,
+  nextCell,
+  openedArtifact
+} from '../../lib/store/artifacts.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import { moveClock, readClock } from '../engine/clock.ts'
 import type { Deps, Queries, Tx } from '../engine/deps.ts'
 import { firstRows } from '../engine/list-size.ts'
 import { hasRows, mayKeep } from '../engine/quotas.ts'
-
-type Draft = Parameters<ArtifactStore['openArtifact']>[1]
-type Parts = Parameters<ArtifactStore['writeArtifact']>[2]
-
-interface FlatHead {
-  id: ArtifactId
-  seq: number
-  createdAt: number
-  updatedAt: number
-  dataKey: Sealed
-  headerVersion: number
-  header: Sealed
-}
-interface FlatArtifact extends FlatHead {
-  bodyVersion: number
-  body: Sealed
-}
 
 const inAccount = 'account = (SELECT key FROM account WHERE id = $1)'
 const headNames = 'id, seq, "createdAt", "updatedAt", "dataKey", "headerVersion", header'
@@ -39,11 +36,12 @@ export function artifacts({ write, read }: Deps): ArtifactStore {
   return {
     openArtifact: (account, draft, quotas = noQuotas) =>
       write(account, tx => open(tx, account, draft, quotas), { bytes: draft.header.length + draft.body.length }),
-    listArtifacts: (account, limit) => read(async queries => (await queries.all<FlatHead>(list, [account, limit])).map(inflateHead)),
+    listArtifacts: (account, limit) =>
+      read(async queries => (await queries.all<FlatArtifactHead>(list, [account, limit])).map(inflateArtifactHead)),
     findArtifact: (account, artifact) =>
       read(async queries => {
         const row = await queries.get<FlatArtifact>(find, [account, artifact])
-        return row ? inflate(row) : 'missing'
+        return row ? inflateArtifact(row) : 'missing'
       }),
     writeArtifact: (account, artifact, parts, now, quotas = noQuotas) =>
       write(account, tx => change(tx, account, artifact, parts, now, quotas), {
@@ -52,9 +50,10 @@ export function artifacts({ write, read }: Deps): ArtifactStore {
   }
 }
 
-async function open(tx: Tx, account: AccountId, { id, header, body, dataKey, now }: Draft, quotas: Quotas) {
+async function open(tx: Tx, account: AccountId, draft: ArtifactDraft, quotas: Quotas) {
+  const { id, header, body, dataKey, now } = draft
   const stored = await tx.get<FlatArtifact>(find, [account, id])
-  if (stored) return { artifact: inflate(stored), created: false, clock: await readClock(tx, account) }
+  if (stored) return { artifact: inflateArtifact(stored), created: false, clock: await readClock(tx, account) }
 
   const bytes = header.length + body.length
   if (await hasRows(tx, 'artifact', account, quotas.artifacts)) throw new OverQuota('artifacts')
@@ -66,31 +65,28 @@ async function open(tx: Tx, account: AccountId, { id, header, body, dataKey, now
      SELECT key, $2, $3, $4, $5, 1, $6, 1, $7, $7, $8 FROM account WHERE id = $1`,
     [account, id, dataKey, bytes, header, body, now, clock]
   )
-  const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
-  return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock }
+  return { artifact: openedArtifact(draft), created: true, clock }
 }
 
 async function change(
   tx: Tx,
   account: AccountId,
   id: ArtifactId,
-  { header, body }: Parts,
+  parts: ArtifactParts,
   now: number,
   quotas: Quotas
 ): Promise<ArtifactWritten | 'missing'> {
   const row = await tx.get<FlatArtifact>(find, [account, id])
   if (!row) return 'missing'
-  const current = inflate(row)
-  const staleHeader = isStale(header, current.header)
-  const staleBody = isStale(body, current.body)
-  if (staleHeader || staleBody) {
-    return { written: false, ...(staleHeader && { header: current.header }), ...(staleBody && { body: current.body }) }
-  }
-  const added = growth(header, current.header) + growth(body, current.body)
+  const current = inflateArtifact(row)
+  const conflict = artifactConflict(current, parts)
+  if (conflict) return conflict
+  const { header, body } = parts
+  const added = artifactGrowth(current, parts)
   await mayKeep(tx, account, added, quotas)
   count(tx, account, added)
   const clock = await moveClock(tx, account, 1)
-  const [newHeader, newBody] = [header && next(header), body && next(body)]
+  const [newHeader, newBody] = [header && nextCell(header), body && nextCell(body)]
   // A body that stays is not written again.
   await tx.run(
     `UPDATE artifact SET header_version = coalesce($3, header_version), header = coalesce($4, header),
@@ -107,26 +103,9 @@ function count(tx: Tx, account: AccountId, bytes: number): void {
 
 export async function findArtifactHeads(queries: Queries, account: AccountId, artifacts: readonly ArtifactId[]): Promise<ArtifactHead[]> {
   if (artifacts.length === 0) return []
-  const rows = await queries.all<FlatHead>(`SELECT ${headColumns} FROM artifact WHERE ${inAccount} AND id = ANY($2)`, [account, artifacts])
-  return rows.map(inflateHead)
-}
-
-function isStale(part: ArtifactPart | undefined, current: SealedCell): boolean {
-  return part !== undefined && part.expected !== current.version
-}
-
-function growth(part: ArtifactPart | undefined, current: SealedCell): number {
-  return part ? part.value.length - current.value.length : 0
-}
-
-function next({ expected, value }: ArtifactPart): SealedCell {
-  return { version: expected + 1, value }
-}
-
-function inflateHead({ header, headerVersion, ...row }: FlatHead): ArtifactHead {
-  return { ...row, header: { version: headerVersion, value: header } }
-}
-
-function inflate({ body, bodyVersion, ...head }: FlatArtifact): ArtifactRow {
-  return { ...inflateHead(head), body: { version: bodyVersion, value: body } }
+  const rows = await queries.all<FlatArtifactHead>(`SELECT ${headColumns} FROM artifact WHERE ${inAccount} AND id = ANY($2)`, [
+    account,
+    artifacts
+  ])
+  return rows.map(inflateArtifactHead)
 }

@@ -1,5 +1,5 @@
 import type { AccountId, AttachmentId, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { AttachmentStore, Upload } from '../../lib/store/attachments.ts'
+import { type AttachmentStore, type Upload, uploadState, uploadStateOr } from '../../lib/store/attachments.ts'
 import { checksumOf } from '../../lib/store/checksum.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { RemovalStore } from '../../lib/store/removal.ts'
@@ -34,14 +34,14 @@ export function attachments({ write, read, damage }: Deps): AttachmentStore & Pi
         await mayKeep(tx, account, size, quotas)
         return 'opened'
       }),
-    findUpload: (account, session, id, now) => read(async queries => uploadOr(await findOpen(queries, account, session, id, now))),
+    findUpload: (account, session, id, now) => read(async queries => uploadStateOr(await findOpen(queries, account, session, id, now))),
     restartUpload: (account, session, id, now) =>
       write(account, async tx => {
         const row = await findOpen(tx, account, session, id, now)
-        if (!row || row.sha256 !== null) return uploadOr(row)
+        if (!row || row.sha256 !== null) return uploadStateOr(row)
         forgetPieces(tx, row)
         tx.send('UPDATE attachment SET received = 0, attempt = attempt + 1 WHERE key = $1', [row.key])
-        return uploadOf({ ...row, received: 0, attempt: row.attempt + 1 })
+        return uploadState({ ...row, received: 0, attempt: row.attempt + 1 })
       }),
     appendPiece: (account, session, id, { attempt, at, bytes, now, endsAt }, quotas = noQuotas) =>
       write(
@@ -49,7 +49,7 @@ export function attachments({ write, read, damage }: Deps): AttachmentStore & Pi
         async tx => {
           const row = await findOpen(tx, account, session, id, now)
           if (!row) return 'missing'
-          if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadOf(row), taken: false }
+          if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadState(row), taken: false }
           await mayKeep(tx, account, bytes.length, quotas)
           const received = at + bytes.length
           tx.send('INSERT INTO attachment_piece (account, attachment, at, bytes, crc) VALUES ($1, $2, $3, $4, $5)', [
@@ -61,7 +61,7 @@ export function attachments({ write, read, damage }: Deps): AttachmentStore & Pi
           ])
           tx.send('UPDATE attachment SET received = $1, ends_at = $2 WHERE key = $3', [received, endsAt, row.key])
           count(tx, row.account, bytes.length)
-          return { ...uploadOf({ ...row, received }), taken: true }
+          return { ...uploadState({ ...row, received }), taken: true }
         },
         { bytes: bytes.length }
       ),
@@ -69,9 +69,9 @@ export function attachments({ write, read, damage }: Deps): AttachmentStore & Pi
       write(account, async tx => {
         const row = await findOpen(tx, account, session, id, now)
         if (!row) return 'missing'
-        if (row.sha256 !== null || row.attempt !== attempt || row.received !== received) return { ...uploadOf(row), taken: false }
+        if (row.sha256 !== null || row.attempt !== attempt || row.received !== received) return { ...uploadState(row), taken: false }
         tx.send('UPDATE attachment SET size = received, sha256 = $1, ends_at = NULL WHERE key = $2', [sha256, row.key])
-        return { ...uploadOf({ ...row, size: received, sha256 }), taken: true }
+        return { ...uploadState({ ...row, size: received, sha256 }), taken: true }
       }),
     readPiece: (account, session, id, at) =>
       read(async queries => {
@@ -133,12 +133,4 @@ function forgetPieces(tx: Tx, { account, key, received }: Row): void {
 
 function count(tx: Tx, account: number, bytes: number): void {
   tx.send('UPDATE account SET attachment_bytes = attachment_bytes + $1 WHERE key = $2', [bytes, account])
-}
-
-function uploadOr(row: Row | undefined): Upload | 'missing' {
-  return row ? uploadOf(row) : 'missing'
-}
-
-function uploadOf({ size, received, attempt, sha256 }: Row): Upload {
-  return { size, received, attempt, sha256 }
 }

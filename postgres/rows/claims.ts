@@ -1,37 +1,6 @@
-import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { DueDelivery, NoticeDraft, NoticeStore } from '../../lib/store/notices.ts'
+import { dueDelivery, endOf, furthestAheadMs, type KeptDelivery, mostLookedAt } from '../../lib/store/deliveries.ts'
+import type { DueDelivery, NoticeStore } from '../../lib/store/notices.ts'
 import type { Tx } from '../engine/deps.ts'
-import { settingsOf } from './notification-settings.ts'
-
-/** Nothing is ever deferred for longer than a day and an hour. */
-const furthestAheadMs = 25 * 60 * 60 * 1000
-/** The number due, so that a long queue of one account costs the others little. */
-const mostLookedAt = 500
-
-interface KeptDelivery {
-  key: number
-  account: AccountId
-  token: string | null
-  channel: string
-  receipt: string
-  what: 'show' | 'clear'
-  outcome: string
-  ticket: string | null
-  attempts: number
-  isSilent: boolean
-  isCollected: boolean
-  unlessWatched: boolean
-  settings: string | null
-  id: string
-  kind: NoticeDraft['kind']
-  session: SessionId | null
-  title: string
-  body: string
-  preview: string | null
-  createdAt: number
-  expiresAt: number
-  settledAt: number | null
-}
 
 const bringBack = `UPDATE delivery SET due_at = $1
   WHERE key IN (SELECT key FROM delivery WHERE channel_kind = $2 AND due_at > $3 FOR UPDATE SKIP LOCKED)`
@@ -86,36 +55,6 @@ export async function claimDeliveries(
   return claimed
 }
 
-/** Why nothing is attempted any more; accepted ones stay so, if their result can no longer be looked up. */
-function endOf({ token, ticket, what, settledAt, expiresAt }: KeptDelivery, isLook: boolean, now: number) {
-  if (isLook) return token === null || ticket === null ? 'accepted' : undefined
-  if (token === null) return 'gone'
-  if (what === 'show' && settledAt !== null) return 'settled'
-  return expiresAt <= now ? 'expired' : undefined
-}
-
 function stop(tx: Tx, key: number, outcome: string): void {
   tx.send('UPDATE delivery SET due_at = NULL, outcome = $1 WHERE key = $2', [outcome, key])
-}
-
-function dueDelivery(row: KeptDelivery, what: DueDelivery['what']): DueDelivery {
-  const { key, account, token, channel, receipt, ticket, attempts, isSilent, isCollected, unlessWatched } = row
-  const { settings, id, kind, session, title, body, preview, createdAt, expiresAt } = row
-  if (token === null) throw new Error('A delivery without a channel was claimed')
-  const said = settingsOf(settings)
-  return {
-    key,
-    account,
-    token,
-    channel,
-    receipt,
-    what,
-    ticket,
-    attempts: attempts + 1,
-    isSilent,
-    isCollected,
-    unlessWatched,
-    language: said?.language ?? 'en',
-    notice: { id, kind, session, title, body, preview: said?.previews ? preview : null, createdAt, expiresAt }
-  }
 }

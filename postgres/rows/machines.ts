@@ -1,4 +1,5 @@
-import type { AccountId, MachineId, Sealed } from '../../lib/protocol/wire/ids.ts'
+import type { AccountId, MachineId } from '../../lib/protocol/wire/ids.ts'
+import { type FlatMachine, type MachineDraft, machineOf, openedMachine } from '../../lib/store/machines.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { MachineRow } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
@@ -6,21 +7,6 @@ import { moveClock, readClock } from '../engine/clock.ts'
 import type { Deps, Queries, Tx } from '../engine/deps.ts'
 import { firstRows } from '../engine/list-size.ts'
 import { hasRows, withinState } from '../engine/quotas.ts'
-
-type Draft = Parameters<Store['openMachine']>[1]
-
-interface FlatMachine {
-  id: MachineId
-  metadata: Sealed | null
-  metadataVersion: number
-  daemonState: Sealed | null
-  daemonStateVersion: number
-  dataKey: Sealed | null
-  active: boolean
-  activeAt: number
-  createdAt: number
-  updatedAt: number
-}
 
 const names = `id, metadata, "metadataVersion", "daemonState", "daemonStateVersion", "dataKey", active, "activeAt", "createdAt", "updatedAt"`
 const columns = `id, metadata, metadata_version AS "metadataVersion", daemon_state AS "daemonState",
@@ -41,59 +27,34 @@ export function machines({ write, read }: Deps): Pick<Store, 'openMachine' | 'li
       write(account, tx => withinState(tx, account, quotas, () => open(tx, account, draft, quotas)), {
         bytes: draft.metadata.length + (draft.daemonState?.length ?? 0)
       }),
-    listMachines: account => read(async queries => (await queries.all<FlatMachine>(list, [account])).map(inflate)),
+    listMachines: account => read(async queries => (await queries.all<FlatMachine>(list, [account])).map(machineOf)),
     findMachine: (account, machine) => read(async queries => (await findMachine(queries, account, machine)) ?? 'missing')
   }
 }
 
-async function open(tx: Tx, account: AccountId, draft: Draft, quotas: Quotas) {
+async function open(tx: Tx, account: AccountId, draft: MachineDraft, quotas: Quotas) {
   const known = await findMachine(tx, account, draft.id)
   if (known) return { machine: known, created: false, clock: await readClock(tx, account) }
   if (await hasRows(tx, 'machine', account, quotas.machines)) throw new OverQuota('machines')
 
   const { id, dataKey, metadata, daemonState, now } = draft
+  const machine = openedMachine(draft)
   const clock = await moveClock(tx, account, 2)
   await tx.run(
     `INSERT INTO machine (account, id, data_key, metadata, metadata_version, daemon_state, daemon_state_version, active, active_at,
        created_at, updated_at, clock)
      SELECT key, $2, $3, $4, 1, $5, $6, false, $7, $7, $7, $8 FROM account WHERE id = $1`,
-    [account, id, dataKey, metadata, daemonState, firstVersion(draft), now, clock]
+    [account, id, dataKey, metadata, daemonState, machine.daemonState.version, now, clock]
   )
-  return { machine: opened(draft), created: true, clock }
+  return { machine, created: true, clock }
 }
 
 export async function findMachine(queries: Queries, account: AccountId, machine: MachineId): Promise<MachineRow | undefined> {
   const row = await queries.get<FlatMachine>(find, [account, machine])
-  return row && inflate(row)
+  return row && machineOf(row)
 }
 
 export async function findMachines(queries: Queries, account: AccountId, machines: readonly MachineId[]): Promise<MachineRow[]> {
   if (machines.length === 0) return []
-  return (await queries.all<FlatMachine>(findByIds, [account, machines])).map(inflate)
-}
-
-function firstVersion({ daemonState }: Draft): number {
-  return daemonState === null ? 0 : 1
-}
-
-function opened(draft: Draft): MachineRow {
-  const { id, metadata, daemonState, dataKey, now } = draft
-  return {
-    id,
-    metadata: { version: 1, value: metadata },
-    daemonState: { version: firstVersion(draft), value: daemonState },
-    dataKey,
-    active: false,
-    activeAt: now,
-    createdAt: now,
-    updatedAt: now
-  }
-}
-
-function inflate({ metadata, metadataVersion, daemonState, daemonStateVersion, ...row }: FlatMachine): MachineRow {
-  return {
-    ...row,
-    metadata: { version: metadataVersion, value: metadata },
-    daemonState: { version: daemonStateVersion, value: daemonState }
-  }
+  return (await queries.all<FlatMachine>(findByIds, [account, machines])).map(machineOf)
 }

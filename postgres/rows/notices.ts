@@ -1,11 +1,11 @@
 import type { AccountId, DeviceId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import type { ChannelKind, NotificationSettings } from '../../lib/protocol/wire/notifications.ts'
+import { clearOf, noticeBytes, type ShownDelivery, settingsOf } from '../../lib/store/deliveries.ts'
 import type { ChannelRow, DeliveryDraft, DeliveryResult, DeliveryRow, NoticeDraft, NoticeStore } from '../../lib/store/notices.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { Deps, Queries, Tx } from '../engine/deps.ts'
 import { hasRows, withinState } from '../engine/quotas.ts'
 import { claimDeliveries } from './claims.ts'
-import { settingsOf } from './notification-settings.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = $1)'
 
@@ -32,7 +32,7 @@ export function notices({ write, read }: Deps): NoticeStore {
             await makeRoom(tx, account, quotas.notices)
             return added
           }),
-        { bytes: bytesOf(draft) }
+        { bytes: noticeBytes(draft) }
       ),
     settleNotices: (account, ask, quotas = noQuotas) =>
       write(account, tx =>
@@ -83,10 +83,6 @@ async function makeRoom(tx: Tx, account: AccountId, most: number): Promise<void>
   ])
 }
 
-function bytesOf({ title, body, preview, deliveries }: NoticeDraft): number {
-  return title.length + body.length + (preview?.length ?? 0) + deliveries.length * 100
-}
-
 async function listChannels(queries: Queries, account: AccountId): Promise<ChannelRow[]> {
   const rows = await queries.all<Omit<ChannelRow, 'settings'> & { settings: string | null }>(
     `SELECT push_token.id, token, push_token.created_at AS "createdAt", updated_at AS "updatedAt", device.id AS device,
@@ -124,12 +120,6 @@ function deliver(tx: Tx, notice: number, what: 'show' | 'clear', draft: Delivery
   )
 }
 
-interface Shown {
-  channel: string
-  channelKind: ChannelKind
-  receipt: string
-}
-
 async function settle(tx: Tx, account: AccountId, { session, id, clears, now }: Parameters<NoticeStore['settleNotices']>[1]) {
   if (id !== undefined) await rememberSettled(tx, account, session, id, now)
   const settled = await tx.all<{ key: number; id: string }>(
@@ -140,7 +130,7 @@ async function settle(tx: Tx, account: AccountId, { session, id, clears, now }: 
   const inOrder = settled.toSorted((one, other) => one.key - other.key)
   for (const { key } of inOrder) {
     tx.send(`UPDATE delivery SET due_at = NULL, outcome = 'settled' WHERE notice = $1 AND what = 'show' AND outcome = 'waiting'`, [key])
-    const shown = await tx.all<Shown>(
+    const shown = await tx.all<ShownDelivery>(
       `SELECT channel, channel_kind AS "channelKind", receipt FROM delivery
        WHERE notice = $1 AND what = 'show' AND outcome IN ('accepted', 'arrived') ORDER BY key`,
       [key]
@@ -156,10 +146,6 @@ async function rememberSettled(tx: Tx, account: AccountId, session: SessionId, i
      VALUES (${accountKey}, $2, 'settled', $3, '', '', $4, $4) ON CONFLICT (account, id) DO NOTHING`,
     [account, id, session, now]
   )
-}
-
-function clearOf({ channel, channelKind, receipt }: Shown, now: number): DeliveryDraft {
-  return { channel, channelKind, receipt: `${receipt}-clear`, dueAt: now, isSilent: true, isCollected: false, unlessWatched: false }
 }
 
 // An attempt may end while its notice is being settled: one of the two sees what the other did.
@@ -192,7 +178,7 @@ async function end(tx: Tx, result: DeliveryResult, clears: readonly ChannelKind[
       [key]
     )
   }
-  const shown = outcome === 'accepted' ? await tx.get<Shown & { notice: number }>(settledMeanwhile, [key]) : undefined
+  const shown = outcome === 'accepted' ? await tx.get<ShownDelivery & { notice: number }>(settledMeanwhile, [key]) : undefined
   if (shown && clears.includes(shown.channelKind)) deliver(tx, shown.notice, 'clear', clearOf(shown, at))
 }
 

@@ -1,29 +1,12 @@
-import type { AccountId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
+import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { SessionRow } from '../../lib/store/rows.ts'
+import { type FlatSession, openedSession, type SessionDraft, sessionOf } from '../../lib/store/sessions.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { moveClock, readClock } from '../engine/clock.ts'
 import type { Deps, Queries, Tx } from '../engine/deps.ts'
 import { firstRows } from '../engine/list-size.ts'
 import { hasRows, withinState } from '../engine/quotas.ts'
-
-type Draft = Parameters<Store['openSession']>[1]
-
-interface FlatSession {
-  id: SessionId
-  metadata: Sealed | null
-  metadataVersion: number
-  agentState: Sealed | null
-  agentStateVersion: number
-  dataKey: Sealed | null
-  lastSeq: number
-  deliveredSeq: number
-  readSeq: number
-  active: boolean
-  activeAt: number
-  createdAt: number
-  updatedAt: number
-}
 
 const names = `id, metadata, "metadataVersion", "agentState", "agentStateVersion", "dataKey", "lastSeq", "deliveredSeq", "readSeq", active,
   "activeAt", "createdAt", "updatedAt"`
@@ -64,23 +47,23 @@ export function sessions({
       write(account, tx => withinState(tx, account, quotas, () => open(tx, account, draft, quotas)), {
         bytes: draft.metadata.length + (draft.agentState?.length ?? 0)
       }),
-    listSessions: (account, limit) => read(async queries => (await queries.all<FlatSession>(listAll, [account, limit])).map(inflate)),
+    listSessions: (account, limit) => read(async queries => (await queries.all<FlatSession>(listAll, [account, limit])).map(sessionOf)),
     listActiveSessions: (account, { since, limit }) =>
-      read(async queries => (await queries.all<FlatSession>(listActive, [account, limit, since])).map(inflate)),
+      read(async queries => (await queries.all<FlatSession>(listActive, [account, limit, since])).map(sessionOf)),
     pageSessions: (account, { before = null, changedSince, limit }) =>
       snapshot(async queries => {
         const rows = await queries.all<FlatSession>(page, [account, limit, before, changedSince])
         const last = rows.at(-1)
         const more = last !== undefined && (await queries.get(isMore, [account, last.id, changedSince])) !== undefined
-        return { sessions: rows.map(inflate), more }
+        return { sessions: rows.map(sessionOf), more }
       }),
     findSession: (account, session) => read(async queries => (await findSession(queries, account, session)) ?? 'missing')
   }
 }
 
-async function open(tx: Tx, account: AccountId, draft: Draft, quotas: Quotas) {
+async function open(tx: Tx, account: AccountId, draft: SessionDraft, quotas: Quotas) {
   const known = await tx.get<FlatSession>(findByTag, [account, draft.tag])
-  if (known) return { session: inflate(known), created: false, clock: await readClock(tx, account) }
+  if (known) return { session: sessionOf(known), created: false, clock: await readClock(tx, account) }
   if (await hasRows(tx, 'session', account, quotas.sessions)) throw new OverQuota('sessions')
 
   const clock = await moveClock(tx, account, 1)
@@ -93,39 +76,15 @@ async function open(tx: Tx, account: AccountId, draft: Draft, quotas: Quotas) {
      SELECT key, account, $6, $7, 0, $8, 0 FROM created`,
     [account, id, tag, clock, now, dataKey, metadata, agentState]
   )
-  return { session: opened(draft), created: true, clock }
+  return { session: openedSession(draft), created: true, clock }
 }
 
 export async function findSession(queries: Queries, account: AccountId, session: SessionId): Promise<SessionRow | undefined> {
   const row = await queries.get<FlatSession>(findById, [account, session])
-  return row && inflate(row)
+  return row && sessionOf(row)
 }
 
 export async function findSessions(queries: Queries, account: AccountId, sessions: readonly SessionId[]): Promise<SessionRow[]> {
   if (sessions.length === 0) return []
-  return (await queries.all<FlatSession>(findByIds, [account, sessions])).map(inflate)
-}
-
-function opened({ id, metadata, agentState, dataKey, now }: Draft): SessionRow {
-  return {
-    id,
-    metadata: { version: 0, value: metadata },
-    agentState: { version: 0, value: agentState },
-    dataKey,
-    lastSeq: 0,
-    deliveredSeq: 0,
-    readSeq: 0,
-    active: true,
-    activeAt: now,
-    createdAt: now,
-    updatedAt: now
-  }
-}
-
-function inflate({ metadata, metadataVersion, agentState, agentStateVersion, ...row }: FlatSession): SessionRow {
-  return {
-    ...row,
-    metadata: { version: metadataVersion, value: metadata },
-    agentState: { version: agentStateVersion, value: agentState }
-  }
+  return (await queries.all<FlatSession>(findByIds, [account, sessions])).map(sessionOf)
 }

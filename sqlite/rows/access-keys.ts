@@ -1,7 +1,6 @@
 import type { AccountId, MachineId, Sealed, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { AccessKeyRef, AccessKeyRow, AccessKeyStore } from '../../lib/store/machines.ts'
+import { type AccessKeyRef, type AccessKeyRow, type AccessKeyStore, accessKeyConflict } from '../../lib/store/machines.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
-import type { Conflict } from '../../lib/store/rows.ts'
 import type { Deps } from '../engine/deps.ts'
 import { stateQuota } from '../engine/quotas.ts'
 
@@ -49,7 +48,7 @@ export function accessKeys({ database, queue }: Deps): AccessKeyStore {
     if (!seen) return 'missing' as const
     const { place, row } = seen
     if (!row) return 'none' as const
-    if (row.dataVersion !== expected) return conflictWith(row)
+    if (row.dataVersion !== expected) return accessKeyConflict(row)
     write.run(data, now, account, place.session, place.machine)
     return { written: true as const, version: expected + 1 }
   }
@@ -65,8 +64,4 @@ export function accessKeys({ database, queue }: Deps): AccessKeyStore {
     writeAccessKey: (account, of, expected, data, now, quotas = noQuotas) =>
       queue.write(() => within(account, quotas, () => writeAt(account, of, expected, data, now)), { bytes: data.length })
   }
-}
-
-function conflictWith({ data, dataVersion }: AccessKeyRow): Conflict {
-  return { written: false, current: { version: dataVersion, value: data } }
 }

@@ -1,6 +1,20 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, Sealed } from '../../lib/protocol/wire/ids.ts'
-import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../../lib/store/artifacts.ts'
+import {
+  type ArtifactDraft,
+  type ArtifactHead,
+  type ArtifactParts,
+  type ArtifactStore,
+  type ArtifactWritten,
+  artifactConflict,
+  artifactGrowth,
+  type FlatArtifact,
+  type FlatArtifactHead,
+  inflateArtifact,
+  inflateArtifactHead,
+  nextCell,
+  openedArtifact
+} from '../../lib/store/artifacts.ts'
 import { checksumOf } from '../../lib/store/checksum.ts'
 import { within } from '../../lib/store/list-size.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
@@ -8,22 +22,6 @@ import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { byteQuota, rowQuota } from '../engine/quotas.ts'
 
-type Draft = Parameters<ArtifactStore['openArtifact']>[1]
-type Parts = Parameters<ArtifactStore['writeArtifact']>[2]
-
-interface FlatHead {
-  id: ArtifactId
-  seq: number
-  createdAt: number
-  updatedAt: number
-  dataKey: Sealed
-  headerVersion: number
-  header: Sealed
-}
-interface FlatArtifact extends FlatHead {
-  bodyVersion: number
-  body: Sealed
-}
 /** The position of a row. */
 interface Place {
   owner: number
@@ -39,7 +37,7 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const find = database.prepare<[AccountId, ArtifactId], FlatArtifact>(
     `SELECT ${headColumns}, body_version AS bodyVersion, body FROM artifact WHERE account = ${accountKey} AND id = ?`
   )
-  const list = database.prepare<[AccountId, number], FlatHead>(
+  const list = database.prepare<[AccountId, number], FlatArtifactHead>(
     `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} ORDER BY updated_at DESC, key DESC LIMIT ?`
   )
   const findPlace = database.prepare<[AccountId, ArtifactId], Place>(
@@ -62,9 +60,10 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const hasRows = rowQuota(database, 'artifact')
   const mayKeep = byteQuota(database)
 
-  function open(account: AccountId, { id, header, body, dataKey, now }: Draft, quotas: Quotas) {
+  function open(account: AccountId, draft: ArtifactDraft, quotas: Quotas) {
+    const { id, header, body, dataKey, now } = draft
     const stored = find.get(account, id)
-    if (stored) return { artifact: inflate(stored), created: false, clock: clock.read(account) }
+    if (stored) return { artifact: inflateArtifact(stored), created: false, clock: clock.read(account) }
 
     const bytes = header.length + body.length
     if (hasRows(account, quotas.artifacts)) throw new OverQuota('artifacts')
@@ -73,24 +72,21 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     count.run(bytes, account)
     const place = known(nextPlace.get(account))
     create.run(place.key, account, id, dataKey, bytes, header, body, now, now, moved, crcOf(place, { dataKey, header, body }))
-    const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
-    return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: moved }
+    return { artifact: openedArtifact(draft), created: true, clock: moved }
   }
 
-  function write(account: AccountId, id: ArtifactId, { header, body }: Parts, now: number, quotas: Quotas): ArtifactWritten | 'missing' {
+  function write(account: AccountId, id: ArtifactId, parts: ArtifactParts, now: number, quotas: Quotas): ArtifactWritten | 'missing' {
     const row = find.get(account, id)
     if (!row) return 'missing'
-    const current = inflate(row)
-    const staleHeader = isStale(header, current.header)
-    const staleBody = isStale(body, current.body)
-    if (staleHeader || staleBody) {
-      return { written: false, ...(staleHeader && { header: current.header }), ...(staleBody && { body: current.body }) }
-    }
-    const added = growth(header, current.header) + growth(body, current.body)
+    const current = inflateArtifact(row)
+    const conflict = artifactConflict(current, parts)
+    if (conflict) return conflict
+    const { header, body } = parts
+    const added = artifactGrowth(current, parts)
     mayKeep(account, added, quotas)
     count.run(added, account)
     const moved = clock.move(account, 1)
-    const [newHeader, newBody] = [header ? next(header) : current.header, body ? next(body) : current.body]
+    const [newHeader, newBody] = [header ? nextCell(header) : current.header, body ? nextCell(body) : current.body]
     const crc = crcOf(known(findPlace.get(account, id)), { ...row, header: newHeader.value, body: newBody.value })
     update.run(newHeader.version, newHeader.value, newBody.version, newBody.value, now, moved, added, crc, account, id)
     return { written: true, ...(header && { header: newHeader }), ...(body && { body: newBody }), clock: moved }
@@ -99,11 +95,11 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   return {
     openArtifact: (account, draft, quotas = noQuotas) =>
       queue.write(() => open(account, draft, quotas), { bytes: draft.header.length + draft.body.length }),
-    listArtifacts: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflateHead)),
+    listArtifacts: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflateArtifactHead)),
     findArtifact: (account, artifact) =>
       queue.read(() => {
         const row = find.get(account, artifact)
-        return row ? inflate(row) : 'missing'
+        return row ? inflateArtifact(row) : 'missing'
       }),
     writeArtifact: (account, artifact, parts, now, quotas = noQuotas) =>
       queue.write(() => write(account, artifact, parts, now, quotas), {
@@ -113,25 +109,13 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
 }
 
 export function findArtifactHead(database: Database): (account: AccountId, artifact: ArtifactId) => ArtifactHead | undefined {
-  const find = database.prepare<[AccountId, ArtifactId], FlatHead>(
+  const find = database.prepare<[AccountId, ArtifactId], FlatArtifactHead>(
     `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} AND id = ?`
   )
   return (account, artifact) => {
     const row = find.get(account, artifact)
-    return row && inflateHead(row)
+    return row && inflateArtifactHead(row)
   }
-}
-
-function isStale(part: ArtifactPart | undefined, current: SealedCell): boolean {
-  return part !== undefined && part.expected !== current.version
-}
-
-function growth(part: ArtifactPart | undefined, current: SealedCell): number {
-  return part ? part.value.length - current.value.length : 0
-}
-
-function next({ expected, value }: ArtifactPart): SealedCell {
-  return { version: expected + 1, value }
 }
 
 function crcOf({ owner, key }: Place, { dataKey, header, body }: Pick<FlatArtifact, 'dataKey' | 'header' | 'body'>): number {
@@ -141,12 +125,4 @@ function crcOf({ owner, key }: Place, { dataKey, header, body }: Pick<FlatArtifa
 function known(place: Place | undefined): Place {
   if (!place) throw new Error('The account or its artifact does not exist')
   return place
-}
-
-function inflateHead({ header, headerVersion, ...row }: FlatHead): ArtifactHead {
-  return { ...row, header: { version: headerVersion, value: header } }
-}
-
-function inflate({ body, bodyVersion, ...head }: FlatArtifact): ArtifactRow {
-  return { ...inflateHead(head), body: { version: bodyVersion, value: body } }
 }

@@ -1,5 +1,5 @@
 import type { AccountId, AttachmentId, SessionId } from '../../lib/protocol/wire/ids.ts'
-import type { AttachmentStore, Upload } from '../../lib/store/attachments.ts'
+import { type AttachmentStore, type Upload, uploadState, uploadStateOr } from '../../lib/store/attachments.ts'
 import { checksumOf } from '../../lib/store/checksum.ts'
 import { noQuotas } from '../../lib/store/quotas.ts'
 import type { RemovalStore } from '../../lib/store/removal.ts'
@@ -85,27 +85,27 @@ export function attachments({ database, queue, damage }: Deps): AttachmentStore 
         mayKeep(account, size, quotas)
         return 'opened'
       }),
-    findUpload: (account, session, id, now) => queue.read(() => uploadOr(findOpen(account, session, id, now))),
+    findUpload: (account, session, id, now) => queue.read(() => uploadStateOr(findOpen(account, session, id, now))),
     restartUpload: (account, session, id, now) =>
       queue.write(() => {
         const row = findOpen(account, session, id, now)
-        if (!row || row.sha256 !== null) return uploadOr(row)
+        if (!row || row.sha256 !== null) return uploadStateOr(row)
         forgetPieces(row)
         restart.run(row.account, row.key)
-        return uploadOf({ ...row, received: 0, attempt: row.attempt + 1 })
+        return uploadState({ ...row, received: 0, attempt: row.attempt + 1 })
       }),
     appendPiece: (account, session, id, { attempt, at, bytes, now, endsAt }, quotas = noQuotas) =>
       queue.write(
         () => {
           const row = findOpen(account, session, id, now)
           if (!row) return 'missing'
-          if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadOf(row), taken: false }
+          if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadState(row), taken: false }
           mayKeep(account, bytes.length, quotas)
           const received = at + bytes.length
           insertPiece.run(row.account, row.key, at, bytes, checksumOf(row.key, at, bytes))
           extend.run(received, endsAt, row.account, row.key)
           count.run(bytes.length, row.account)
-          return { ...uploadOf({ ...row, received }), taken: true }
+          return { ...uploadState({ ...row, received }), taken: true }
         },
         { bytes: bytes.length }
       ),
@@ -113,9 +113,9 @@ export function attachments({ database, queue, damage }: Deps): AttachmentStore 
       queue.write(() => {
         const row = findOpen(account, session, id, now)
         if (!row) return 'missing'
-        if (row.sha256 !== null || row.attempt !== attempt || row.received !== received) return { ...uploadOf(row), taken: false }
+        if (row.sha256 !== null || row.attempt !== attempt || row.received !== received) return { ...uploadState(row), taken: false }
         complete.run(sha256, row.account, row.key)
-        return { ...uploadOf({ ...row, size: received, sha256 }), taken: true }
+        return { ...uploadState({ ...row, size: received, sha256 }), taken: true }
       }),
     readPiece: (account, session, id, at) =>
       queue.read(() => {
@@ -138,12 +138,4 @@ export function attachments({ database, queue, damage }: Deps): AttachmentStore 
       ),
     readAttachmentBytes: account => queue.read(() => counted.get(account) ?? 0)
   }
-}
-
-function uploadOr(row: Row | undefined): Upload | 'missing' {
-  return row ? uploadOf(row) : 'missing'
-}
-
-function uploadOf({ size, received, attempt, sha256 }: Row): Upload {
-  return { size, received, attempt, sha256 }
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, MachineId, Sealed } from '../../lib/protocol/wire/ids.ts'
 import { within } from '../../lib/store/list-size.ts'
+import { type FlatMachine, type MachineDraft, machineOf, openedMachine } from '../../lib/store/machines.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { MachineRow } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
@@ -8,21 +9,6 @@ import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { freeKey } from '../engine/leftovers.ts'
 import { rowQuota, stateQuota } from '../engine/quotas.ts'
-
-type Draft = Parameters<Store['openMachine']>[1]
-
-interface FlatMachine {
-  id: MachineId
-  metadata: Sealed | null
-  metadataVersion: number
-  daemonState: Sealed | null
-  daemonStateVersion: number
-  dataKey: Sealed | null
-  active: number
-  activeAt: number
-  createdAt: number
-  updatedAt: number
-}
 
 const select = `SELECT id, metadata, metadata_version AS metadataVersion, daemon_state AS daemonState, daemon_state_version AS daemonStateVersion,
   data_key AS dataKey, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt
@@ -39,15 +25,16 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
   const hasRows = rowQuota(database, 'machine')
   const withinState = stateQuota(database)
 
-  function open(account: AccountId, draft: Draft, quotas: Quotas) {
+  function open(account: AccountId, draft: MachineDraft, quotas: Quotas) {
     const known = find(account, draft.id)
     if (known) return { machine: known, created: false, clock: clock.read(account) }
     if (hasRows(account, quotas.machines)) throw new OverQuota('machines')
 
     const { id, dataKey, metadata, daemonState, now } = draft
+    const machine = openedMachine(draft)
     const moved = clock.move(account, 2)
-    create.run(account, id, dataKey, metadata, daemonState, firstVersion(draft), now, now, now, moved)
-    return { machine: opened(draft), created: true, clock: moved }
+    create.run(account, id, dataKey, metadata, daemonState, machine.daemonState.version, now, now, now, moved)
+    return { machine, created: true, clock: moved }
   }
 
   return {
@@ -55,7 +42,7 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
       queue.write(() => withinState(account, quotas, () => open(account, draft, quotas)), {
         bytes: draft.metadata.length + (draft.daemonState?.length ?? 0)
       }),
-    listMachines: account => queue.read(() => within(list.iterate(account)).map(inflate)),
+    listMachines: account => queue.read(() => within(list.iterate(account)).map(machineOf)),
     findMachine: (account, machine) => queue.read(() => find(account, machine) ?? 'missing')
   }
 }
@@ -64,33 +51,6 @@ export function findMachine(database: Database): (account: AccountId, machine: M
   const find = database.prepare<[AccountId, MachineId], FlatMachine>(`${select} AND id = ?`)
   return (account, machine) => {
     const row = find.get(account, machine)
-    return row && inflate(row)
-  }
-}
-
-function firstVersion({ daemonState }: Draft): number {
-  return daemonState === null ? 0 : 1
-}
-
-function opened(draft: Draft): MachineRow {
-  const { id, metadata, daemonState, dataKey, now } = draft
-  return {
-    id,
-    metadata: { version: 1, value: metadata },
-    daemonState: { version: firstVersion(draft), value: daemonState },
-    dataKey,
-    active: false,
-    activeAt: now,
-    createdAt: now,
-    updatedAt: now
-  }
-}
-
-function inflate({ metadata, metadataVersion, daemonState, daemonStateVersion, active, ...row }: FlatMachine): MachineRow {
-  return {
-    ...row,
-    metadata: { version: metadataVersion, value: metadata },
-    daemonState: { version: daemonStateVersion, value: daemonState },
-    active: active === 1
+    return row && machineOf(row)
   }
 }

@@ -1,6 +1,16 @@
 import type { AccountId, DeviceId, SessionId } from '../../lib/protocol/wire/ids.ts'
-import { type ChannelKind, type NotificationSettings, notificationSettings } from '../../lib/protocol/wire/notifications.ts'
-import * as v from '../../lib/schema.ts'
+import type { ChannelKind, NotificationSettings } from '../../lib/protocol/wire/notifications.ts'
+import {
+  clearOf,
+  dueDelivery,
+  endOf,
+  furthestAheadMs,
+  type KeptDelivery,
+  mostLookedAt,
+  noticeBytes,
+  type ShownDelivery,
+  settingsOf
+} from '../../lib/store/deliveries.ts'
 import type {
   ChannelRow,
   DeliveryDraft,
@@ -15,10 +25,6 @@ import type { Deps } from '../engine/deps.ts'
 import { rowQuota, stateQuota } from '../engine/quotas.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
-/** Nothing is ever deferred for longer than a day and an hour. */
-const furthestAheadMs = 25 * 60 * 60 * 1000
-/** The number due, so that a long queue of one account costs the others little. */
-const mostLookedAt = 500
 
 /** Notifications to phones, and their results. */
 export function notices({ database, queue }: Deps): NoticeStore {
@@ -44,7 +50,7 @@ export function notices({ database, queue }: Deps): NoticeStore {
             makeRoom(account, quotas.notices)
             return added
           }),
-        { bytes: bytesOf(draft) }
+        { bytes: noticeBytes(draft) }
       ),
     settleNotices: (account, ask, quotas = noQuotas) =>
       queue.write(() =>
@@ -78,10 +84,6 @@ function openRoom(database: Deps['database']): (account: AccountId, most: number
   }
 }
 
-function bytesOf({ title, body, preview, deliveries }: NoticeDraft): number {
-  return title.length + body.length + (preview?.length ?? 0) + deliveries.length * 100
-}
-
 function openChannels(database: Deps['database']) {
   const list = database.prepare<[AccountId], Omit<ChannelRow, 'settings'> & { settings: string | null }>(
     `SELECT push_token.id, token, push_token.created_at AS createdAt, updated_at AS updatedAt, device.id AS device, device.name AS deviceName,
@@ -106,14 +108,6 @@ function openChannels(database: Deps['database']) {
     writeSettings: (account: AccountId, device: DeviceId, settings: NotificationSettings) =>
       write.run(JSON.stringify(settings), account, device).changes > 0 ? ('written' as const) : ('missing' as const)
   }
-}
-
-// Parsed on arrival; again here, so that settings of a later version that was rolled back become the
-// defaults.
-function settingsOf(text: string | null): NotificationSettings | null {
-  if (text === null) return null
-  const read = v.safeParse(notificationSettings, JSON.parse(text))
-  return read.success ? read.data : null
 }
 
 function openAdding(database: Deps['database']) {
@@ -156,7 +150,7 @@ function openSettling(database: Deps['database']) {
   const cancel = database.prepare<[number]>(
     `UPDATE delivery SET due_at = NULL, outcome = 'settled' WHERE notice = ? AND what = 'show' AND outcome = 'waiting'`
   )
-  const shown = database.prepare<[number], { channel: string; channelKind: ChannelKind; receipt: string }>(
+  const shown = database.prepare<[number], ShownDelivery>(
     `SELECT channel, channel_kind AS channelKind, receipt FROM delivery WHERE notice = ? AND what = 'show' AND outcome IN ('accepted', 'arrived')`
   )
   const deliver = insertDelivery(database)
@@ -166,44 +160,10 @@ function openSettling(database: Deps['database']) {
     const settled = settle.all(now, account, session, id ?? null, id ?? null)
     for (const { key } of settled) {
       cancel.run(key)
-      for (const { channel, channelKind, receipt } of shown.all(key)) {
-        if (clears.includes(channelKind)) deliver(key, 'clear', clearOf({ channel, channelKind, receipt }, now))
-      }
+      for (const row of shown.all(key)) if (clears.includes(row.channelKind)) deliver(key, 'clear', clearOf(row, now))
     }
     return { settled: settled.map(({ id }) => id) }
   }
-}
-
-function clearOf(
-  { channel, channelKind, receipt }: Pick<DeliveryDraft, 'channel' | 'channelKind' | 'receipt'>,
-  now: number
-): DeliveryDraft {
-  return { channel, channelKind, receipt: `${receipt}-clear`, dueAt: now, isSilent: true, isCollected: false, unlessWatched: false }
-}
-
-interface KeptDelivery {
-  key: number
-  account: AccountId
-  token: string | null
-  channel: string
-  receipt: string
-  what: 'show' | 'clear'
-  outcome: string
-  ticket: string | null
-  attempts: number
-  isSilent: number
-  isCollected: number
-  unlessWatched: number
-  settings: string | null
-  id: string
-  kind: NoticeDraft['kind']
-  session: SessionId | null
-  title: string
-  body: string
-  preview: string | null
-  createdAt: number
-  expiresAt: number
-  settledAt: number | null
 }
 
 function openClaims(database: Deps['database']) {
@@ -237,8 +197,6 @@ function openClaims(database: Deps['database']) {
     )
     .pluck()
   const stop = database.prepare<[string, number]>('UPDATE delivery SET due_at = NULL, outcome = ? WHERE key = ?')
-  // Accepted ones stay so, if their result can no longer be looked up.
-  const stopLooking = database.prepare<[number]>('UPDATE delivery SET due_at = NULL WHERE key = ?')
 
   return ({ kind, now, heldUntil, limit, ofAnAccount, busy }: Parameters<NoticeStore['claimDeliveries']>[0]): DueDelivery[] => {
     bringBack.run(now, kind, now + furthestAheadMs)
@@ -246,39 +204,17 @@ function openClaims(database: Deps['database']) {
     return due.all(kind, now, JSON.stringify(busy), ofAnAccount, limit).flatMap(row => {
       if (collected.has(row.key)) return []
       const isLook = row.what === 'show' && row.outcome === 'accepted'
-      if (isLook && (row.token === null || row.ticket === null)) stopLooking.run(row.key)
-      else if (row.token === null) stop.run('gone', row.key)
-      else if (!isLook && row.what === 'show' && row.settledAt !== null) stop.run('settled', row.key)
-      else if (!isLook && row.expiresAt <= now) stop.run('expired', row.key)
-      else {
-        hold.run(heldUntil, row.key)
-        if (row.isCollected === 1 && row.what === 'show' && !isLook) {
-          for (const key of collect.all(row.key, row.key, row.key, now)) collected.add(key)
-        }
-        return [dueDelivery(row, row.token, isLook ? 'look' : row.what)]
+      const end = endOf(row, isLook, now)
+      if (end) {
+        stop.run(end, row.key)
+        return []
       }
-      return []
+      hold.run(heldUntil, row.key)
+      if (row.isCollected === 1 && row.what === 'show' && !isLook) {
+        for (const key of collect.all(row.key, row.key, row.key, now)) collected.add(key)
+      }
+      return [dueDelivery(row, isLook ? 'look' : row.what)]
     })
-  }
-}
-
-function dueDelivery(row: KeptDelivery, token: string, what: DueDelivery['what']): DueDelivery {
-  const { key, account, channel, receipt, ticket, attempts, settings, id, kind, session, title, body, preview, createdAt, expiresAt } = row
-  const said = settingsOf(settings)
-  return {
-    key,
-    account,
-    token,
-    channel,
-    receipt,
-    what,
-    ticket,
-    attempts: attempts + 1,
-    isSilent: row.isSilent === 1,
-    isCollected: row.isCollected === 1,
-    unlessWatched: row.unlessWatched === 1,
-    language: said?.language ?? 'en',
-    notice: { id, kind, session, title, body, preview: said?.previews ? preview : null, createdAt, expiresAt }
   }
 }
 
@@ -296,7 +232,7 @@ function openEnds(database: Deps['database']) {
   const removeToken = database.prepare<[number, number]>(
     'DELETE FROM push_token WHERE account = (SELECT account FROM delivery WHERE key = ?) AND id = (SELECT channel FROM delivery WHERE key = ?)'
   )
-  const settledMeanwhile = database.prepare<[number], { notice: number; channel: string; channelKind: ChannelKind; receipt: string }>(
+  const settledMeanwhile = database.prepare<[number], ShownDelivery & { notice: number }>(
     `SELECT notice, channel, channel_kind AS channelKind, receipt FROM delivery
      WHERE key = ? AND what = 'show' AND (SELECT settled_at FROM notice WHERE key = notice) IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM delivery AS other WHERE other.receipt = delivery.receipt || '-clear')`

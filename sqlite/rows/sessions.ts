@@ -3,30 +3,13 @@ import type { AccountId, Sealed, SessionId } from '../../lib/protocol/wire/ids.t
 import { within } from '../../lib/store/list-size.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
 import type { SessionRow } from '../../lib/store/rows.ts'
+import { type FlatSession, openedSession, type SessionDraft, sessionOf } from '../../lib/store/sessions.ts'
 import type { Store } from '../../lib/store/store.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { freeKey } from '../engine/leftovers.ts'
 import { rowQuota, stateQuota } from '../engine/quotas.ts'
 import { afterAllText } from '../engine/text-order.ts'
-
-type Draft = Parameters<Store['openSession']>[1]
-
-interface FlatSession {
-  id: SessionId
-  metadata: Sealed | null
-  metadataVersion: number
-  agentState: Sealed | null
-  agentStateVersion: number
-  dataKey: Sealed | null
-  lastSeq: number
-  deliveredSeq: number
-  readSeq: number
-  active: number
-  activeAt: number
-  createdAt: number
-  updatedAt: number
-}
 
 const columns = `session.id, metadata, metadata_version AS metadataVersion, agent_state AS agentState, agent_state_version AS agentStateVersion,
   data_key AS dataKey, last_seq AS lastSeq, delivered_seq AS deliveredSeq, read_seq AS readSeq, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt`
@@ -63,15 +46,15 @@ export function sessions({
   const withinState = stateQuota(database)
   const clock = accountClock(database)
 
-  function open(account: AccountId, draft: Draft, quotas: Quotas) {
+  function open(account: AccountId, draft: SessionDraft, quotas: Quotas) {
     const known = findByTag.get(account, draft.tag)
-    if (known) return { session: inflate(known), created: false, clock: clock.read(account) }
+    if (known) return { session: sessionOf(known), created: false, clock: clock.read(account) }
     if (isFull(account, quotas.sessions)) throw new OverQuota('sessions')
 
     const moved = clock.move(account, 1)
     create.run(account, draft.id, draft.tag, moved, draft.now, draft.now, draft.now)
     createCells.run(draft.dataKey, draft.metadata, draft.agentState, account, draft.id)
-    return { session: opened(draft), created: true, clock: moved }
+    return { session: openedSession(draft), created: true, clock: moved }
   }
 
   return {
@@ -79,14 +62,14 @@ export function sessions({
       queue.write(() => withinState(account, quotas, () => open(account, draft, quotas)), {
         bytes: draft.metadata.length + (draft.agentState?.length ?? 0)
       }),
-    listSessions: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflate)),
-    listActiveSessions: (account, { since, limit }) => queue.read(() => within(listActive.iterate(account, since, limit)).map(inflate)),
+    listSessions: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(sessionOf)),
+    listActiveSessions: (account, { since, limit }) => queue.read(() => within(listActive.iterate(account, since, limit)).map(sessionOf)),
     pageSessions: (account, { before = afterAllText, changedSince, limit }) =>
       queue.read(() => {
         const rows = within(page.iterate(account, before, changedSince, limit))
         const last = rows.at(-1)
         const more = last !== undefined && page.get(account, last.id, changedSince, 1) !== undefined
-        return { sessions: rows.map(inflate), more }
+        return { sessions: rows.map(sessionOf), more }
       }),
     findSession: (account, session) => queue.read(() => findById(account, session) ?? 'missing')
   }
@@ -99,31 +82,6 @@ export function findSession(database: Database): (account: AccountId, session: S
   const find = database.prepare<[AccountId, SessionId], FlatSession>(findBy('id'))
   return (account, session) => {
     const row = find.get(account, session)
-    return row && inflate(row)
-  }
-}
-
-function opened({ id, metadata, agentState, dataKey, now }: Draft): SessionRow {
-  return {
-    id,
-    metadata: { version: 0, value: metadata },
-    agentState: { version: 0, value: agentState },
-    dataKey,
-    lastSeq: 0,
-    deliveredSeq: 0,
-    readSeq: 0,
-    active: true,
-    activeAt: now,
-    createdAt: now,
-    updatedAt: now
-  }
-}
-
-function inflate({ metadata, metadataVersion, agentState, agentStateVersion, active, ...row }: FlatSession): SessionRow {
-  return {
-    ...row,
-    metadata: { version: metadataVersion, value: metadata },
-    agentState: { version: agentStateVersion, value: agentState },
-    active: active === 1
+    return row && sessionOf(row)
   }
 }
