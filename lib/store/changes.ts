@@ -54,6 +54,8 @@ export interface StartOver {
 }
 
 export interface ChangeStore {
+  /** The clocks of these accounts at one moment; a missing account has none. */
+  readClocks(accounts: readonly AccountId[]): Promise<Map<AccountId, number>>
   /**
    * The rows that changed after `since`, at most `limit` and a few MiB, but always all of one clock.
    * Start over if `since` is of another epoch or above the account's clock, or if removals after it

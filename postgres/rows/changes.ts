@@ -28,11 +28,17 @@ type Source = (queries: Queries, account: AccountId, since: number, limit: numbe
 
 const inAccount = 'account = (SELECT key FROM account WHERE id = $1)'
 
-/** What changed since a clock. */
-export function changes({ snapshot }: Deps): Pick<ChangeStore, 'changesSince'> {
+/** The clocks of accounts, and what changed since one. */
+export function changes({ read, snapshot }: Deps): Pick<ChangeStore, 'readClocks' | 'changesSince'> {
   return {
+    readClocks: accounts => read(queries => readClocks(queries, accounts)),
     changesSince: (account, ask) => snapshot(queries => changesSince(queries, account, ask))
   }
+}
+
+async function readClocks(queries: Queries, accounts: readonly AccountId[]): Promise<Map<AccountId, number>> {
+  const rows = await queries.all<{ id: AccountId; clock: number }>('SELECT id, clock FROM account WHERE id = ANY($1::text[])', [accounts])
+  return new Map(rows.map(({ id, clock }) => [id, clock]))
 }
 
 async function changesSince(queries: Queries, account: AccountId, ask: ChangesAsk): Promise<Changes | StartOver> {

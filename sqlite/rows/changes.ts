@@ -28,8 +28,8 @@ type Source = (account: AccountId, since: number, limit: number) => Mark[]
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
-/** What changed since a clock. */
-export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSince'> {
+/** The clocks of accounts, and what changed since one. */
+export function changes({ database, queue }: Deps): Pick<ChangeStore, 'readClocks' | 'changesSince'> {
   const epoch = readEpoch(database)
   const bounds = database.prepare<[AccountId], { clock: number; forgotten: number }>(
     'SELECT clock, forgotten_clock AS forgotten FROM account WHERE id = ?'
@@ -37,6 +37,15 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSi
   const rowSources = [sessionSource, machineSource, settingsSource, artifactSource, kvSource].map(source => source(database))
   const removals = removalSource(database)
   const activeRows = findActive(database)
+
+  function readClocks(accounts: readonly AccountId[]): Map<AccountId, number> {
+    const clocks = new Map<AccountId, number>()
+    for (const account of accounts) {
+      const row = bounds.get(account)
+      if (row) clocks.set(account, row.clock)
+    }
+    return clocks
+  }
 
   function changesSince(account: AccountId, ask: ChangesAsk): Changes | StartOver {
     const { clock, forgotten } = bounds.get(account) ?? { clock: 0, forgotten: 0 }
@@ -62,6 +71,7 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSi
   }
 
   return {
+    readClocks: accounts => queue.read(() => readClocks(accounts)),
     changesSince: (account, ask) => queue.read(() => changesSince(account, ask))
   }
 }

@@ -14,13 +14,15 @@ export const emptyStore: StoredRows = {
   findMachine: async () => 'missing',
   findArtifact: async () => 'missing',
   readKv: async () => [],
-  readSettings: async () => ({ version: 0, value: null })
+  readSettings: async () => ({ version: 0, value: null }),
+  readClocks: async () => new Map(),
+  changesSince: async () => ({ complete: false, epoch: '', clock: 0 })
 }
 
 /** A connection as the hub sees one, which keeps what it was sent. */
 export class Ear implements Connection {
   readonly id: Connection['id']
-  readonly account = account
+  readonly account: Connection['account']
   readonly token = v.parse(ids.tokenId, 't')
   scope: Connection['scope'] = 'app'
   readonly isPresent = true
@@ -34,8 +36,9 @@ export class Ear implements Connection {
   closedFor: CloseReason | undefined
   #wake = () => {}
 
-  constructor(id: string = crypto.randomUUID()) {
+  constructor(id: string = crypto.randomUUID(), of: Connection['account'] = account) {
     this.id = v.parse(ids.connectionId, id)
+    this.account = of
   }
 
   send(frame: Frame): void {

@@ -41,6 +41,7 @@ const withoutAccount: Record<string, readonly string[]> = {
     'countExpired',
     'endExpiredTokens',
     'recentRevocations',
+    'readClocks',
     'keepSecret',
     'forgetSecret',
     'claimWork',

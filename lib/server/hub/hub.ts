@@ -1,6 +1,8 @@
 import type { Clock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { Deadlines } from '../../async/deadlines.ts'
+import type { Repeating } from '../../async/every.ts'
+import { audienceOf } from '../../bus/audience.ts'
 import {
   type Audience,
   accountTopic,
@@ -13,10 +15,14 @@ import {
 } from '../../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
+import { StoreBusy } from '../../store/store.ts'
 import { Budget, type Share } from '../budget.ts'
 import { answerWithinMs, type CalleeRegistry, createCalleeRegistry, EndedCalls } from './callees.ts'
+import { watchClocks } from './clock-watch.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from './frames.ts'
+import { HeardClock } from './heard-clock.ts'
+import { MissedChanges } from './missed.ts'
 import { OtherInstances } from './other-instances.ts'
 import { readChange, type StoredRows } from './stored-change.ts'
 
@@ -46,9 +52,14 @@ interface LiveAccount {
   readonly callees: CalleeRegistry
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
-  /** The first seq heard of each session. What connections lack below it was overtaken on its way here. */
-  readonly firstSeq: Map<SessionId, number>
+  /**
+   * The first message of each session that was sent, and the account's clock before it. What connections lack below it
+   * was overtaken on its way here, or lost.
+   */
+  readonly firstSent: Map<SessionId, { seq: number; since: number }>
   readonly sentVersion: Map<string, number>
+  /** Only on a bus with others, which can lose something. */
+  readonly heard: HeardClock | undefined
   /** Changes that arrived while something before them is read from the store; undefined if nothing is. */
   queued: QueuedChange[] | undefined
   readonly subscription: Promise<() => Promise<void>>
@@ -61,6 +72,8 @@ interface HubDeps {
   store: StoredRows
   clock: Clock
   newId: () => string
+  /** Wall clock, for when something missed is sent. */
+  now?: () => number
   random?: () => number
   onError: (error: unknown) => void
 }
@@ -87,10 +100,13 @@ export class Hub {
   readonly #leaving = new Map<Connection, () => void>()
   #leaveRevocations: (() => Promise<void>) | undefined
   #stopHearingLosses = () => {}
+  #clockWatch: Repeating | undefined
+  readonly #missed: MissedChanges
 
   private constructor(deps: HubDeps, instance: string) {
     this.#deps = deps
     this.#instance = instance
+    this.#missed = new MissedChanges(deps.store)
     this.#others = new OtherInstances(deps, instance)
     this.#answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
     this.#endedCalls = new EndedCalls(this.#answerDeadlines)
@@ -102,6 +118,7 @@ export class Hub {
     const hub = new Hub(deps, instance)
     await hub.#others.open()
     hub.#stopHearingLosses = deps.bus.onLost(topic => hub.#lose(topic))
+    hub.#watchClocks()
     hub.#leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
       if (event.type !== 'token-revoked') return
       for (const connection of hub.#all()) if (connection.token === event.token) connection.close('auth-revoked')
@@ -193,6 +210,7 @@ export class Hub {
     for (const cancel of this.#leaving.values()) cancel()
     this.#leaving.clear()
     this.#answerDeadlines.close()
+    await this.#clockWatch?.close()
     await this.#others.close()
     await this.#leaveRevocations?.()
   }
@@ -206,6 +224,11 @@ export class Hub {
     const topic = accountTopic(account)
     const subscribe = async () => bus.subscribe(topic, event => this.#hear(live, event))
     const subscription = subscribe()
+    const heard = bus.isShared ? new HeardClock() : undefined
+    const begin = async () => {
+      await subscription
+      if (heard) await this.#begin(account, heard)
+    }
     const live: LiveAccount = {
       id: account,
       connections: new Set(),
@@ -219,11 +242,12 @@ export class Hub {
         endedCalls: this.#endedCalls
       }),
       sentSeq: new Map(),
-      firstSeq: new Map(),
+      firstSent: new Map(),
       sentVersion: new Map(),
+      heard,
       queued: undefined,
       subscription,
-      ready: withDeadline(subscribeWithinMs, () => subscription, { clock })
+      ready: withDeadline(subscribeWithinMs, begin, { clock })
     }
     this.#accounts.set(account, live)
     // The next client tries the bus again; waiting ones get the result of the same promise.
@@ -239,6 +263,34 @@ export class Hub {
       unsubscribe => unsubscribe().catch(this.#deps.onError),
       () => {}
     )
+  }
+
+  /** Clients read everything up to here after they are connected. If the store cannot say, the watch does later. */
+  async #begin(account: AccountId, heard: HeardClock): Promise<void> {
+    const clocks = await this.#deps.store.readClocks([account]).catch(this.#unlessBusy)
+    const clock = clocks?.get(account)
+    if (clock !== undefined) heard.readTo(clock)
+  }
+
+  readonly #unlessBusy = (error: unknown): undefined => {
+    if (!(error instanceof StoreBusy)) this.#deps.onError(error)
+  }
+
+  #watchClocks(): void {
+    const { bus, store, clock, onError } = this.#deps
+    if (!bus.isShared) return
+    const accounts = () => [...this.#accounts.values()].filter(({ connections }) => connections.size > 0)
+    const onMissed = (live: LiveAccount, why: 'missed' | 'unknown', stored: number) => {
+      if (why === 'unknown') this.#loseUpTo(live, stored)
+      else if (!live.queued) this.#queueWhile(live, () => this.#sendMissed(live))
+    }
+    this.#clockWatch = watchClocks({ store, clock, accounts, onMissed, onError })
+  }
+
+  /** Its clients read everything up to this clock when they are back. */
+  #loseUpTo({ id, heard }: LiveAccount, clock: number): void {
+    heard?.readTo(clock)
+    this.#lose(accountTopic(id))
   }
 
   /** Events for these connections may have been lost: their clients reconnect and read what they missed. */
@@ -260,6 +312,7 @@ export class Hub {
   /** An event that fails may have reached only some connections: all of the account reconnect and read what they missed. */
   #hear(live: LiveAccount, event: BusEvent): void {
     try {
+      if (event.type === 'change' || event.type === 'large-change') live.heard?.hear(event)
       this.#handle(live, event)
     } catch (error) {
       this.#deps.onError(error)
@@ -307,10 +360,10 @@ export class Hub {
 
   #sendMessages(live: LiveAccount, event: ChangeEvent, session: SessionId, messages: Message[]): void {
     const first = messages[0]?.seq ?? 0
-    const firstHeard = live.firstSeq.get(session) ?? first
-    live.firstSeq.set(session, Math.min(first, firstHeard))
+    const firstSent = live.firstSent.get(session)
+    if (!firstSent || first < firstSent.seq) live.firstSent.set(session, { seq: first, since: event.clock - messages.length })
     // Whoever read the session before this was stored lacks it, and cannot get it after what came first.
-    if (first < firstHeard) reconnectAll(live)
+    if (firstSent && first < firstSent.seq) reconnectAll(live)
     const sent = live.sentSeq.get(session) ?? first - 1
     if (first > sent + 1) {
       this.#catchUp(live, event, session, sent, first)
@@ -370,13 +423,50 @@ export class Hub {
     return queued
   }
 
-  async #sendMissing(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
+  async #sendMissing(
+    live: LiveAccount,
+    event: Omit<ChangeEvent, 'change'>,
+    session: SessionId,
+    sent: number,
+    first: number
+  ): Promise<void> {
     for (let after = sent; after < first - 1; ) {
       const page = await this.#deps.store.readMessages(live.id, session, { after, limit: first - 1 - after })
       const last = page === 'missing' ? undefined : page.messages.at(-1)
       if (page === 'missing' || !last) return
       this.#sendChange(live, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
       after = last.seq
+    }
+  }
+
+  /** Sends what was stored and not heard. If the database is away, the next look begins again. */
+  async #sendMissed(live: LiveAccount): Promise<undefined> {
+    const { now = Date.now } = this.#deps
+    const sent = {
+      has: ({ of, id }: RemovableRef) => live.sentVersion.has(`${of} ${cellsOf[of][0]} ${id}`),
+      seq: (session: SessionId) => live.sentSeq.get(session)
+    }
+    try {
+      const since = live.heard?.upTo ?? 0
+      const { clock, changes } = await this.#missed.since(live.id, since, sent)
+      // A lost message may be from before the first that was sent of its session, and cannot be sent after it.
+      if (changes === undefined || [...live.firstSent.values()].some(first => first.seq > 1 && first.since > since)) {
+        this.#loseUpTo(live, clock)
+        return
+      }
+      for await (const change of changes) {
+        const event: ChangeEvent = { type: 'change', clock, at: now(), audience: audienceOf(change), change }
+        if (change.type !== 'messages-added') this.#handleChange(live, event)
+        else {
+          this.#sendChange(live, event)
+          live.sentSeq.set(change.session, change.messages.at(-1)?.seq ?? 0)
+          const seq = change.messages[0]?.seq ?? 0
+          if (!live.firstSent.has(change.session)) live.firstSent.set(change.session, { seq, since })
+        }
+      }
+      live.heard?.readTo(clock)
+    } catch (error) {
+      if (!(error instanceof StoreBusy)) throw error
     }
   }
 
@@ -487,7 +577,7 @@ const cellsOf = {
 function forget(live: LiveAccount, { of, id }: RemovableRef): void {
   if (of === 'session') {
     live.sentSeq.delete(id)
-    live.firstSeq.delete(id)
+    live.firstSent.delete(id)
   }
   for (const cell of cellsOf[of]) live.sentVersion.delete(`${of} ${cell} ${id}`)
 }

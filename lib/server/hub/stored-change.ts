@@ -3,7 +3,10 @@ import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
 import type { Cell, CellRef, Message } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 
-export type StoredRows = Pick<Store, 'readMessages' | 'findSession' | 'findMachine' | 'findArtifact' | 'readKv' | 'readSettings'>
+export type StoredRows = Pick<
+  Store,
+  'readMessages' | 'findSession' | 'findMachine' | 'findArtifact' | 'readKv' | 'readSettings' | 'readClocks' | 'changesSince'
+>
 
 /**
  * A change that came by reference, as the store has it now: perhaps in a later version, whose own event is then dropped.

@@ -82,6 +82,9 @@ export const sessionSteps: Steps[] = [
     let pieces = 0
     while ((await store.sweepLeftovers(now)) === 'more' && pieces < 1_000) pieces += 1
   }),
+  step('readClocks', { whom: fc.array(who, { maxLength: 3 }) }, async ({ store }, { whom }) =>
+    unordered([...(await store.readClocks(whom))])
+  ),
   step('changesSince', { who, since: fc.nat(40), limit, isKnown: fc.boolean() }, async ({ store }, { who, since, limit, isKnown }) => {
     const { epoch } = await store.changesSince(who, { epoch: undefined, since: 0, began: undefined, limit: 1 })
     const ask = isKnown ? { epoch, since } : { epoch: undefined, since: 0 }

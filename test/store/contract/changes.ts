@@ -41,6 +41,79 @@ export function changeContract(t: Check, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch, since: after.clock }), { clock: after.clock, sessions: [] })
   })
 
+  t.test('the clocks of many accounts are read at once: each its own, and none of a missing one [I1] [M2]', async t => {
+    const store = await openFor(t, place)
+    const [ann, bob, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'bob'), await newAccount(store, 'eve')]
+    const session = await newSession(store, ann)
+    await newMachine(store, bob, machineId('laptop'))
+    t.same(await store.readClocks([]), new Map())
+    const strange = v.parse(ids.accountId, "nobody',{")
+    const many = Array.from({ length: 2_000 }, (_, at) => v.parse(ids.accountId, `nobody ${at}`))
+    const asked = [bob, strange, ...many, ann, eve, ann]
+    t.same(
+      [...(await store.readClocks(asked))].toSorted(byAccount),
+      [[ann, 1] as const, [bob, 2] as const, [eve, 0] as const].toSorted(byAccount)
+    )
+    await store.appendMessages(ann, session, [draft('one'), draft('two')], 7)
+    t.same(await store.readClocks([ann]), new Map([[ann, 3]]))
+  })
+
+  // Instances count what they are told, to know whether they were told everything.
+  t.test('every kind of change moves the clock by the number of its updates, and nothing else does [M2]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const clock = async () => (await store.readClocks([ann])).get(ann) ?? 0
+    const session = sessionId('s')
+    const machine = machineId('m')
+    const artifact = v.parse(ids.artifactId, 'a')
+    const named = { tag: 'tag', metadata: sealed('x'), agentState: null, dataKey: null, now: 1 }
+    const machineDraft = { id: machine, metadata: sealed('x'), daemonState: sealed('y'), dataKey: null, now: 1 }
+    const artifactDraft = { id: artifact, header: sealed('x'), body: sealed('y'), dataKey: sealed('z'), now: 1 }
+    const again = draft('again')
+    const changes: [what: string, moves: number, run: () => Promise<unknown>][] = [
+      ['a session', 1, () => store.openSession(ann, { id: session, ...named })],
+      ['the same session', 0, () => store.openSession(ann, { id: session, ...named })],
+      ['messages', 3, () => store.appendMessages(ann, session, [again, draft('two'), draft('three')], 1)],
+      ['messages of which one is new', 1, () => store.appendMessages(ann, session, [again, draft('four')], 1)],
+      ['receipts', 1, () => store.markReceipts(ann, session, { deliveredSeq: 2, readSeq: 1 })],
+      ['the same receipts', 0, () => store.markReceipts(ann, session, { deliveredSeq: 2, readSeq: 1 })],
+      ['a cell of a session', 1, () => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('x'), 1)],
+      ['a conflict', 0, () => store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('x'), 1)],
+      ['settings', 1, () => store.writeCell(ann, { of: 'account', name: 'settings' }, 0, sealed('x'), 1)],
+      ['a machine', 2, () => store.openMachine(ann, machineDraft)],
+      ['a cell of a machine', 1, () => store.writeCell(ann, { of: 'machine', id: machine, name: 'metadata' }, 1, sealed('x'), 1)],
+      ['an artifact', 1, () => store.openArtifact(ann, artifactDraft)],
+      ['both parts of it', 1, () => store.writeArtifact(ann, artifact, bothParts, 1)],
+      [
+        'two keys',
+        1,
+        () =>
+          store.mutateKv(
+            ann,
+            ['a', 'b'].map(name => ({ key: kvKey(name), value: sealed('x'), version: -1 })),
+            1
+          )
+      ],
+      ['presence', 0, () => store.markActive([{ account: ann, row: { of: 'session', id: session }, active: true, at: 2 }])],
+      ['a session removed', 1, () => store.remove(ann, { of: 'session', id: session })],
+      ['a machine removed', 1, () => store.remove(ann, { of: 'machine', id: machine })],
+      ['an artifact removed', 1, () => store.remove(ann, { of: 'artifact', id: artifact })],
+      ['what is not there', 0, () => store.remove(ann, { of: 'artifact', id: artifact })],
+      [
+        'leftovers',
+        0,
+        async () => {
+          while ((await store.sweepLeftovers(1)) === 'more');
+        }
+      ]
+    ]
+    for (const [what, moves, run] of changes) {
+      const before = await clock()
+      await run()
+      t.equal((await clock()) - before, moves, what)
+    }
+  })
+
   t.test('appends of one turn each put their session at its own clock', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
@@ -210,6 +283,12 @@ export function changeContract(t: Check, place: StorePlace): void {
     t.match(await store.changesSince(eve, fromNothing), nothing)
     t.equal(complete(await store.changesSince(eve, fromNothing)).settings, undefined)
   })
+}
+
+const bothParts = { header: { expected: 1, value: sealed('x') }, body: { expected: 1, value: sealed('y') } }
+
+function byAccount([one]: readonly [AccountId, number], [other]: readonly [AccountId, number]): number {
+  return one < other ? -1 : 1
 }
 
 const fromNothing = { epoch: undefined, since: 0, began: undefined, limit: 500 }
