@@ -122,10 +122,13 @@ function firstOf(sizes: Iterable<number>): { count: number; isAll: boolean } {
   return { count, isAll: count < rowsAtOnce }
 }
 
-/** Removed by the sweep of expired attachments, one at a time. */
+/**
+ * Removed by the sweep of expired attachments, one at a time. Until then each belongs to a session of its own that does
+ * not exist, since clients may use one name in several.
+ */
 function leaveAttachments(database: Database): Step {
   const leave = database.prepare<Removed>(
-    `UPDATE attachment SET session = 0, ends_at = 0
+    `UPDATE attachment SET session = -key, ends_at = 0
      WHERE rowid IN (SELECT rowid FROM attachment WHERE account = :account AND session = :key LIMIT ${rowsAtOnce})`
   )
   return removed => leave.run(removed).changes < rowsAtOnce

@@ -115,6 +115,16 @@ export function attachmentContract(t: Check, place: StorePlace): void {
     t.equal(text(await store.readPiece(ann, stays.session, stays.id, 0)), 'abc')
   })
 
+  t.test('two sessions with an attachment of the same name are removed one after the other', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const id = newName()
+    const sessions = [await newSession(store, ann), await newSession(store, ann)]
+    for (const session of sessions) await store.openUpload(ann, session, { id, size: 6, now: 1, endsAt: 100 })
+    for (const session of sessions) t.match(await store.remove(ann, { of: 'session', id: session }), { clock: Number })
+    for (const session of sessions) t.equal(await store.findUpload(ann, session, id, 1), 'missing')
+  })
+
   t.test('an attachment is found with its own session and account only [I1]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
