@@ -3,6 +3,7 @@ import { type Migration, migrate, type Schema } from '../../lib/store/migrate.ts
 import { Connection } from './connection.ts'
 import { ConnectionLost } from './failure.ts'
 import { cannotOpen } from './open-error.ts'
+import { patienceMs } from './patience.ts'
 import { storeTime } from './time.ts'
 
 const oldestVersion = 13
@@ -67,6 +68,7 @@ export async function connect(url: string): Promise<Connection> {
     connection = await Connection.open(url)
     const flaw = flawIn(await readFooting(connection))
     if (flaw) throw new Error(`The database cannot be used: ${flaw}.`)
+    await connection.command(`SET lock_timeout = ${patienceMs}`)
     return connection
   } catch (error) {
     connection?.drop()

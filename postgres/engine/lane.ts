@@ -3,6 +3,7 @@ import { StoreBroken, StoreBusy, StoreFull } from '../../lib/store/store.ts'
 import type { Connection } from './connection.ts'
 import type { Tail, Tx } from './deps.ts'
 import { verdictOn } from './failure.ts'
+import { inTime, patienceMs } from './patience.ts'
 import { CommitUnknown, Turn } from './turn.ts'
 
 /** With more members, sharing a sync saves little more. */
@@ -11,8 +12,6 @@ const mostMembers = 128
 const mostLong = 8
 /** How much one transaction writes before its members are answered. */
 const mostBytes = 4 * 1024 * 1024
-/** How long members wait for a database that cannot be reached; their clients get the error before their own timeout. */
-const lostPatienceMs = 3_000
 /** Transactions that block each other are repeated; whoever still fails after so many tries was unlucky. */
 const mostTries = 8
 
@@ -27,6 +26,11 @@ export interface Member {
 }
 type Answer = () => void
 
+interface WaitingMember extends Member {
+  /** When it is told that the database is busy, unless its turn has begun. */
+  until: number
+}
+
 export interface LaneDeps {
   connect(): Promise<Connection>
   /** Called after each commit. Its errors change nothing that was committed. */
@@ -35,13 +39,16 @@ export interface LaneDeps {
 
 /**
  * A connection on which writes become transactions, one at a time. What arrives while one is open forms the next, so
- * that they share a sync; each is answered only after it. After the connection is lost, it opens another.
+ * that they share a sync; each is answered only after it. After the connection is lost, it opens another. Whoever waits for
+ * a turn too long is rejected.
  */
 export class Lane {
   readonly #connect: LaneDeps['connect']
   readonly #onCommit: LaneDeps['onCommit']
   #connection: Connection | undefined
-  #waiting: Member[] = []
+  #opening: Promise<Connection> | undefined
+  #waiting: WaitingMember[] = []
+  #dismissal: NodeJS.Timeout | undefined
   #isRunning = false
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
@@ -56,7 +63,8 @@ export class Lane {
       member.reject(this.#refusal)
       return
     }
-    this.#waiting.push(member)
+    this.#waiting.push({ ...member, until: performance.now() + patienceMs })
+    this.#dismissal ??= setTimeout(() => this.#dismiss(), patienceMs)
     if (this.#isRunning) return
     this.#isRunning = true
     setImmediate(() => this.#run())
@@ -66,7 +74,19 @@ export class Lane {
   async end(): Promise<void> {
     if (this.#isRunning) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
     this.#refusal ??= new StoreBroken('The store is closed.')
+    clearTimeout(this.#dismissal)
+    await this.#opening?.catch(() => {})
     await this.#connection?.close()
+  }
+
+  // One timer for all: nothing is done for each member, almost all of which have their turn at once.
+  #dismiss(): void {
+    const now = performance.now()
+    const stays = this.#waiting.findIndex(({ until }) => until > now)
+    const dismissed = this.#waiting.splice(0, stays < 0 ? this.#waiting.length : stays)
+    for (const member of dismissed) member.reject(new StoreBusy('The connection to the database is busy.'))
+    const [next] = this.#waiting
+    this.#dismissal = next && setTimeout(() => this.#dismiss(), Math.ceil(next.until - now))
   }
 
   async #run(): Promise<void> {
@@ -77,7 +97,7 @@ export class Lane {
     for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
 
-  #nextTurn(): Member[] {
+  #nextTurn(): WaitingMember[] {
     let count = 0
     let bytes = 0
     let long = 0
@@ -92,13 +112,14 @@ export class Lane {
 
   // Savepoints cost a round trip for each member, and members almost never fail. So they run without first; if one
   // fails, the whole turn is rolled back and run again with each in its own savepoint, where it fails alone.
-  async #runTurn(members: Member[]): Promise<Answer[]> {
+  async #runTurn(members: WaitingMember[]): Promise<Answer[]> {
     const backoff = createBackoff({ firstMs: 20, longestMs: 500 })
-    const until = performance.now() + lostPatienceMs
+    // The first has waited for longest.
+    const until = members[0]?.until ?? 0
     let runAll = runTogether
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#transact(members, runAll)
+        return await this.#transact(members, runAll, until)
       } catch (error) {
         const [only, ...others] = members
         switch (error instanceof CommitUnknown ? 'unknown' : verdictOn(error)) {
@@ -124,9 +145,9 @@ export class Lane {
     }
   }
 
-  async #transact(members: Member[], runAll: RunAll): Promise<Answer[]> {
+  async #transact(members: Member[], runAll: RunAll, until: number): Promise<Answer[]> {
     const beganAt = performance.now()
-    const turn = new Turn(await this.#open(), [...new Set(members.flatMap(({ accounts }) => accounts))])
+    const turn = new Turn(await this.#open(until), [...new Set(members.flatMap(({ accounts }) => accounts))])
     try {
       const answers = await runAll(members, turn)
       await turn.commit()
@@ -147,10 +168,20 @@ export class Lane {
     }
   }
 
-  async #open(): Promise<Connection> {
+  async #open(until: number): Promise<Connection> {
     if (this.#connection?.isLost) this.#drop()
-    this.#connection ??= await this.#connect()
-    return this.#connection
+    if (this.#connection) return this.#connection
+    this.#opening ??= this.#openAnother()
+    return inTime(this.#opening, until)
+  }
+
+  async #openAnother(): Promise<Connection> {
+    try {
+      this.#connection = await this.#connect()
+      return this.#connection
+    } finally {
+      this.#opening = undefined
+    }
   }
 
   #drop(): void {

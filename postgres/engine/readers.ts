@@ -3,12 +3,11 @@ import { StoreBroken, StoreBusy } from '../../lib/store/store.ts'
 import type { Connection } from './connection.ts'
 import type { Queries } from './deps.ts'
 import { verdictOn } from './failure.ts'
-
-const lostPatienceMs = 3_000
+import { inTime, patienceMs } from './patience.ts'
 
 /**
  * Connections for reads, opened when they are needed and used by one read at a time. A read that loses its
- * connection is run again on another.
+ * connection is run again on another; one that waits for a connection too long is rejected.
  */
 export class Readers {
   readonly #connect: () => Promise<Connection>
@@ -49,11 +48,11 @@ export class Readers {
 
   async #attempt<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
     const backoff = createBackoff({ firstMs: 20, longestMs: 500 })
-    const until = performance.now() + lostPatienceMs
+    const until = performance.now() + patienceMs
     for (;;) {
       if (this.#isEnded) throw new StoreBroken('The store is closed.')
       try {
-        return await this.#use(run)
+        return await this.#use(run, until)
       } catch (error) {
         const verdict = verdictOn(error)
         if (verdict === 'refused') throw error
@@ -64,16 +63,9 @@ export class Readers {
     }
   }
 
-  async #use<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    while (this.#idle.length === 0 && this.#open >= this.#most) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    let connection = this.#idle.pop()
-    if (!connection) {
-      this.#open++
-      connection = await this.#connect().catch((error: unknown) => {
-        this.#giveUp()
-        throw error
-      })
-    }
+  async #use<T>(run: (connection: Connection) => Promise<T>, until: number): Promise<T> {
+    while (this.#idle.length === 0 && this.#open >= this.#most) await this.#oneIsFree(until)
+    const connection = this.#idle.pop() ?? (await this.#openAnother(until))
     try {
       return await run(connection)
     } catch (error) {
@@ -83,6 +75,33 @@ export class Readers {
       if (connection.isLost) this.#giveUp()
       else this.#giveBack(connection)
     }
+  }
+
+  async #openAnother(until: number): Promise<Connection> {
+    this.#open++
+    const opening = this.#connect()
+    try {
+      return await inTime(opening, until)
+    } catch (error) {
+      opening.then(
+        connection => this.#giveBack(connection),
+        () => this.#giveUp()
+      )
+      throw error
+    }
+  }
+
+  async #oneIsFree(until: number): Promise<void> {
+    const free = Promise.withResolvers<void>()
+    const timer = setTimeout(
+      () => {
+        this.#waiting = this.#waiting.filter(resolve => resolve !== free.resolve)
+        free.reject(new StoreBusy('All connections to the database are busy.'))
+      },
+      Math.max(0, until - performance.now())
+    )
+    this.#waiting.push(free.resolve)
+    await free.promise.finally(() => clearTimeout(timer))
   }
 
   #giveBack(connection: Connection): void {

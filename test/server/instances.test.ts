@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { ServerSetup } from '../../lib/server/create.ts'
 import type { Push } from '../../lib/server/push.ts'
@@ -43,6 +44,35 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
       t.match(late, { status: 403, body: { error: 'This server accepts no new accounts.' } })
       t.notOk(existsSync(server.setupCode?.file ?? ''), 'the code is gone, also where nobody used it')
     }
+  })
+
+  t.test('answer 503 and when to come back while no connection is free, and then as before [M6]', async t => {
+    const start = await startPlace(t, postgres)
+    const server = await start()
+    const ada = await signUp(t, server)
+    const session = await ada.openSession()
+    const locker = new pg.Client({ connectionString: start.store })
+    locker.on('error', () => {})
+    await locker.connect()
+    t.teardown(() => locker.end())
+    // A request that waits for the end of the lock is answered with 200.
+    await locker.query("SET idle_in_transaction_session_timeout = '15s'; BEGIN; SELECT FROM account FOR UPDATE")
+    const write = (localId: string) =>
+      fetch(`${server.url}/v3/sessions/${session}/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ messages: [{ content: 'bQ==', localId }] })
+      })
+    for (const answer of await Promise.all(['one', 'two', 'three'].map(write))) {
+      t.same([answer.status, answer.headers.get('retry-after') !== null], [503, true])
+    }
+    t.equal((await locker.query('ROLLBACK')).command, 'ROLLBACK', 'which was holding on all that time')
+    for (const localId of ['one', 'two', 'three']) t.equal((await write(localId)).status, 200)
+    const stored = await ada.call('GET', `/v3/sessions/${session}/messages?after_seq=0`)
+    t.same(
+      stored.body.messages.map(({ seq }: Untyped) => seq),
+      [1, 2, 3]
+    )
   })
 
   t.test('accept the nonces and tokens of each other, and have one key for notifications [A3] [M7]', async t => {

@@ -89,4 +89,70 @@ t.test('writes in lanes', { skip: lacksPostgres }, async t => {
     t.equal(runs, 20)
     t.same([await clockOf(one, ann), await clockOf(one, ben)], [20, 20])
   })
+
+  await t.test('that wait for a connection in use are told that it is busy, and not stored [M6]', async t => {
+    const [engine] = await open(t)
+    const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ended: string[] = []
+    let runs = 0
+    const holding = engine.write(ann, async tx => {
+      runs++
+      await move(tx, ann)
+      begun.resolve()
+      await held.promise
+    })
+    holding.finally(() => ended.push('holder')).catch(() => {})
+    await begun.promise
+    const late = await Promise.allSettled(Array.from({ length: 3 }, () => engine.write(ann, tx => move(tx, ann))))
+    ended.push('waiting')
+    for (const outcome of late) t.match(outcome, { status: 'rejected', reason: { name: 'StoreBusy', message: /connection .* busy/ } })
+    held.resolve()
+    await holding
+    t.same(ended, ['waiting', 'holder'])
+    await engine.write(ann, tx => move(tx, ann))
+    t.same([await clockOf(engine, ann), runs], [2, 1])
+  })
+
+  await t.test('and reads: those without a connection to be had are told so, and later ones work [M6]', async t => {
+    const [engine] = await open(t)
+    const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ended: string[] = []
+    let reading = 0
+    const holding = Array.from({ length: 6 }, () =>
+      engine.read(async () => {
+        if (++reading === 6) begun.resolve()
+        await held.promise
+      })
+    )
+    const all = Promise.all(holding).then(() => ended.push('holders'))
+    await begun.promise
+    await t.rejects(clockOf(engine, ann), { name: 'StoreBusy', message: /busy/ })
+    ended.push('waiting')
+    held.resolve()
+    await all
+    t.same(ended, ['waiting', 'holders'])
+    t.equal(await clockOf(engine, ann), 0)
+  })
+
+  await t.test('of an account that another connection has locked are told so, and repeated ones work [M6]', async t => {
+    const [one, other] = await open(t)
+    const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ended: string[] = []
+    const holding = other.write(ann, async () => {
+      begun.resolve()
+      await held.promise
+    })
+    holding.finally(() => ended.push('holder')).catch(() => {})
+    await begun.promise
+    await t.rejects(
+      one.write(ann, tx => move(tx, ann)),
+      { name: 'StoreBusy' }
+    )
+    ended.push('waiting')
+    held.resolve()
+    await holding
+    t.same(ended, ['waiting', 'holder'])
+    await one.write(ann, tx => move(tx, ann))
+    t.equal(await clockOf(one, ann), 1)
+  })
 })
