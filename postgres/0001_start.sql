@@ -13,10 +13,12 @@ CREATE TABLE migration (
   applied_at bigint NOT NULL
 );
 
--- Changes with a restore: numbers and clocks that clients saw before it now mean something else.
+-- Changes with a restore: numbers and clocks that clients saw before it now mean something else. So it does when a replica takes
+-- over, which may lack the newest: `timeline` is that of the server that the epoch was last used with, null before the first use.
 CREATE TABLE epoch (
   only_row smallint PRIMARY KEY CHECK (only_row = 1),
-  id text NOT NULL
+  id text NOT NULL,
+  timeline text
 );
 INSERT INTO epoch (only_row, id) VALUES (1, substr(replace(gen_random_uuid()::text, '-', ''), 1, 24));
 

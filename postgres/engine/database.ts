@@ -1,6 +1,7 @@
 import { CannotStart } from '../../lib/exit.ts'
 import { type Migration, migrate, type Schema } from '../../lib/store/migrate.ts'
 import { Connection } from './connection.ts'
+import { followTimeline } from './epoch.ts'
 import { ConnectionLost } from './failure.ts'
 import { cannotOpen } from './open-error.ts'
 import { patienceMs } from './patience.ts'
@@ -69,6 +70,7 @@ export async function connect(url: string): Promise<Connection> {
     const flaw = flawIn(await readFooting(connection))
     if (flaw) throw new Error(`The database cannot be used: ${flaw}.`)
     await connection.command(`SET lock_timeout = ${patienceMs}`)
+    await followTimeline(connection)
     return connection
   } catch (error) {
     connection?.drop()

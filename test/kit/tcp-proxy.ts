@@ -19,6 +19,8 @@ export interface TcpProxy {
   heal(): void
   /** Limits the server's bytes to this rate from now on. */
   throttle(bytesPerSecond: number): void
+  /** New connections go to this server from now on. */
+  moveTo(target: string): void
   /** Rejects every attempt to connect until the port is opened again. */
   closePort(): Promise<void>
   openPort(): Promise<void>
@@ -37,7 +39,7 @@ export async function openTcpProxy(
   target: string,
   { localAddress }: { localAddress?: string } = {}
 ): Promise<TcpProxy> {
-  const { hostname, port } = new URL(target)
+  let { hostname, port } = new URL(target)
   const pairs = new Set<Pair>()
   let isStalled = false
   let bytesPerSecond = Number.POSITIVE_INFINITY
@@ -128,6 +130,9 @@ export async function openTcpProxy(
     },
     throttle(pace) {
       bytesPerSecond = pace
+    },
+    moveTo(target) {
+      ;({ hostname, port } = new URL(target))
     },
     closePort,
     openPort: async () => void (await listen(at)),

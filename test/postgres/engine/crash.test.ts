@@ -1,8 +1,10 @@
+import { basename } from 'node:path'
 import t from 'tap'
 import type { AccountId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import { type Store, StoreBusy } from '../../../lib/store/store.ts'
 import { openPostgresStore } from '../../../postgres/store.ts'
 import { lacksPostgres, type Postgres, startPostgres } from '../../kit/postgres.ts'
+import { openTcpProxy } from '../../kit/tcp-proxy.ts'
 import { draft, found, newAccount, newSession, readAll } from '../../store/contract/kit.ts'
 
 t.test('a store whose database fails', { skip: lacksPostgres }, async t => {
@@ -39,6 +41,49 @@ t.test('a store whose database fails', { skip: lacksPostgres }, async t => {
     await postgres.start()
     t.match(await store.appendMessages(ann, session, [draft('one', 'a')], 1), { added: [{ seq: 1 }] })
   })
+})
+
+t.test('a store whose database fails over to its replica [M5]', { skip: lacksPostgres }, async t => {
+  const primary = await startPostgres(t)
+  const name = basename(await primary.makeDatabase())
+  const proxy = await openTcpProxy(t, primary.urlOf(name))
+  const store = await openPostgresStore(`postgres://afield@127.0.0.1:${new URL(proxy.url).port}/${name}`, {})
+  t.teardown(() => store.close())
+  const link = await openTcpProxy(t, primary.urlOf(name))
+  const standby = await primary.addStandby(link.url)
+  const ann = await newAccount(store, 'ann')
+  const session = await newSession(store, ann)
+  const changes = (epoch: string | undefined, since: number) => store.changesSince(ann, { epoch, since, began: undefined, limit: 10 })
+  const before = await changes(undefined, 0)
+  t.match(await changes(before.epoch, before.clock), { complete: true })
+
+  const answered = await appendThrough(store, ann, session, async () => {
+    // Something is written that the replica never gets.
+    link.stall()
+    const [at] = await primary.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn')
+    while ((await primary.query(`SELECT WHERE pg_current_wal_flush_lsn() > '${at?.lsn}'`)).length === 0);
+    await primary.stop('immediate')
+    await standby.promote()
+    proxy.moveTo(standby.urlOf(name))
+  })
+  const messages = await readAll(store, ann, session)
+  const stored = new Set(messages.map(({ localId }) => localId as string | null))
+  t.same(
+    answered.filter(name => !stored.has(name)),
+    []
+  )
+  t.equal(stored.size, messages.length, 'each once [X1]')
+  t.same(
+    messages.map(({ seq }) => seq),
+    messages.map((_, index) => index + 1)
+  )
+  t.match(await changes(before.epoch, before.clock), { complete: false }, 'clients read everything again')
+
+  const after = await changes(undefined, 0)
+  t.not(after.epoch, before.epoch)
+  const again = await openPostgresStore(standby.urlOf(name), {})
+  t.teardown(() => again.close())
+  t.equal((await again.changesSince(ann, { epoch: undefined, since: 0, began: undefined, limit: 10 })).epoch, after.epoch, 'once')
 })
 
 const enough = 100
