@@ -26,7 +26,7 @@ t.test('moving a store into PostgreSQL', { skip: lacksPostgres }, async t => {
     const url = await postgres.makeDatabase()
     await (await openPostgresStore(url, {})).close()
 
-    const own = ['state_bytes', 'crc', 'only', 'only_row', 'key']
+    const own = ['state_bytes', 'crc', 'only', 'only_row', 'key', 'timeline']
     const expected = transferTables.flatMap(({ name, columns }) => Object.keys(columns).map(column => `${name}.${column}`))
     const isShared = (column: string) => !own.includes(column.split('.')[1] ?? '') && !/^(migration|last_start|work)\./.test(column)
     const shared = expected.filter(isShared).toSorted()
