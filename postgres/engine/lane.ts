@@ -40,7 +40,7 @@ export interface LaneDeps {
 /**
  * A connection on which writes become transactions, one at a time. What arrives while one is open forms the next, so
  * that they share a sync; each is answered only after it. After the connection is lost, it opens another. Whoever waits for
- * a turn too long is rejected.
+ * a turn too long, while none ends, is rejected.
  */
 export class Lane {
   readonly #connect: LaneDeps['connect']
@@ -49,6 +49,8 @@ export class Lane {
   #opening: Promise<Connection> | undefined
   #waiting: WaitingMember[] = []
   #dismissal: NodeJS.Timeout | undefined
+  /** When the last turn ended: a lane on which turns end is only slow, and nobody in it is rejected. */
+  #progressAt = 0
   #isRunning = false
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
@@ -82,16 +84,22 @@ export class Lane {
   // One timer for all: nothing is done for each member, almost all of which have their turn at once.
   #dismiss(): void {
     const now = performance.now()
-    const stays = this.#waiting.findIndex(({ until }) => until > now)
+    const stays = this.#waiting.findIndex(member => this.#limitOf(member) > now)
     const dismissed = this.#waiting.splice(0, stays < 0 ? this.#waiting.length : stays)
     for (const member of dismissed) member.reject(new StoreBusy('The connection to the database is busy.'))
     const [next] = this.#waiting
-    this.#dismissal = next && setTimeout(() => this.#dismiss(), Math.ceil(next.until - now))
+    this.#dismissal = next && setTimeout(() => this.#dismiss(), Math.ceil(this.#limitOf(next) - now))
+  }
+
+  #limitOf({ until }: WaitingMember): number {
+    return Math.max(until, this.#progressAt + patienceMs)
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      for (const answer of await this.#runTurn(this.#nextTurn())) answer()
+      const answers = await this.#runTurn(this.#nextTurn())
+      if (answers.length > 0) this.#progressAt = performance.now()
+      for (const answer of answers) answer()
     }
     this.#isRunning = false
     for (const resolve of this.#whenEmpty.splice(0)) resolve()
@@ -114,8 +122,8 @@ export class Lane {
   // fails, the whole turn is rolled back and run again with each in its own savepoint, where it fails alone.
   async #runTurn(members: WaitingMember[]): Promise<Answer[]> {
     const backoff = createBackoff({ firstMs: 20, longestMs: 500 })
-    // The first has waited for longest.
-    const until = members[0]?.until ?? 0
+    const [longest] = members
+    const until = longest ? this.#limitOf(longest) : 0
     let runAll = runTogether
     for (let tries = 1; ; tries++) {
       try {

@@ -113,6 +113,19 @@ t.test('writes in lanes', { skip: lacksPostgres }, async t => {
     t.same([await clockOf(engine, ann), runs], [2, 1])
   })
 
+  await t.test('that wait long behind others, which are stored meanwhile, are stored as well [M6]', async t => {
+    const [engine] = await open(t)
+    const writes = Array.from({ length: 1_024 }, () =>
+      engine.write(ann, async tx => {
+        await tx.run('SELECT pg_sleep(0.002)', [])
+        await move(tx, ann)
+      })
+    )
+    await Promise.all(writes)
+    t.equal(await clockOf(engine, ann), 1_024)
+    t.ok(turns.length > 1, 'in several turns, which take longer than any of them may wait for the first')
+  })
+
   await t.test('and reads: those without a connection to be had are told so, and later ones work [M6]', async t => {
     const [engine] = await open(t)
     const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
