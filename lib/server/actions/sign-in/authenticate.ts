@@ -128,6 +128,8 @@ export async function createAuthenticator(
 
   async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
     limits.check('badToken', `${from} ${hash}`)
+    // A use that is not written yet may be what keeps this token valid.
+    await writeMarks()
     const bearer = await store.findBearer(hash)
     if (bearer === 'missing' || revoked.has(bearer.token)) {
       limits.take('badToken', `${from} ${hash}`)
