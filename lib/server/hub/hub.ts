@@ -118,11 +118,12 @@ export class Hub {
     const hub = new Hub(deps, instance)
     await hub.#others.open()
     hub.#stopHearingLosses = deps.bus.onLost(topic => hub.#lose(topic))
-    hub.#watchClocks()
     hub.#leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
       if (event.type !== 'token-revoked') return
       for (const connection of hub.#all()) if (connection.token === event.token) connection.close('auth-revoked')
     })
+    // Last: what fails above leaves no timer.
+    hub.#watchClocks()
     return hub
   }
 
