@@ -8,12 +8,20 @@ import { type RouteName, routes } from '../lib/protocol/wire/routes.ts'
 import type { Need } from '../lib/protocol/wire/scopes.ts'
 import { update } from '../lib/protocol/wire/updates.ts'
 import type * as v from '../lib/schema.ts'
+import { evidencePage, readRuns, recordPath, recordText } from './evidence.ts'
 import { eventTexts, routeTexts } from './route-texts.ts'
 import { shapeOf } from './shapes.ts'
+import { table } from './tables.ts'
 
-/** The generated files of docs/ and their content, made from the tables that the program itself uses. */
+/** The generated files of docs/ and their content, made from the tables that the program itself uses, and from the record of the proofs. */
 export function pages(): Record<string, string> {
-  return { 'docs/options.md': optionsPage(), 'docs/protocol.md': protocolPage() }
+  const runs = readRuns()
+  return {
+    'docs/options.md': optionsPage(),
+    'docs/protocol.md': protocolPage(),
+    'docs/evidence.md': evidencePage(runs),
+    [recordPath]: recordText(runs)
+  }
 }
 
 const generated = '<!-- Made by `node build.mjs docs` from the tables the program uses. -->'
@@ -152,9 +160,4 @@ function section(title: string, about: string, ours: boolean, parts: Record<stri
   })
   const code = lines.length > 0 ? `\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n` : ''
   return `#### ${title}${ours ? ' · ours' : ''}\n\n${about}\n${code}`
-}
-
-function table(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
-  return line(head) + line(head.map(() => '---')) + rows.map(line).join('')
 }

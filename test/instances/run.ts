@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lacks } from '../kit/needs.ts'
+import { recordRun } from '../torture/record.ts'
 import { type CampaignReport, runCampaign } from './rounds.ts'
 
 // node build.mjs instances [--instances 3] [--operations 100000] [--seconds N] [--seed 7]   histories of clients that hop between instances,
@@ -38,6 +39,16 @@ const showCounts = (counts: Readonly<Record<string, number>>) =>
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 
+// An update that a connection was sent is a check as much as an answer is.
+const recorded = recordRun({ proof: 'instances', seed: Number(seed), control })
+const record = ({ rounds, operations, messages, seenLive, complaints }: CampaignReport) =>
+  recorded.tell({
+    rounds,
+    checks: operations + seenLive,
+    violations: complaints.length,
+    counts: { operations, messages, 'live updates': seenLive }
+  })
+
 /** Of this process, when a tenth of the whole was done. */
 let megabytesAtTenth: number | undefined
 const share = ({ operations }: CampaignReport) => Math.max(operations / mostOperations, seconds() / mostSeconds)
@@ -62,7 +73,10 @@ const report = await runCampaign(
     crowd: { accounts: 3, batchWritersPerSession: 8, readersPerSession: 2 },
     loadMs: [1_000, 12_000],
     until: interrupted.signal,
-    goesOn: report => share(report) < 1,
+    goesOn(report) {
+      record(report)
+      return share(report) < 1
+    },
     onReady(report) {
       timer = setInterval(() => progress(report()), 5_000)
     }
@@ -71,6 +85,7 @@ const report = await runCampaign(
   clearInterval(timer)
   for (const close of closings) await close()
 })
+record(report)
 const { rounds, operations, maybe, messages, versions, seenLive, connections, complaints, around } = report
 console.log(
   `${operations} operations in ${seconds().toFixed(0)} s and ${rounds} rounds, ${maybe} of them maybe done: ${showCounts(report.operationsOf)}`

@@ -1,0 +1,194 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { table } from './tables.ts'
+
+/** One run of a proof, as its script records it: a line of `docs/evidence.jsonl`. */
+export interface Run {
+  proof: string
+  /** When it began; with the seed and the control the name of the run. */
+  date: string
+  commit: string
+  machine: { cores: number; memoryGb: number; fileSystem: string; kernel: string; node: string }
+  /** What followed the name of the step. */
+  options: string
+  seed: number
+  /** What was broken on purpose: then violations are what has to be found. */
+  control?: string
+  rounds: number
+  checks: number
+  violations: number
+  /** What the proof counts besides, by names of its own. */
+  counts: Record<string, number>
+  seconds: number
+}
+
+/** A promise, how it is tried, and the line that tries it again. */
+interface Proof {
+  title: string
+  promise: string
+  /** Rules of `docs/behaviour.md`. */
+  rules: readonly string[]
+  how: string
+  /** What a round is, and what a check. */
+  round: string
+  check: string
+  notTried: string
+  again: { command: string; minutes: number }
+  /** What its commands break on purpose, by the names that they have in the record. */
+  controls: Readonly<Record<string, { breaks: string; command: string }>>
+}
+
+/** By the names in the record, in the order of the page. */
+export const proofs = {
+  instances: {
+    title: 'Several instances',
+    promise:
+      'Everything holds with several instances of one server: what was acknowledged stays, numbers have no gap, and every client is told all of it, while instances, Redis and PostgreSQL fail.',
+    rules: ['M1', 'M2', 'M3', 'M4'],
+    how: 'Three instances on a PostgreSQL and a Redis. Clients write, read and listen at all of them and change from one to another. One to three of these strike in each round: an instance is killed (SIGKILL) or drained, Redis is killed, stopped, emptied or disconnected, PostgreSQL crashes or is away.',
+    round: 'some seconds of load with its failures; then everybody rests, and everything is judged',
+    check: 'an answer to a request, or an update that a connection was sent, compared with the history of all clients',
+    notTried:
+      'instances on several computers, a network that loses packets between them, and the failover of PostgreSQL under this load (a test of its own has that)',
+    again: { command: 'node build.mjs instances --operations 20000', minutes: 5 },
+    controls: {
+      'seq-outside': {
+        breaks: 'numbers are taken outside the transaction',
+        command: 'node build.mjs instances --seconds 60 --control seq-outside'
+      },
+      'silent-bus': { breaks: 'the bus does not say what it lost', command: 'node build.mjs instances --seconds 120 --control silent-bus' }
+    }
+  }
+} as const satisfies Record<string, Proof>
+
+export type ProofName = keyof typeof proofs
+
+export const recordPath = 'docs/evidence.jsonl'
+const root = join(import.meta.dirname, '..')
+
+/**
+ * The last word of each run: while it goes on a script appends a line after every round, with what there is so far. A line
+ * that was torn by a kill is left out.
+ */
+export function readRuns(file = join(root, recordPath)): Run[] {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const runs = lines.flatMap(line => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as Run] : []))
+  return [...new Map(runs.map(run => [nameOf(run), run])).values()]
+}
+
+/** The record with one line for each run. */
+export function recordText(runs: readonly Run[]): string {
+  return runs.map(run => `${JSON.stringify(run)}\n`).join('')
+}
+
+function nameOf({ proof, date, seed, control }: Run): string {
+  return `${proof} ${date} ${seed} ${control}`
+}
+
+export function evidencePage(runs: readonly Run[]): string {
+  const names = Object.keys(proofs) as ProofName[]
+  const kept = runs.filter(({ control }) => control === undefined)
+  const rows = names.map(name => {
+    const { title, again, controls } = proofs[name]
+    const own = kept.filter(({ proof }) => proof === name)
+    return [
+      `[${title}](#${sectionOf(title)})`,
+      figure(sum(own, ({ rounds }) => rounds)),
+      figure(sum(own, ({ checks }) => checks)),
+      figure(sum(own, ({ violations }) => violations)),
+      controlsCell(
+        Object.keys(controls),
+        runs.filter(({ proof }) => proof === name)
+      ),
+      `\`${again.command}\``,
+      `${again.minutes} min`
+    ]
+  })
+  return `<!-- Made by \`node build.mjs docs\` from docs/evidence.ts and the record in ${recordPath}. -->
+
+# Evidence
+
+What Afield promises under failures, how each promise was tried, and how often. Every line can be run again by anyone: the command is in the last columns, and takes about the minutes that
+stand beside it on two cores. It ends with exit code 0 and “Every promise was kept.”, or names what was broken.
+
+- A **round** is one load with its failures and the judgement after it; each proof below says what it is.
+- A **check** is one thing that was promised to a client and compared with what there is.
+- A **violation** is a check that failed: something acknowledged was lost, stood elsewhere, or was told differently.
+- A **control** is the same proof of a program that was broken on purpose. It must find violations; a proof that cannot fail shows nothing.
+
+Figures are the sum of all runs in [the record](evidence.jsonl), which has commit, machine, seed and options of each. A run that somebody ended counts as far as it went.
+
+${table(['promise', 'rounds', 'checks', 'violations', 'controls that were found', 'run it again', 'takes'], rows)}
+${names
+  .map(name =>
+    proofSection(
+      name,
+      runs.filter(({ proof }) => proof === name)
+    )
+  )
+  .join('\n')}
+## How the record is made
+
+The scripts append to [evidence.jsonl](evidence.jsonl) after each round, so that Ctrl-C or a kill loses at most the round under way. They record nothing when files of the repository have been
+changed, since nobody could find the program again. \`node build.mjs docs\` then writes this page. Seeds decide loads and failures, but not the exact moment at which a failure meets a
+request: that is left to the machine.
+`
+}
+
+function proofSection(name: ProofName, runs: readonly Run[]): string {
+  const { title, promise, rules, how, round, check, notTried, controls }: Proof = proofs[name]
+  const kept = runs.filter(({ control }) => control === undefined)
+  const counts = Map.groupBy(
+    kept.flatMap(run => Object.entries(run.counts)),
+    ([what]) => what
+  )
+  const counted = [...counts].map(([what, all]) => `${figure(sum(all, ([, number]) => number))} ${what}`)
+  const dates = kept.map(({ date }) => date.slice(0, 10)).toSorted()
+  const when = dates[0] === dates.at(-1) ? dates[0] : `${dates[0]} to ${dates.at(-1)}`
+  const lines = [
+    `- **Tried**: ${how}`,
+    `- **Round**: ${round}.`,
+    `- **Check**: ${check}.`,
+    ...Object.values(controls).map(({ breaks, command }) => `- **Control**: ${breaks}: \`${command}\`.`),
+    `- **Not tried**: ${notTried}.`,
+    kept.length === 0
+      ? '- **So far**: not run for the record.'
+      : `- **So far**: ${[...counted, `${kept.length} runs`, `${hours(sum(kept, ({ seconds }) => seconds))}`, `${when}`].join(', ')}, on ${machines(kept)}.`
+  ]
+  return `## ${title}\n\n${promise} Rules: ${rules.map(rule => `**${rule}**`).join(', ')} of [what Afield promises](behaviour.md).\n\n${lines.join('\n')}\n`
+}
+
+function controlsCell(controls: readonly string[], runs: readonly Run[]): string {
+  if (controls.length === 0) return 'none'
+  const found = controls.filter(name => runs.some(({ control, violations }) => control === name && violations > 0))
+  const missed = runs.filter(({ control, violations }) => control !== undefined && violations === 0)
+  return `${found.length} of ${controls.length}${missed.length > 0 ? `; not found in ${missed.length} runs` : ''}`
+}
+
+function machines(runs: readonly Run[]): string {
+  const all = runs.map(
+    ({ machine: { cores, memoryGb, fileSystem, kernel, node } }) =>
+      `${cores} cores, ${memoryGb} GB, ${fileSystem}, ${kernel}, Node.js ${node}`
+  )
+  return [...new Set(all)].join('; ')
+}
+
+/** As the hosts of repositories name it in addresses. */
+function sectionOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+function sum<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
+  return items.reduce((total, item) => total + numberOf(item), 0)
+}
+
+function figure(number: number): string {
+  return number.toLocaleString('en-US')
+}
+
+function hours(seconds: number): string {
+  return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${(seconds / 3600).toFixed(1)} hours`
+}
