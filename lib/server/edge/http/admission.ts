@@ -3,6 +3,7 @@ import { isLoopback, type ServerOptions } from '../../../options.ts'
 import { type FailureCode, failure } from '../../../protocol/wire/failures.ts'
 import type { PublicAddress } from '../../address.ts'
 import { changeRoutes, type Routes } from '../listen/routes.ts'
+import { notAPage } from './byte-answer.ts'
 import { replyTo, statusLine } from './reply.ts'
 
 /** Why a request must not reach any handler; undefined if it may. */
@@ -103,6 +104,7 @@ function turnAway(response: HttpResponse, code: FailureCode): void {
     if (isGone) return
     response.cork(() => {
       response.writeStatus(statusLine(status)).writeHeader('content-type', 'application/json; charset=utf-8')
+      for (const [name, value] of notAPage) response.writeHeader(name, value)
       response.end(JSON.stringify(body), true)
     })
   })

@@ -28,13 +28,20 @@ export function flowOf({ size, tag, readFrom }: BytesOut, range: string): Flow |
   }
 }
 
+/**
+ * Of every answer that is not a file of the app: a browser that is led to it shows text, in no frame, and
+ * takes it for no page, script or style of ours.
+ */
+export const notAPage: Headers = [
+  ['x-content-type-options', 'nosniff'],
+  ['content-security-policy', "sandbox; default-src 'none'; frame-ancestors 'none'"]
+]
+
 // An upload is never rendered as a page of ours, whatever its content and however a browser requests it
 // [H7].
 const inert: Headers = [
   ['content-type', 'application/octet-stream'],
   ['content-disposition', 'attachment'],
-  ['x-content-type-options', 'nosniff'],
-  ['content-security-policy', "sandbox; default-src 'none'"],
   ['accept-ranges', 'bytes'],
   ['cache-control', 'no-store']
 ]

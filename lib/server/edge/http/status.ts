@@ -8,6 +8,7 @@ import type { SecurityLog } from '../../watch/security-log.ts'
 import type { OwnAddress } from '../listen/own-address.ts'
 import { pathOf, type Routes } from '../listen/routes.ts'
 import { type AnswerSender, Client } from './answer-sender.ts'
+import { notAPage } from './byte-answer.ts'
 import { statusLine } from './reply.ts'
 import { addressOf } from './request.ts'
 
@@ -141,6 +142,7 @@ function answerLater(
     metrics.requestAnswered(route, status, performance.now() - beganAt)
     const writeHead = () => {
       response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
+      for (const [name, value] of notAPage) response.writeHeader(name, value)
       if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
     }
     if (!isHead) answerSender.send(response, client, { writeHead, body: text })

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { pathOf } from '../listen/routes.ts'
 import { type AnswerSender, Client } from './answer-sender.ts'
+import { notAPage } from './byte-answer.ts'
 
 /** Happy's app accepts an address as a server if these words are at its root. */
 const words = 'Welcome to Happy Server!'
@@ -25,8 +26,8 @@ export function welcome(
       .writeHeader('content-type', 'text/plain; charset=utf-8')
       .writeHeader('cache-control', 'no-cache')
       .writeHeader('vary', 'accept')
-      .writeHeader('x-content-type-options', 'nosniff')
       .writeHeader('access-control-allow-origin', corsOrigin)
+    for (const [name, value] of notAPage) response.writeHeader(name, value)
   }
   if (method === 'GET') answerSender.send(response, client, { writeHead, body: words })
   else answerSender.sendHead(response, client, { writeHead, length: words.length })

@@ -6,6 +6,7 @@ import type { Budget } from '../../budget.ts'
 import type { CloseReason } from '../../hub/connection.ts'
 import { type Frame, LargeFrame, pieceBytes } from '../../hub/frames.ts'
 import { type AnswerSender, Client, mostAtOnce, sendPieces } from '../http/answer-sender.ts'
+import { notAPage } from '../http/byte-answer.ts'
 import { statusLine } from '../http/reply.ts'
 import { lengthOf, readBody } from '../http/request.ts'
 import type { WriteTurn } from '../http/write-turn.ts'
@@ -309,6 +310,7 @@ class PollingExchange {
   #writeHead(): void {
     allowOrigin(this.#response, this.#where)
     this.#response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store')
+    for (const [name, value] of notAPage) this.#response.writeHeader(name, value)
   }
 
   /** After the frames of this turn. */

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { AnswerSender, Client } from '../http/answer-sender.ts'
-import type { Headers } from '../http/byte-answer.ts'
+import { type Headers, notAPage } from '../http/byte-answer.ts'
 
 /** What Engine.IO answers to a request it cannot serve. */
 export interface EngineRefusal {
@@ -57,7 +57,7 @@ export function refuse(
     response.writeStatus(status ?? (refusal.code === engineRefusals.forbidden.code ? '403 Forbidden' : '400 Bad Request'))
     allowOrigin(response, where)
     response.writeHeader('content-type', 'application/json')
-    for (const [name, value] of headers) response.writeHeader(name, value)
+    for (const [name, value] of [...notAPage, ...headers]) response.writeHeader(name, value)
   }
   if (status === undefined) answerSender.send(response, client, { writeHead, body })
   else {

@@ -79,7 +79,7 @@ t.test('stored bytes are never rendered as a page [H7]', async t => {
     'content-type': 'application/octet-stream',
     'content-disposition': 'attachment',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
     'cache-control': 'no-store'
   })
   t.equal((await fetch(uploadUrl)).status, 401)

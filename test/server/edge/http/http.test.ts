@@ -283,6 +283,27 @@ t.test('answers are JSON and not cached', async t => {
   t.equal(kept.headers.get('cache-control'), 'no-store')
 })
 
+t.test('a browser takes no answer for a page, and shows none in a frame [H7]', async t => {
+  const server = await startServer(t, { metricsToken: 'x'.repeat(32) })
+  const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`
+  const requests: [request: string, status: number][] = [
+    [get('/v1/sessions'), 401],
+    [get('/v1/nowhere'), 404],
+    [get('/health'), 200],
+    [get('/metrics'), 401],
+    [get('/', 'Accept: text/plain\r\n'), 200],
+    [get('/health').replace('localhost', 'elsewhere.example'), 421],
+    [get('/v1/updates/?EIO=4&transport=polling'), 200],
+    [get('/v1/updates/?EIO=3&transport=polling'), 400]
+  ]
+  for (const [request, status] of requests) {
+    const raw = await exchange(t, server, request)
+    t.match(raw, new RegExp(`^HTTP/1.1 ${status} `), request)
+    t.match(raw, /\r\nx-content-type-options: nosniff\r\n/i, request)
+    t.match(raw, /\r\ncontent-security-policy: sandbox; default-src 'none'; frame-ancestors 'none'\r\n/i, request)
+  }
+})
+
 const tooLarge = { error: 'Payload Too Large', message: 'Payload Too Large', statusCode: 413 }
 
 async function firstBytes(t: Test, socket: Awaited<ReturnType<typeof openTcp>>): Promise<string> {

@@ -54,6 +54,7 @@ t.test('the page has a policy that allows nothing from elsewhere [H6]', async t 
     'connect-src': "'self'",
     'worker-src': "'self'",
     'manifest-src': "'self'",
+    'object-src': "'none'",
     'base-uri': "'none'",
     'form-action': "'none'",
     'frame-ancestors': "'none'",
