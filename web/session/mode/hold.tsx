@@ -6,10 +6,13 @@ import { words } from '../../words/index.ts'
 const holdMs = 900
 const armMs = 600
 const inertMs = 400
+/** A resting finger trembles by less. */
+const slidesFromPx = 12
 
 /**
  * A button that a stray tap cannot press. By default it is held for 900 ms while the fill shows the progress; with the preference for taps, or a
  * screen reader, it takes two taps: the second one is labelled `confirmLabel` and works after 600 ms. Inert for 400 ms after it appears.
+ * Sliding off it cancels the hold; a layout that moves it from under a still finger does not.
  */
 export function HoldButton(props: {
   label: string
@@ -58,6 +61,19 @@ export function HoldButton(props: {
     feel('held')
     later(holdMs, confirm)
   }
+  const pressedAt = useRef({ x: 0, y: 0 })
+  const pressByPointer = (event: PointerEvent & { currentTarget: HTMLButtonElement }) => {
+    if (event.button !== 0) return
+    pressedAt.current = { x: event.clientX, y: event.clientY }
+    // Otherwise letting go is not noticed once the button has moved away.
+    event.currentTarget.setPointerCapture(event.pointerId)
+    press()
+  }
+  const slide = (event: PointerEvent & { currentTarget: HTMLButtonElement }) => {
+    const { x, y } = pressedAt.current
+    const hasMoved = Math.hypot(event.clientX - x, event.clientY - y) >= slidesFromPx
+    if (hasMoved && !isWithin(event.currentTarget.getBoundingClientRect(), event)) release()
+  }
   const release = () => {
     if (phase !== 'holding') return
     clearTimeout(timer.current)
@@ -86,9 +102,9 @@ export function HoldButton(props: {
         class={`btn lg wide hold ${props.isDanger ? 'danger' : 'primary'} ${byTaps ? 'taps' : ''} ${phase === 'holding' ? 'holding' : ''} ${props.busy ? 'busy' : ''}`}
         aria-describedby={props.describedBy}
         aria-disabled={props.busy || phase === 'arming' ? true : undefined}
-        onPointerDown={event => event.button === 0 && press()}
+        onPointerDown={pressByPointer}
+        onPointerMove={slide}
         onPointerUp={release}
-        onPointerLeave={release}
         onPointerCancel={release}
         onContextMenu={event => event.preventDefault()}
         onBlur={() => {
@@ -116,4 +132,8 @@ export function HoldButton(props: {
       </button>
     </>
   )
+}
+
+function isWithin({ left, right, top, bottom }: DOMRect, { clientX, clientY }: PointerEvent): boolean {
+  return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom
 }
