@@ -90,9 +90,9 @@ t.test('plain HTTP on the port of HTTPS gets no answer', async t => {
   await t.rejects(fetch(`http://127.0.0.1:${server.port}/health`))
 })
 
-t.test('only current TLS versions are accepted', async t => {
+t.test('only current TLS versions are accepted, and only ciphers with authenticated encryption', async t => {
   const { server, ca } = await startSecurely(t)
-  const shake = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
+  const shake = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3', ciphers = 'DEFAULT') =>
     new Promise<string | null>(resolve => {
       const socket: TLSSocket = connect({
         port: server.port,
@@ -100,7 +100,7 @@ t.test('only current TLS versions are accepted', async t => {
         ca,
         minVersion: 'TLSv1',
         maxVersion,
-        ciphers: 'DEFAULT:@SECLEVEL=0'
+        ciphers: `${ciphers}:@SECLEVEL=0`
       })
       socket.once('error', () => resolve(null))
       socket.once('secureConnect', () => {
@@ -111,6 +111,8 @@ t.test('only current TLS versions are accepted', async t => {
   t.equal(await shake('TLSv1.3'), 'TLSv1.3')
   t.equal(await shake('TLSv1.2'), 'TLSv1.2')
   t.equal(await shake('TLSv1.1'), null)
+  t.equal(await shake('TLSv1.2', 'ECDHE+AESGCM:ECDHE+CHACHA20'), 'TLSv1.2')
+  t.equal(await shake('TLSv1.2', 'ECDHE+AES+SHA1'), null)
 })
 
 t.test('an unusable certificate or key is rejected in a sentence that says why', async t => {
