@@ -1,6 +1,8 @@
 // node build.mjs <step> …
 //   start [command …]   the program from source; without a command, `serve`
 //   test [files]        the tests, with a sample of the journeys (AFIELD_SEED picks it)
+//   test --long         the same, then what takes long: real agents, the CLI of Happy, power cuts; test/kit/run.mjs names them
+//   published           fetches real agents and the clients of Happy for the tests that run them (1.5 GB); see test/kit/published.ts
 //   journeys            every journey through the app, in a real browser
 //   check               types, lint, tests; import arrows and generated pages are among the tests
 //   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
@@ -28,7 +30,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { binary, library } from './bin/packaging/packaging.mjs'
-import { filesIn, filesOfAChange, filesOfARun, runTests } from './test/kit/run.mjs'
+import { filesIn, filesOfAChange, filesOfARun, longFiles, runTests } from './test/kit/run.mjs'
 import { appSources, bundleApp, isAppStale } from './web/bundle.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
@@ -73,8 +75,14 @@ async function test(...files) {
   if (isAppStale()) await bundleApp()
   // Hundreds of processes load the same sources; each would strip their types again.
   process.env.NODE_COMPILE_CACHE ??= at('node_modules/.cache/compiled')
-  const code = await runTests(files.length > 0 ? files : filesOfARun())
+  const isAlsoLong = files.includes('--long')
+  const named = files.filter(file => file !== '--long')
+  const code = await runTests(named.length > 0 ? named : filesOfARun(), isAlsoLong ? longFiles() : [])
   if (code !== 0) process.exit(code)
+}
+
+async function published() {
+  await run(at('test/kit/published.ts'))
 }
 
 async function journeys() {
@@ -217,6 +225,7 @@ function fail(sentence) {
 const steps = {
   start,
   test,
+  published,
   journeys,
   check,
   build,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lacks } from '../kit/needs.ts'
 
 /** Disks whose power can be cut: an ext4 in a file on an XFS, where a copy of that file is taken in one instant. */
 export interface Disks {
@@ -23,13 +24,15 @@ export interface Disk {
 /** Why this machine cannot do it; undefined when it can. */
 export function disksProblem(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'cutting the power of a disk needs root on Linux'
+  const lacking = lacks('xfsprogs') || lacks('e2fsprogs')
+  if (lacking) return lacking
+  run('mkfs.xfs', '-V')
+  run('mkfs.ext4', '-V')
   try {
-    run('mkfs.xfs', '-V')
-    run('mkfs.ext4', '-V')
     openDisks().close()
     return undefined
   } catch {
-    return 'cutting the power of a disk needs xfsprogs, e2fsprogs and loop devices'
+    return 'no disk can be mounted here: cutting its power needs loop devices'
   }
 }
 

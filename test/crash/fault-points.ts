@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer } from '../../lib/server/create.ts'
+import { lacks } from '../kit/needs.ts'
 import { isSomethingLeft, readDisk } from './disk.ts'
 import { judge } from './judge.ts'
 import { act, type Promises } from './script.ts'
@@ -20,7 +21,7 @@ const calls = ['fsync', 'fdatasync', 'pwrite64'] as const
 /** Why strace cannot be used here, in a sentence; undefined when it can. */
 export function straceProblem(): string | undefined {
   const { error, status, stderr } = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true'], { encoding: 'utf8' })
-  if (error) return 'strace is missing: apt-get install strace'
+  if (error) return lacks('strace') || `strace does not start: ${error.message}`
   return status === 0 ? undefined : `strace may not trace here: ${stderr.trim().split('\n')[0]}`
 }
 

@@ -1,23 +1,24 @@
 // The published `happy` CLI against a server of ours, unchanged and for real.
 //   node test/interop/happy-cli.ts            runs the scenario with the CLI in the cache, or says how to get it
-//   node test/interop/happy-cli.ts --install  fetches the CLI from npm first (about 900 MB, because it brings agents along)
+//   node test/interop/happy-cli.ts --install  fetches it first, with all that test/kit/published.ts fetches (1.5 GB)
 //   … --first-form                            pairs as older apps do, and so has everything sealed the older way
 //   … --instances                             two instances behind nginx, on PostgreSQL and Redis, which are killed in turn
-// The cache is $HAPPY_CLI_CACHE, by default a directory in ~/.cache/afield. Exit code 1 when a step failed.
+// Exit code 1 when a step failed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheDirectory, findHappy, happyVersion, installHappy } from './happy.ts'
+import { lacksPublished } from '../kit/needs.ts'
+import { fetchPublished } from '../kit/published.ts'
+import { findHappy } from './happy.ts'
 import { playScenario } from './scenario.ts'
 import { startInstances, startSingle } from './site.ts'
 import { Steps } from './steps.ts'
 
 async function main(): Promise<void> {
-  const cache = cacheDirectory()
-  if (process.argv.includes('--install') && !findHappy(cache)) await installHappy(cache)
-  const entry = findHappy(cache)
+  if (process.argv.includes('--install')) fetchPublished()
+  const entry = findHappy()
   if (!entry) {
-    console.log(`skipped: happy@${happyVersion} is not in ${cache}. Add --install to fetch it from npm.`)
+    console.log(`skipped: ${lacksPublished()}`)
     return
   }
   const steps = new Steps(line => console.log(line))

@@ -1,39 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isPublishedThere, published } from '../kit/published.ts'
 import { type Computer, environmentOf } from './computer.ts'
 
 export const happyVersion = '1.2.5'
 
-/** Where the published CLI is kept between runs; never inside the checkout. */
-export function cacheDirectory(): string {
-  const { HAPPY_CLI_CACHE, XDG_CACHE_HOME } = process.env
-  return HAPPY_CLI_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'afield', `happy-${happyVersion}`)
-}
-
-/** Its entry file, or undefined when this very version is not in the cache. */
-export function findHappy(cache: string): string | undefined {
-  const home = join(cache, 'node_modules', 'happy')
-  const entry = join(home, 'bin', 'happy.mjs')
-  if (!existsSync(entry)) return undefined
-  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
-  return version === happyVersion ? entry : undefined
-}
-
-/** Fetches it from the npm registry; of the install scripts only its own runs, which unpacks tools that are in the package. */
-export async function installHappy(cache: string): Promise<void> {
-  mkdirSync(cache, { recursive: true })
-  writeFileSync(join(cache, 'package.json'), '{ "private": true }\n')
-  await succeed('npm', ['install', `happy@${happyVersion}`, '--ignore-scripts', '--no-audit', '--no-fund'], cache)
-  await succeed(process.execPath, [join('node_modules', 'happy', 'scripts', 'unpack-tools.cjs')], cache)
-}
-
-async function succeed(command: string, args: string[], cwd: string): Promise<void> {
-  const child = spawn(command, args, { cwd, stdio: 'inherit', shell: process.platform === 'win32' })
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`${command} ${args[0]} ended with ${code}.`)
+/** The entry file of the published CLI, or undefined when it was not fetched; see `test/kit/published.ts`. */
+export function findHappy(): string | undefined {
+  return isPublishedThere() ? published('happy/bin/happy.mjs') : undefined
 }
 
 /** One command of the CLI at work. */

@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Computer } from '../interop/computer.ts'
-import { cacheDirectory, happy } from '../interop/happy.ts'
+import { happy } from '../interop/happy.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
+import { publishedProgram } from '../kit/needs.ts'
 import { startFakeModel } from '../real/fake-model.ts'
 import { say } from './kit/decision-world.ts'
 import { conversation, happyWorld, pairWithHappy, shoot, startHappyDaemon, withoutHappy } from './kit/happy-world.ts'
 
-const claude = join(cacheDirectory(), `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`)
-const isMissing = withoutHappy || (!existsSync(claude) && `${claude} is not there`)
+const claude = publishedProgram('claude')
 
-t.test('a Claude Code conversation is continued through the daemon of the happy CLI', { skip: isMissing, timeout: 400_000 }, async t => {
+t.test('a Claude Code conversation is continued through the daemon of the happy CLI', { skip: withoutHappy, timeout: 400_000 }, async t => {
   const { computer, phone, project } = await happyWorld(t, await openDevices(t))
   await bringClaude(t, computer, project)
   await pairWithHappy(computer, phone)

@@ -15,28 +15,52 @@ const running = new Set()
 
 /**
  * Files run in parallel, and on a small machine one can starve another. A failed file is reported and rerun
- * alone; one that fails again has failed. Resolves to the exit code.
+ * alone; one that fails again has failed. `long` run afterwards, one at a time. Resolves to the exit code.
  */
-export async function runTests(files) {
+export async function runTests(files, long = []) {
   passSignals()
-  const first = await runAll(files, jobs)
+  const mustRun = await whatMustRun()
+  const first = await runAll(files, jobs, mustRun)
+  const last = await runAll(long, 1, mustRun)
   const { failedFiles } = first
-  if (failedFiles.length === 0) return 0
-  if (files.length === 1 || failedFiles.length > mostTriedAgain) return 1
-  process.stdout.write(`\nFailed beside others, tried again alone: ${failedFiles.join(', ')}\n`)
-  const alone = await runAll(failedFiles, 1)
-  if (alone.failedFiles.length > 0) return 1
-  process.stdout.write(`Passed alone: ${failedFiles.join(', ')}\n`)
-  process.stdout.write(`${first.passed + alone.passed} passed, 0 failed, ${first.skipped + alone.skipped} skipped\n`)
-  return 0
+  const isTriedAgain = failedFiles.length > 0 && files.length > 1 && failedFiles.length <= mostTriedAgain
+  if (isTriedAgain) process.stdout.write(`\nFailed beside others, tried again alone: ${failedFiles.join(', ')}\n`)
+  const alone = await runAll(isTriedAgain ? failedFiles : [], 1, mustRun)
+  const flaky = isTriedAgain ? failedFiles.filter(file => !alone.failedFiles.includes(file)) : []
+  if (flaky.length > 0) process.stdout.write(describeFlaky(first.failures.filter(({ file }) => flaky.includes(file))))
+  // What failed beside others counts as what it was alone.
+  const { passed, failed, skipped } = sum([
+    isTriedAgain ? { ...first.ofPassedFiles, failed: first.skippedWrongly } : first.all,
+    last.all,
+    alone.all
+  ])
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  return failed > 0 ? 1 : 0
+}
+
+function sum(counts) {
+  const of = kind => counts.reduce((all, count) => all + count[kind], 0)
+  return { passed: of('passed'), failed: of('failed'), skipped: of('skipped') }
+}
+
+function describeFlaky(failures) {
+  const lines = failures.map(({ file, title, line }) => `  ${file} > ${title}${line === '' ? '' : `: ${line}`}`)
+  return `\nFailed beside others and passed alone, so the test or what it tests depends on time or load:\n${lines.join('\n')}\n`
+}
+
+/** In CI a skip fails the run unless `maySkip` lists its reason. */
+async function whatMustRun() {
+  if (process.env.AFIELD_TEST_ALL === undefined) return () => false
+  const { maySkip } = await import('./needs.ts')
+  return reason => !maySkip.some(([known]) => known.test(reason))
 }
 
 /**
  * Each in its own process, as with `node file`: the runner of tap puts its loaders into that process and into all
  * that it starts, which takes longer than most of our tests.
  */
-async function runAll(files, jobs) {
-  const reporter = new Reporter()
+async function runAll(files, jobs, mustRun) {
+  const reporter = new Reporter({ mustRun, isPart: true })
   reporter.pipe(process.stdout, { end: false })
   const waiting = [...files]
   const work = async () => {
@@ -45,7 +69,9 @@ async function runAll(files, jobs) {
   await Promise.all(Array.from({ length: jobs }, work))
   reporter.end()
   await finished(reporter)
-  return reporter.ended
+  const { failedFiles, failures, skippedWrongly, passed, skipped } = reporter.ended
+  const all = { passed: reporter.passed, failed: reporter.failed + skippedWrongly, skipped: reporter.skipped }
+  return { failedFiles, failures, skippedWrongly, ofPassedFiles: { passed, skipped }, all }
 }
 
 /** Resolves to its output, as the subtest of a run. */
@@ -83,7 +109,7 @@ function passSignals() {
 
 /** Journeys take half a minute each, so a run has the most important ones, or the first and others picked by a seed. */
 export function filesOfARun() {
-  const all = filesIn('test')
+  const all = filesIn('test').filter(file => !isLong(file))
   const isJourney = file => file.startsWith(join('test', 'journeys'))
   const seed = process.env.AFIELD_SEED
   const rank = file => usualJourneys.indexOf(file.split(sep).at(-1)) + 1 || usualJourneys.length + 1
@@ -94,6 +120,13 @@ export function filesOfARun() {
   process.stdout.write(`Journeys of this run: ${sample.map(file => file.split(sep).at(-1)).join(', ')}\n`)
   return longFirst([...all.filter(file => !isJourney(file)), ...sample])
 }
+
+/** Files that take long, or need a minute of the machine for themselves: `.ci/run` and `npm test -- --long` run them after the others. */
+export const longFiles = () => filesIn('test').filter(isLong)
+
+const isLong = file => long.some(path => file.split(sep).join('/').startsWith(`test/${path}`))
+
+const long = ['real/', 'interop/happy-cli.test.ts', 'crash/power.test.ts', 'package.test.ts', 'instances/instances.test.ts']
 
 /**
  * The files of a run that can reach changes since a revision; prints which and why. By default: since this branch

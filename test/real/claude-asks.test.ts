@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
+import { lacksPublished } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
@@ -7,8 +8,7 @@ import type { PersonAtTerminal } from '../wrapper/kit/terminal.ts'
 import { computerWithRealClaude, thePlan } from './computer.ts'
 
 // What the real Claude Code asks on its own screen beside permissions, answered from either side; see claude.test.ts for the variables.
-const { CLAUDE_BIN } = process.env
-const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 120_000 }
+const how = { skip: lacksPublished('claude'), timeout: 120_000 }
 
 async function claudeAtTerminal(t: Test, args: readonly string[] = []) {
   const server = await startServer(t)

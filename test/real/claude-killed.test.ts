@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { lacksPublished, publishedProgram } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { computerWithRealClaude } from './computer.ts'
 
 // The real Claude Code, driven by the phone, and one of its processes killed; see claude.test.ts for the variables.
-const { CLAUDE_BIN } = process.env
-const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 120_000 }
+const program = publishedProgram('claude')
+const how = { skip: lacksPublished('claude'), timeout: 120_000 }
 
 async function claudeWithPhone(t: Test) {
   const server = await startServer(t)
@@ -15,7 +16,7 @@ async function claudeWithPhone(t: Test) {
   const terminal = sitDown(['claude', '--yes', '--remote'])
   const session = await phone.session()
   const processes = () => below(terminal.pid)
-  const claude = () => processes().find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0
+  const claude = () => processes().find(({ command }) => command.startsWith(program))?.pid ?? 0
   const adapter = () => processes().find(({ command }) => command.includes('claude-agent-acp'))?.pid ?? 0
   return { terminal, session, claude, adapter }
 }
@@ -64,7 +65,7 @@ t.test('killed at its own terminal, the terminal says how to continue', how, asy
   const session = await phone.session()
   await session.say('one')
   await session.until(session => turnsEnded(session) === 1)
-  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
+  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(program))?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await terminal.sees(/The agent exited unexpectedly \(killed by SIGKILL\)/)
   await terminal.sees(/Resume it with:\s+.*resume /)
@@ -77,7 +78,7 @@ t.test('killed at its own terminal mid-answer, nothing shown on the phone is los
   const session = await phone.session()
   await session.say('slow 2 200 line')
   await session.until(({ partials }) => partials.some(({ text }) => text.includes('line 1.3')))
-  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
+  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(program))?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await session.until(session => turnsEnded(session) === 1)
   const [cut] = session.events().flatMap(event => (event.t === 'text' ? event : []))

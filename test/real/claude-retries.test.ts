@@ -1,13 +1,13 @@
 import t from 'tap'
 import { pause } from '../../lib/async/pause.ts'
+import { lacksPublished } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { computerWithRealClaude } from './computer.ts'
 
 // The real Claude Code and a model that refuses; see claude.test.ts for the variables.
-const { CLAUDE_BIN } = process.env
-const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 120_000 }
+const how = { skip: lacksPublished('claude'), timeout: 120_000 }
 
 for (const [where, args] of [
   ['the phone', ['claude', '--yes', '--remote']],

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { envelopeOf } from '../../lib/client/sealed/messages.ts'
+import { lacksPublished } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { computerWithRealClaude } from './computer.ts'
 
 // The real Claude Code on its own screen, with a model on loopback; see claude.test.ts for the two variables.
-const { CLAUDE_BIN } = process.env
-const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 90_000 }
+const how = { skip: lacksPublished('claude'), timeout: 90_000 }
 
 async function claudeAtTerminal(t: Test) {
   const server = await startServer(t)

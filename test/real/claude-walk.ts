@@ -6,6 +6,7 @@ import { pause } from '../../lib/async/pause.ts'
 import { versionOf } from '../../lib/wrapper/agents/claude/version.ts'
 import { judge } from '../kills/judge.ts'
 import { within } from '../kills/rounds.ts'
+import { publishedProgram } from '../kit/needs.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { read, written } from '../wrapper/kit/claude.ts'
 import { turnsEnded } from '../wrapper/kit/demo.ts'
@@ -45,7 +46,7 @@ process.exit(process.exitCode ?? (rows.every(({ isRight }) => isRight) ? 0 : 1))
 async function walk(): Promise<void> {
   const server = await startServerProcess(t, { data })
   const computer = await computerWithRealClaude(t, server)
-  console.log(`Claude Code ${await versionOf(process.env['CLAUDE_BIN'] ?? '', computer.home, process.env)}`)
+  console.log(`Claude Code ${await versionOf(publishedProgram('claude'), computer.home, process.env)}`)
   let terminal = computer.sitDown(['claude', '--yes'])
   const session = await computer.phone.session()
   await terminal.sees(/❯/)

@@ -1,24 +1,26 @@
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { claudeAdapterFolder, lacksPublished, publishedProgram } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { startFakeModel } from './fake-model.ts'
 
-// The real Claude Code and its real adapter, with a model on loopback. Neither may be in this repository, so both are
-// named: CLAUDE_BIN is the program of @anthropic-ai/claude-code; CLAUDE_ADAPTER a folder in which npm installed
-// @agentclientprotocol/claude-agent-acp (without it Afield fetches it).
-const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
+// The real Claude Code and its real adapter, with a model on loopback. Neither may be in this repository, so
+// test/kit/published.ts fetches both. Others can be named: CLAUDE_BIN is the program of @anthropic-ai/claude-code;
+// CLAUDE_ADAPTER a folder in which npm installed @agentclientprotocol/claude-agent-acp.
+const program = publishedProgram('claude')
+const adapter = claudeAdapterFolder()
 
 t.test(
   'Claude Code asks on the phone, writes once allowed, respects a no, and is stopped',
-  { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 180_000 },
+  { skip: lacksPublished('claude'), timeout: 180_000 },
   async t => {
     const server = await startServer(t)
     const { phone, home } = await linkedComputer(t, server)
-    if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
+    if (adapter) symlinkSync(adapter, join(home, 'agents'))
     const folder = t.testdir()
     const model = await startFakeModel(t, (prompt, results) => {
       const file = /write (\S+)/.exec(prompt)?.[1]
@@ -36,7 +38,7 @@ t.test(
       directory: folder,
       args: ['claude', '--yes', 'write one.txt'],
       env: {
-        CLAUDE_CODE_EXECUTABLE: CLAUDE_BIN ?? '',
+        CLAUDE_CODE_EXECUTABLE: program,
         ANTHROPIC_BASE_URL: model,
         ANTHROPIC_API_KEY: `sk-ant-fake-${'0'.repeat(40)}`,
         CLAUDE_CONFIG_DIR: join(home, 'claude'),

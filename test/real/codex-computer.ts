@@ -1,12 +1,13 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { publishedProgram } from '../kit/needs.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { startFakeResponses } from './fake-responses.ts'
 
 /**
- * A computer on which the Codex of CODEX_BIN is, with a model on loopback. The model writes files, runs commands, says
+ * A computer on which a real Codex is, with a model on loopback. The model writes files, runs commands, says
  * `<line> 1` to `<line> <n>` for `many <n> <line>`, and else repeats what it is told.
  */
 export async function computerWithRealCodex(t: Pick<Test, 'teardown'>, server: { url: string }) {
@@ -45,7 +46,7 @@ export async function computerWithRealCodex(t: Pick<Test, 'teardown'>, server: {
       ''
     ].join('\n')
   )
-  const env = { CODEX_BIN: process.env['CODEX_BIN'] ?? '', CODEX_HOME: config, FAKE_KEY: 'x', HOME: home }
+  const env = { CODEX_BIN: publishedProgram('codex'), CODEX_HOME: config, FAKE_KEY: 'x', HOME: home }
   const sitDown = (args: readonly string[] = ['codex']) => runOnTerminal(t, { home, directory, args, env })
   return { phone, home, directory, config, env, sitDown }
 }

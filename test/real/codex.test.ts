@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { lacksPublished } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { read, said } from '../wrapper/kit/claude.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
@@ -8,10 +9,9 @@ import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { computerWithRealCodex } from './codex-computer.ts'
 
-// The real Codex with a model on loopback: CODEX_BIN names its program.
-const { CODEX_BIN } = process.env
-const how = { skip: CODEX_BIN ? false : 'CODEX_BIN names no Codex', timeout: 120_000 }
-if (CODEX_BIN) t.setTimeout(600_000)
+// The real Codex, with a model on loopback; CODEX_BIN names another one than test/kit/published.ts fetches.
+const how = { skip: lacksPublished('codex'), timeout: 120_000 }
+t.setTimeout(600_000)
 
 async function codexAtTerminal(t: Test) {
   const computer = await computerWithRealCodex(t, await startServer(t))

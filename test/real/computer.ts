@@ -1,21 +1,23 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { claudeAdapterFolder, publishedProgram } from '../kit/needs.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { type Answer, startFakeModel } from './fake-model.ts'
 
 /**
- * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
+ * A computer on which a real Claude Code is, with a model on loopback; see claude.test.ts for the variables.
  * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, so many lines in so many answers word by word for
  * `slow <answers> <lines> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
  * `plan` with a plan, says nothing for `wait`, half a sentence for `half`, `cut` (and cuts the line, once) and `break off` (and says that it is overloaded, once), refuses
  * `fail <status> <n>` so many times, and else repeats what it is told.
  */
 export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }, ownEnv: Record<string, string> = {}) {
-  const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
+  const program = publishedProgram('claude')
+  const adapter = claudeAdapterFolder()
   const { phone, home } = await linkedComputer(t, server)
-  if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
+  if (adapter) symlinkSync(adapter, join(home, 'agents'))
   const directory = join(home, '..', 'code')
   mkdirSync(directory)
   const model = await startFakeModel(t, answerIn(directory))
@@ -33,7 +35,7 @@ export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: 
     })
   )
   const env = {
-    CLAUDE_CODE_EXECUTABLE: CLAUDE_BIN ?? '',
+    CLAUDE_CODE_EXECUTABLE: program,
     ANTHROPIC_BASE_URL: model,
     ANTHROPIC_API_KEY: key,
     CLAUDE_CONFIG_DIR: config,

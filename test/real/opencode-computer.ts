@@ -2,16 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { publishedProgram } from '../kit/needs.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { startFakeOpenAi } from './fake-openai-model.ts'
 
 /**
- * A computer on which the opencode of OPENCODE_BIN is, with a model on loopback. The model writes files, says `<line> 1` to
+ * A computer on which a real opencode is, with a model on loopback. The model writes files, says `<line> 1` to
  * `<line> <n>` for `many <n> <line>`, and else repeats what it is told.
  */
 export async function computerWithRealOpencode(t: Pick<Test, 'teardown'>, server: { url: string }) {
-  const opencode = process.env['OPENCODE_BIN'] ?? ''
+  const opencode = publishedProgram('opencode')
   const { phone, home } = await linkedComputer(t, server)
   const directory = join(home, '..', 'code')
   mkdirSync(directory)

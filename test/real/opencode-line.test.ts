@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../../lib/wrapper/agents/opencode/server.ts'
 import { startShared } from '../../lib/wrapper/agents/opencode/shared-opencode.ts'
+import { lacksPublished, publishedProgram } from '../kit/needs.ts'
 import { listenTo } from '../wrapper/agents/contract.ts'
 import { startFakeOpenAi } from './fake-openai-model.ts'
 
 // The real opencode, with a line to its server that is cut when the test says so.
-const { OPENCODE_BIN } = process.env
-const how = { skip: OPENCODE_BIN ? false : 'OPENCODE_BIN names no opencode', timeout: 300_000 }
-if (OPENCODE_BIN) t.setTimeout(600_000)
+const program = publishedProgram('opencode')
+const how = { skip: lacksPublished('opencode'), timeout: 300_000 }
+t.setTimeout(600_000)
 
 async function begin(t: Test) {
   const home = t.testdir()
@@ -37,7 +38,6 @@ async function begin(t: Test) {
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1'
   }
-  const program = OPENCODE_BIN ?? ''
   const server = await startServer({ program, directory, env })
   let cut = Promise.withResolvers<void>()
   let mended = Promise.resolve()

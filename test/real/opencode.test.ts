@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { lacksPublished, publishedProgram } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { read } from '../wrapper/kit/claude.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
@@ -8,10 +9,10 @@ import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { noneRuns, running } from '../wrapper/kit/running.ts'
 import { computerWithRealOpencode } from './opencode-computer.ts'
 
-// The real opencode, with a model on loopback. OPENCODE_BIN names its program: the one of its platform package needs no install script.
-const { OPENCODE_BIN } = process.env
-const how = { skip: OPENCODE_BIN ? false : 'OPENCODE_BIN names no opencode', timeout: 600_000 }
-if (OPENCODE_BIN) t.setTimeout(900_000)
+// The real opencode, with a model on loopback. OPENCODE_BIN names another one than test/kit/published.ts fetches.
+const program = publishedProgram('opencode')
+const how = { skip: lacksPublished('opencode'), timeout: 600_000 }
+t.setTimeout(900_000)
 
 async function atTerminal(t: Test) {
   const computer = await computerWithRealOpencode(t, await startServer(t))
@@ -111,9 +112,9 @@ t.test('a server killed mid-text: the received text is marked as cut off, and no
   await session.until(session => turnsEnded(session) === 1)
   await session.say('slowly')
   await session.until(({ partials }) => partials.some(({ text }) => /one one one/.test(text)))
-  for (const { pid, args } of running(OPENCODE_BIN ?? '', join(directory, '..'))) if (args.includes('serve')) process.kill(pid, 'SIGKILL')
+  for (const { pid, args } of running(program, join(directory, '..'))) if (args.includes('serve')) process.kill(pid, 'SIGKILL')
   await terminal.ended
-  await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
+  await noneRuns(program, join(directory, '..'))
   const again = sitDown(['resume', session.id])
   await again.sees(isReady)
   await session.say('and on')
@@ -132,7 +133,7 @@ for (const victim of ['wrapper', 'server', 'screen'] as const) {
     const { terminal, session, sitDown, written, directory } = await atTerminal(t)
     await session.say('write one.txt')
     await question(session)
-    const ours = running(OPENCODE_BIN ?? '', join(directory, '..'))
+    const ours = running(program, join(directory, '..'))
     if (victim === 'wrapper') terminal.kill('SIGKILL')
     else
       for (const pid of ours.filter(({ args }) => args.includes(victim === 'server' ? 'serve' : 'attach')).map(({ pid }) => pid))
@@ -146,7 +147,7 @@ for (const victim of ['wrapper', 'server', 'screen'] as const) {
       await terminal.sees(/all done/)
     } else {
       await terminal.ended
-      await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
+      await noneRuns(program, join(directory, '..'))
       const again = sitDown(['resume', session.id])
       await again.sees(isReady)
       again.type('second\r')
@@ -156,7 +157,7 @@ for (const victim of ['wrapper', 'server', 'screen'] as const) {
     }
     terminal.kill('SIGTERM')
     await terminal.ended
-    await noneRuns(OPENCODE_BIN ?? '', join(directory, '..'))
+    await noneRuns(program, join(directory, '..'))
     // Thoughts are no answers.
     t.strictSame(
       read(session).filter(line => line !== 'assistant: a file, then'),

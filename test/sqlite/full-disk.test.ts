@@ -1,17 +1,18 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { cannotMount } from '../kit/needs.ts'
 
 const script = fileURLToPath(new URL('../kit/fill-disk.ts', import.meta.url))
 const reserveScript = fileURLToPath(new URL('../kit/fill-reserve.ts', import.meta.url))
 const migrationScript = fileURLToPath(new URL('../kit/fill-migration.ts', import.meta.url))
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+const cannot = cannotMount()
 
 t.test(
   'a truly full disk fails the start, loses nothing acknowledged, and recovers automatically [F1]',
   {
-    skip: canMount ? false : 'needs the right to mount a small disk'
+    skip: cannot
   },
   async t => {
     const mount = 'mount -t tmpfs -o size=10m tmpfs "$1" && exec "$2" "$3" "$1"'
@@ -33,7 +34,7 @@ t.test(
 
 t.test(
   'a disk that is full in the middle of a schema upgrade leaves the database as it was, and nothing of the copy [V2] [F1]',
-  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  { skip: cannot },
   async t => {
     const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'
     const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, migrationScript])
@@ -50,26 +51,22 @@ t.test(
   }
 )
 
-t.test(
-  'on a full disk reads and removals work, writes are rejected, and all works once there is space [F1]',
-  { skip: canMount ? false : 'needs the right to mount a small disk' },
-  async t => {
-    const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'
-    const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, reserveScript])
-    const { read, kept, ...seen } = JSON.parse(stdout)
-    t.same(seen, {
-      hadReserve: true,
-      healthBefore: 200,
-      isFull: true,
-      healthWhenFull: 503,
-      hasReserveWhenFull: false,
-      isRefusedAgain: true,
-      isRemoved: true,
-      isStillFull: true,
-      isAppended: true,
-      healthAfter: 200,
-      hasReserveAfter: true
-    })
-    t.equal(kept, read + 1)
-  }
-)
+t.test('on a full disk reads and removals work, writes are rejected, and all works once there is space [F1]', { skip: cannot }, async t => {
+  const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'
+  const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, reserveScript])
+  const { read, kept, ...seen } = JSON.parse(stdout)
+  t.same(seen, {
+    hadReserve: true,
+    healthBefore: 200,
+    isFull: true,
+    healthWhenFull: 503,
+    hasReserveWhenFull: false,
+    isRefusedAgain: true,
+    isRemoved: true,
+    isStillFull: true,
+    isAppended: true,
+    healthAfter: 200,
+    hasReserveAfter: true
+  })
+  t.equal(kept, read + 1)
+})

@@ -1,14 +1,15 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { cannotMount } from '../kit/needs.ts'
 
 const script = join(import.meta.dirname, 'fill-disk.ts')
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+const cannot = cannotMount()
 
 t.test(
   'a disk that becomes full while the new program is written leaves the program, the data and nothing else [V1]',
-  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  { skip: cannot },
   async t => {
     const place = t.testdir({ disk: {}, releases: {} })
     const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1" "$4"'

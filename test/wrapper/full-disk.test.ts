@@ -1,19 +1,20 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { cannotMount } from '../kit/needs.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
 
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+const cannot = cannotMount()
 /** A few pages are free again whenever a file was replaced: this does not fit in them. */
 const long = 'said while full '.repeat(4_000).trim()
 
 t.test(
   'a full disk is shown in the session while it lasts, with nothing lost, and its end is shown too [W16]',
-  { skip: canMount ? false : 'needs the right to mount a small disk: run it as root on Linux' },
+  { skip: cannot },
   async t => {
     const { phone, home } = await linkedComputer(t, await startServer(t))
     const disk = demoOnSmallDisk(t, home)

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type Computer, furnishComputer } from '../../interop/computer.ts'
-import { cacheDirectory, findHappy, happy, happyVersion } from '../../interop/happy.ts'
+import { findHappy, happy, happyVersion } from '../../interop/happy.ts'
 import { Steps } from '../../interop/steps.ts'
 import type { Device, openDevices } from '../../kit/browser.ts'
+import { lacksPublished } from '../../kit/needs.ts'
 import { startServerProcess } from '../../kit/server.ts'
 
-const entry = findHappy(cacheDirectory())
+const entry = findHappy()
 const shots = process.env['SHOTS']
 
 /** Why journeys with the published CLI are skipped; false if it is installed. */
-export const withoutHappy =
-  entry === undefined && `happy@${happyVersion} is not in ${cacheDirectory()}; node test/interop/happy-cli.ts --install fetches it`
+export const withoutHappy = lacksPublished()
 
 /** A phone with an account, and a computer with the published CLI and an empty folder to work in. */
 export async function happyWorld(t: Test, devices: Awaited<ReturnType<typeof openDevices>>) {

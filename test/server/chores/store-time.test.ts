@@ -8,6 +8,7 @@ import { cryptoReady, signForServer, signingKeypair, toBase64 } from '../../../l
 import { StoreTime } from '../../../lib/server/chores/store-time.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
+import { lacks } from '../../kit/needs.ts'
 import { call, signUp } from '../../kit/person.ts'
 import { startServer, startServerProcess } from '../../kit/server.ts'
 
@@ -212,7 +213,7 @@ t.test('a clock 181 days ahead for 5 s, also at startup, removes no sign-in perm
 })
 
 const [faketime] = globSync('/usr/{lib,lib64,lib/*}/faketime/libfaketimeMT.so.1')
-const skip = faketime === undefined && 'needs libfaketime'
+const skip = lacks('libfaketime')
 
 /** What a server started with `env` takes for the date of the computer: `ahead` of the true one. */
 function fakeDate(directory: string, faketime: string) {

@@ -7,11 +7,11 @@ import { systemClock } from '../../../lib/async/clock.ts'
 import { engine } from '../../../lib/crypto/index.ts'
 import type { FailureCode } from '../../../lib/protocol/wire/failures.ts'
 import { openSecurityLog, securityEvents } from '../../../lib/server/watch/security-log.ts'
+import { lacks } from '../../kit/needs.ts'
 import { call, signInBody, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
 const filter = join(import.meta.dirname, '..', '..', '..', 'examples', 'fail2ban', 'filter.d', 'afield.conf')
-const isWithoutFail2ban = spawnSync('fail2ban-regex', ['--version']).error !== undefined && 'fail2ban-regex is missing here'
 
 function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
@@ -161,7 +161,7 @@ t.test(
   }
 )
 
-t.test('fail2ban finds guesses with their address, and in aggressive mode everything', { skip: isWithoutFail2ban }, async t => {
+t.test('fail2ban finds guesses with their address, and in aggressive mode everything', { skip: lacks('fail2ban') }, async t => {
   const directory = t.testdir()
   const log = open(t, join(directory, 'log'))
   const codes = Object.keys(securityEvents) as FailureCode[]

@@ -3,11 +3,11 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fromBase64, toBase64 } from '../../../lib/crypto/bytes.ts'
-import { findProgram } from '../../../lib/program-in-path.ts'
 import { confine } from '../../../lib/wrapper/home/confinement.ts'
 import { fileMethods } from '../../../lib/wrapper/session/methods/files.ts'
 import { readPolicy } from '../../../lib/wrapper/session/methods/policy.ts'
 import { shellMethods } from '../../../lib/wrapper/session/methods/shell.ts'
+import { lacks } from '../../kit/needs.ts'
 
 /** A session's folder with files in it, a way out of it, and the wrapper's own folder beside it. */
 function folder(t: Test) {
@@ -30,7 +30,6 @@ function folder(t: Test) {
   return { top, code, home, files, shell }
 }
 
-const hasRipgrep = findProgram('rg', process.env) !== undefined
 const base64 = (text: string) => toBase64(new TextEncoder().encode(text))
 const textOf = (content: string) => new TextDecoder().decode(fromBase64(content) ?? new Uint8Array())
 const hash = (text: string) =>
@@ -177,31 +176,27 @@ t.test('search terms of apps are passed on in a form that the program cannot mis
   await t.rejects(async () => shell.ripgrep({ args: ['--files', '--', '../secret'] }), /allowed/)
 })
 
-t.test(
-  'the real program reads no file named by its options, and follows no link out',
-  { skip: !hasRipgrep && 'ripgrep is not here' },
-  async t => {
-    const { code } = folder(t)
-    const shell = shellMethods({ confinement: () => confine([code], '/nowhere'), mayUseShell: () => true, env: process.env })
-    const { stdout } = await shell.ripgrep({ args: ['--files', '--follow', '--hidden'] })
-    t.strictSame(
-      stdout
-        .trim()
-        .split('\n')
-        .filter(path => !path.startsWith('.git/'))
-        .toSorted(),
-      ['a.txt', 'src/b.ts']
-    )
-    t.match(await shell.ripgrep({ args: ['-n', 'hello', '.'] }), { success: true, stdout: /a.txt:1:hello/ })
-    for (const args of [
-      ['-.f/etc/passwd', '.'],
-      ['-0L', 'secret', '.']
-    ]) {
-      const { stdout, error } = await shell.ripgrep({ args })
-      t.match({ stdout, error }, { stdout: '', error: /not available/ })
-    }
+t.test('the real program reads no file named by its options, and follows no link out', { skip: lacks('ripgrep') }, async t => {
+  const { code } = folder(t)
+  const shell = shellMethods({ confinement: () => confine([code], '/nowhere'), mayUseShell: () => true, env: process.env })
+  const { stdout } = await shell.ripgrep({ args: ['--files', '--follow', '--hidden'] })
+  t.strictSame(
+    stdout
+      .trim()
+      .split('\n')
+      .filter(path => !path.startsWith('.git/'))
+      .toSorted(),
+    ['a.txt', 'src/b.ts']
+  )
+  t.match(await shell.ripgrep({ args: ['-n', 'hello', '.'] }), { success: true, stdout: /a.txt:1:hello/ })
+  for (const args of [
+    ['-.f/etc/passwd', '.'],
+    ['-0L', 'secret', '.']
+  ]) {
+    const { stdout, error } = await shell.ripgrep({ args })
+    t.match({ stdout, error }, { stdout: '', error: /not available/ })
   }
-)
+})
 
 t.test('the policy file says where and whether; an unreadable one allows nothing', t => {
   const { home } = folder(t)

@@ -5,6 +5,7 @@ import { findProgram } from '../../../../lib/program-in-path.ts'
 import { confine } from '../../../../lib/wrapper/home/confinement.ts'
 import { rankPaths } from '../../../../lib/wrapper/session/methods/file-names.ts'
 import { searchMethods } from '../../../../lib/wrapper/session/methods/search.ts'
+import { lacks } from '../../../kit/needs.ts'
 import { makeRepository } from '../../kit/repository.ts'
 
 /** A folder with files, with just the programs that are named. */
@@ -41,8 +42,7 @@ const ways: [string, readonly string[], { isRepository?: boolean }][] = [
 ]
 
 for (const [name, programs, options] of ways) {
-  const isMissing = programs.some(program => findProgram(program, process.env) === undefined)
-  const skip = isMissing && `${name} is not here`
+  const skip = name === 'ripgrep' && lacks('ripgrep')
   t.test(`text is found with ${name}, line by line, whatever its characters`, { skip }, async t => {
     const { searchText } = folder(t, programs, options)
     const { files, isCut } = await searchText({ query: 'needle' })
