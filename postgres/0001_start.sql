@@ -7,9 +7,11 @@ CREATE FUNCTION digest_of(chosen text) RETURNS bytea LANGUAGE sql IMMUTABLE STRI
   SELECT sha256(convert_to(chosen, 'UTF8'))
 $$;
 
+-- A program must know the steps up to `needs` to use the database after a step.
 CREATE TABLE migration (
   number bigint PRIMARY KEY,
   name text NOT NULL,
+  needs bigint NOT NULL,
   applied_at bigint NOT NULL
 );
 

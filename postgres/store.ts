@@ -1,4 +1,4 @@
-import { readMigrations } from '../lib/store/migrate.ts'
+import { type Migration, readMigrations } from '../lib/store/migrate.ts'
 import type { Store } from '../lib/store/store.ts'
 import { accounts } from './access/accounts.ts'
 import { devices } from './access/devices.ts'
@@ -10,8 +10,7 @@ import { signup } from './access/signup.ts'
 import { tokens } from './access/tokens.ts'
 import { users } from './access/users.ts'
 import { type OpenDatabaseDeps, prepareDatabase } from './engine/database.ts'
-import { openEngine } from './engine/engine.ts'
-import type { LaneDeps } from './engine/lane.ts'
+import { type EngineDeps, openEngine } from './engine/engine.ts'
 import { readTime } from './engine/time.ts'
 import { accessKeys } from './rows/access-keys.ts'
 import { artifacts } from './rows/artifacts.ts'
@@ -31,15 +30,19 @@ import { storage } from './rows/storage.ts'
 import { usage } from './rows/usage.ts'
 import { work } from './rows/work.ts'
 
-export interface PostgresStoreDeps {
-  onCommit?: LaneDeps['onCommit']
+export interface PostgresStoreDeps extends EngineDeps {
   onMigrated?: OpenDatabaseDeps['onMigrated']
+  /** The steps of the schema that the program knows; given by tests of a newer one. */
+  migrations?: readonly Migration[]
 }
 
 /** Opens the store in a PostgreSQL database, whose tables are created if missing. Throws `CannotStart` as `openStore` says. */
-export async function openPostgresStore(url: string, { onCommit, onMigrated }: PostgresStoreDeps): Promise<Store> {
-  await prepareDatabase(url, { migrations: readMigrations('postgres/'), onMigrated })
-  const { close, ...deps } = openEngine(url, onCommit)
+export async function openPostgresStore(
+  url: string,
+  { onCommit, onBroken, onMigrated, migrations = readMigrations('postgres/') }: PostgresStoreDeps
+): Promise<Store> {
+  await prepareDatabase(url, { migrations, onMigrated })
+  const { close, ...deps } = openEngine(url, migrations.length, { onCommit, onBroken })
   return {
     ...accounts(deps),
     ...signup(deps),

@@ -17,6 +17,7 @@ import {
 } from '../lib/store/transfer.ts'
 import type { Connection } from './engine/connection.ts'
 import { openPrepared, placeOf, refuseUnfinished, unfinishedMove } from './engine/database.ts'
+import { readSchema } from './engine/schema.ts'
 
 /**
  * Opens a database that no server uses, and updates its schema; until it is closed, no server can start with it.
@@ -24,8 +25,13 @@ import { openPrepared, placeOf, refuseUnfinished, unfinishedMove } from './engin
  */
 export async function openPostgresTransfer(url: string, { isWhole = false } = {}): Promise<MoveTarget> {
   const place = placeOf(url)
-  const connection = await openPrepared(url, { migrations: readMigrations('postgres/') })
+  const migrations = readMigrations('postgres/')
+  const connection = await openPrepared(url, { migrations })
   try {
+    // A server may use one with columns it does not know, but not leave them out of a copy.
+    if ((await readSchema(connection, place)).number > migrations.length) {
+      throw new CannotStart(`The database ${place} was written by a newer Afield; use that version or a later one.`)
+    }
     await connection.command('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
     await refuseServers(connection, place)
     if (isWhole) await refuseUnfinished(connection, place)

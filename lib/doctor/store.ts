@@ -85,9 +85,10 @@ export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data
         'it has only a part of the store that was being moved into it',
         `Go on where the old store is: ${moveCommand(data, store)}`
       )
-    if (seen.schema > seen.newestSchema) {
+    if (seen.neededSchema > seen.newestSchema) {
       return fail(of, `schema ${seen.schema} is newer than this program (${seen.newestSchema})`, 'Install that version or a later one')
     }
+    if (seen.schema > seen.newestSchema) return ok(of, `intact; schema ${seen.schema} is newer, and this program can use it`)
     if (seen.schema < seen.newestSchema)
       return ok(of, `intact; schema ${seen.schema} is upgraded to ${seen.newestSchema} at the next start`)
     return ok(of, `whole, schema ${seen.schema}`)

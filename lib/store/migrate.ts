@@ -1,10 +1,20 @@
 import { listAssets, readAsset } from '../assets.ts'
 
-/** One step of a schema: `sqlite/0001_start.sql` is number 1, named start. A released step never changes. */
+/**
+ * One step of a schema: `sqlite/0001_start.sql` is number 1, named start. A released step never changes.
+ *
+ * While the instances of a server are upgraded one by one, old ones use a PostgreSQL database that new ones have changed
+ * already. So a step there only adds what older programs do not mind (a table, a column that is null or has a default, an index
+ * that is not unique), and what they still use is removed by a later version: its step says in its first line which step
+ * programs must know by then, as `-- needs 4`. That is at most the last step of the version before. Programs that know
+ * fewer do not start any more, and those that run end.
+ */
 export interface Migration {
   number: number
   name: string
   sql: string
+  /** The oldest program that can use the database after this step knows the steps up to this number; else 1. */
+  needs?: number | undefined
 }
 
 /** A driver's side of it: `version` is the number of the last step applied, 0 for a new database. */
@@ -43,5 +53,11 @@ export function readMigrations(folder: `${string}/`): Migration[] {
 function readMigration(file: string, asset: string): Migration[] {
   const [, number, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
   if (number === undefined || name === undefined) return []
-  return [{ number: Number(number), name, sql: readAsset(asset)?.toString() ?? '' }]
+  const sql = readAsset(asset)?.toString() ?? ''
+  return [{ number: Number(number), name, sql, needs: neededBy(sql) }]
+}
+
+function neededBy(sql: string): number | undefined {
+  const [, number] = /^-- needs (\d+)$/m.exec(sql) ?? []
+  return number === undefined ? undefined : Number(number)
 }

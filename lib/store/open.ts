@@ -21,7 +21,7 @@ export interface OpenStoreDeps {
 /**
  * Opens the store named by a URL: `sqlite:<file>`, or `postgres://<user>@<host>/<database>`. Throws
  * `CannotStart` with one sentence when the database is in use, cannot be reached or written, is not ours, or
- * was written by a newer version; it is not changed then.
+ * was written by a newer version that older ones cannot share it with; it is not changed then.
  */
 export async function openStore(
   url: string,
@@ -34,7 +34,7 @@ export async function openStore(
     const { openSqliteStore } = await import('../../sqlite/store.ts')
     return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit, onMigrated })
   }
-  if (isPostgres(url)) return openInPostgres(url, resolve(dataDirectory), { onCommit, onMigrated })
+  if (isPostgres(url)) return openInPostgres(url, resolve(dataDirectory), { onCommit, onBroken, onMigrated })
   // The rest of an unknown URL is not repeated: it may contain a password.
   throw new CannotStart(`There is no "${kind}" store; use sqlite:<file> or postgres://<user>@<host>/<database>.`)
 }
@@ -48,7 +48,7 @@ export function isPostgres(url: string): boolean {
 async function openInPostgres(
   url: string,
   dataDirectory: string,
-  deps: { [Name in 'onCommit' | 'onMigrated']: OpenStoreDeps[Name] | undefined }
+  deps: Pick<OpenStoreDeps, 'onBroken'> & { [Name in 'onCommit' | 'onMigrated']: OpenStoreDeps[Name] | undefined }
 ): Promise<Store> {
   const [{ openPostgresStore }, { lockDirectory }] = await Promise.all([
     import('../../postgres/store.ts'),
@@ -150,9 +150,12 @@ export async function inspectStore(url: string, dataDirectory: string) {
   return inspect(databaseFile(url, dataDirectory))
 }
 
-/** The number of the schema of a database, which is not opened for writing; undefined if there is none. */
-export async function readSchemaNumber(url: string, dataDirectory: string): Promise<number | undefined> {
-  if (isPostgres(url)) return (await inspectStore(url, dataDirectory))?.schema
+/**
+ * The number of the schema that a program must know to use a database, which is not opened for writing; undefined if there is
+ * no database.
+ */
+export async function readNeededSchema(url: string, dataDirectory: string): Promise<number | undefined> {
+  if (isPostgres(url)) return (await inspectStore(url, dataDirectory))?.neededSchema
   const { schemaNumber } = await import('../../sqlite/file/stored-since.ts')
   return schemaNumber(databaseFile(url, dataDirectory))
 }

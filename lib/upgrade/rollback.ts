@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { CannotStart, exitCodes } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { ownerOf } from '../server/data-directory.ts'
-import { readSchemaNumber, sinceMigration } from '../store/open.ts'
+import { readNeededSchema, sinceMigration } from '../store/open.ts'
 import { previousOf } from './installation.ts'
 import { putBack } from './program-file.ts'
 import { becomesReady, findServer } from './running-server.ts'
@@ -40,7 +40,7 @@ export async function goBack({ file, options, supervisor, mayDiscard, tell, sign
   if (!existsSync(previous)) throw new CannotStart(`There is no previous version: ${previous} does not exist.`)
   tell('trying the previous program')
   const { version, schema } = await tryAlone(previous, signal)
-  const current = await readSchemaNumber(options.store, options.data)
+  const current = await readNeededSchema(options.store, options.data)
   const needsCopy = current !== undefined && current > schema
   if (!needsCopy) {
     putBack(file)

@@ -1,11 +1,11 @@
 import { CannotStart } from '../../lib/exit.ts'
-import { type Migration, migrate, type Schema } from '../../lib/store/migrate.ts'
+import { type Migration, migrate } from '../../lib/store/migrate.ts'
 import { Connection } from './connection.ts'
 import { followTimeline } from './epoch.ts'
 import { ConnectionLost } from './failure.ts'
 import { cannotOpen } from './open-error.ts'
 import { patienceMs } from './patience.ts'
-import { storeTime } from './time.ts'
+import { readSchema, refuseOutdated, schemaOf } from './schema.ts'
 
 const oldestVersion = 13
 /** The name, as a number, of the lock under which one instance at a time changes the schema. */
@@ -38,8 +38,8 @@ export async function openPrepared(url: string, { migrations, onMigrated }: Open
     const flaw = flawIn(await readFooting(connection))
     if (flaw) throw new CannotStart(`The database ${place} cannot be used: ${flaw}.`)
     await connection.run('SELECT pg_advisory_lock($1)', [migrationLock])
-    const from = await schemaNumber(connection, place)
-    if (from > migrations.length) throw new CannotStart(isNewer(place, from, migrations.length))
+    const { number: from } = await readSchema(connection, place)
+    await refuseOutdated(connection, migrations.length, place)
     await migrate(migrations, schemaOf(connection, place))
     if (from > 0 && from < migrations.length) onMigrated?.({ from, to: migrations.length })
     return connection
@@ -62,18 +62,23 @@ export async function refuseUnfinished(connection: Connection, place: string): P
   throw new CannotStart(`The database ${place} has only a part of the store that is being moved into it; run afield migrate-store again.`)
 }
 
-/** A connection with the settings that the store's guarantees depend on. Rejects with `ConnectionLost` if there is none now. */
-export async function connect(url: string): Promise<Connection> {
+/**
+ * A connection with the settings that the store's guarantees depend on, for a program that knows the schema up to this number.
+ * Rejects with `ConnectionLost` if there is none now, and with `CannotStart` if newer programs changed the schema too much.
+ */
+export async function connect(url: string, known: number): Promise<Connection> {
   let connection: Connection | undefined
   try {
     connection = await Connection.open(url)
     const flaw = flawIn(await readFooting(connection))
     if (flaw) throw new Error(`The database cannot be used: ${flaw}.`)
     await connection.command(`SET lock_timeout = ${patienceMs}`)
+    await refuseOutdated(connection, known, placeOf(url))
     await followTimeline(connection)
     return connection
   } catch (error) {
     connection?.drop()
+    if (error instanceof CannotStart) throw error
     throw new ConnectionLost('The database cannot be reached.', { cause: error })
   }
 }
@@ -118,44 +123,6 @@ export function flawIn({ version, encoding, synchronousCommit, fsync, fullPageWr
   if (synchronousCommit !== 'on' && synchronousCommit !== 'remote_apply')
     return `the connection does not sync every commit (synchronous_commit is ${synchronousCommit})`
   return undefined
-}
-
-function schemaOf(connection: Connection, place: string): Schema {
-  return {
-    version: () => schemaNumber(connection, place),
-    async apply(steps) {
-      await connection.command('BEGIN; SET LOCAL statement_timeout = 0')
-      try {
-        for (const { number, name, sql } of steps) {
-          await connection.command(sql)
-          await connection.run(`INSERT INTO migration (number, name, applied_at) VALUES ($1, $2, ${storeTime})`, [number, name])
-        }
-        await connection.command('COMMIT')
-      } catch (error) {
-        await connection.command('ROLLBACK').catch(() => {})
-        throw error
-      }
-    }
-  }
-}
-
-/** The number of the last step that was applied; 0 for an empty database. Throws `CannotStart` for one of another program. */
-export async function schemaNumber(connection: Connection, place: string): Promise<number> {
-  const found = await connection.get<{ isOurs: boolean; tables: number }>(
-    `SELECT to_regclass('migration') IS NOT NULL AND to_regclass('epoch') IS NOT NULL AS "isOurs",
-       (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS tables`,
-    []
-  )
-  if (!found?.isOurs) {
-    if (found && found.tables > 0) throw new CannotStart(`The database ${place} is not one of Afield; choose an empty one.`)
-    return 0
-  }
-  const row = await connection.get<{ number: number }>('SELECT coalesce(max(number), 0) AS number FROM migration', [])
-  return row?.number ?? 0
-}
-
-function isNewer(place: string, schema: number, newest: number): string {
-  return `The database ${place} was written by a newer Afield (schema ${schema}, this one knows ${newest}); install that version or a later one.`
 }
 
 /** The host and name of a database, without its user and password. */

@@ -1,4 +1,7 @@
+import { CannotStart } from '../../lib/exit.ts'
 import { openDamage } from '../../lib/store/damage.ts'
+import { StoreBroken } from '../../lib/store/store.ts'
+import type { Connection } from './connection.ts'
 import { connect } from './database.ts'
 import type { Deps, Owner } from './deps.ts'
 import { Lane, type LaneDeps } from './lane.ts'
@@ -13,9 +16,28 @@ interface Engine extends Deps {
   close(): Promise<void>
 }
 
-/** The ways to write to and read from a database that is prepared. */
-export function openEngine(url: string, onCommit: LaneDeps['onCommit']): Engine {
-  const open = () => connect(url)
+export interface EngineDeps {
+  onCommit?: LaneDeps['onCommit']
+  /** Called once when newer programs changed the schema so that this one cannot use it any more; the process must end. */
+  onBroken?: ((reason: StoreBroken) => void) | undefined
+}
+
+/** The ways to write to and read from a database that is prepared, for a program that knows the schema up to this number. */
+export function openEngine(url: string, known: number, { onCommit, onBroken }: EngineDeps): Engine {
+  let broken: StoreBroken | undefined
+  async function open(): Promise<Connection> {
+    if (broken) throw broken
+    try {
+      return await connect(url, known)
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error
+      const isFirst = broken === undefined
+      broken ??= new StoreBroken(error.message, { cause: error })
+      if (isFirst) onBroken?.(broken)
+      throw broken
+    }
+  }
+
   const lanes = Array.from({ length: lanesOfAccounts }, () => new Lane({ connect: open, onCommit }))
   const shared = new Lane({ connect: open, onCommit })
   const readers = new Readers({ connect: open, most: mostReaders })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { examineDatabase } from '../../lib/doctor/store.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
-import { openForRestore, openStore, readSchemaNumber, sinceMigration } from '../../lib/store/open.ts'
+import { openForRestore, openStore, readNeededSchema, sinceMigration } from '../../lib/store/open.ts'
 import { signUp } from '../kit/person.ts'
 import { lacksPostgres, startPostgres } from '../kit/postgres.ts'
 import { startServer } from '../kit/server.ts'
@@ -50,7 +50,7 @@ t.test('a store named by the URL of a PostgreSQL database', { skip: lacksPostgre
 
   await t.test('is never copied to or from files by commands, which say so', async t => {
     await t.rejects(openForRestore(store, data), { name: 'CannotStart', message: /restore a PostgreSQL database with pg_restore/ })
-    t.equal(await readSchemaNumber(store, data), 1)
+    t.equal(await readNeededSchema(store, data), 1)
     t.equal(await sinceMigration(store, data, 1), undefined)
     await t.rejects(startServer(t, { store, data, backupEvery: 1 }), { name: 'CannotStart', message: /tools of its database/ })
   })

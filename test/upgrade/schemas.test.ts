@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { createServer } from '../../lib/server/create.ts'
 import { readMigrations } from '../../lib/store/migrate.ts'
-import { openStore, readSchemaNumber, sinceMigration } from '../../lib/store/open.ts'
+import { openStore, readNeededSchema, sinceMigration } from '../../lib/store/open.ts'
 import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { openDatabase } from '../../sqlite/file/database.ts'
 import { draft, newSession, readAll, signInAs } from '../store/contract/kit.ts'
@@ -16,10 +16,10 @@ for (const { number } of migrations.slice(0, -1)) {
   t.test(`a server starts with the data of schema ${number}, and nothing counts as stored since [V4]`, async t => {
     const data = privateData(t)
     await filledAt(data, number)
-    t.equal(await readSchemaNumber(url, data), number)
+    t.equal(await readNeededSchema(url, data), number)
     const server = await createServer({ data, port: 0, logLevel: 'silent', expoUrl: 'off' })
     await server.close()
-    t.equal(await readSchemaNumber(url, data), migrations.length)
+    t.equal(await readNeededSchema(url, data), migrations.length)
     t.same((await sinceMigration(url, data, number))?.stored, [], 'a start by itself acknowledges nothing')
     t.equal(await sinceMigration(url, data, number - 1), undefined)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { readMigrations } from '../../lib/store/migrate.ts'
-import { openStore, readSchemaNumber } from '../../lib/store/open.ts'
+import { openStore, readNeededSchema } from '../../lib/store/open.ts'
 import { manifestName, signatureName } from '../../lib/upgrade/manifest.ts'
 import { goBack } from '../../lib/upgrade/rollback.ts'
 import { becomesReady, findServer } from '../../lib/upgrade/running-server.ts'
@@ -171,7 +171,7 @@ t.test('a new version that is not ready in time goes back by itself, with the da
   })
   t.same(world.installed(), { afield: '0.1.0' })
   t.match(await findServer(world.data), { version: '0.1.0', isListening: true })
-  t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema)
+  t.equal(await readNeededSchema('sqlite:afield.db', world.data), schema)
   await world.supervisor.stop()
   t.same(await world.said(), ['hello'])
 })
@@ -209,7 +209,7 @@ t.test('a new version that stored something before it failed stays, and is not g
   })
   t.same(world.installed(), { afield: '0.2.0', 'afield.previous': '0.1.0' })
   await world.supervisor.stop()
-  t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema + 1)
+  t.equal(await readNeededSchema('sqlite:afield.db', world.data), schema + 1)
 })
 
 t.test('nobody goes back over acknowledged data without being told, and then it is moved aside [V6]', quick, async t => {
@@ -217,7 +217,7 @@ t.test('nobody goes back over acknowledged data without being told, and then it 
   const folder = publish(join(world.place, 'release'), { version: '0.2.0', bytes: program({ version: '0.2.0', step }), key })
   await world.upgrade(folder, { hasTrial: false })
   await world.supervisor.stop()
-  t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema + 1)
+  t.equal(await readNeededSchema('sqlite:afield.db', world.data), schema + 1)
   edit(
     world.data,
     "UPDATE session SET last_seq = 2; INSERT INTO message (account, session, seq, created_at, sealed) VALUES (1, 1, 2, 1, 'acknowledged')"
@@ -247,7 +247,7 @@ t.test('nothing goes back under a server that cannot be stopped, from a damaged 
     await t.rejects(world.back({ restartedBy }), { message })
     t.same(world.installed(), { afield: '0.2.0', 'afield.previous': '0.1.0' }, String(message))
     t.ok(await becomesReady(world.data, '0.2.0', 60_000, () => {}), 'the newer version serves')
-    t.equal(await readSchemaNumber('sqlite:afield.db', world.data), schema + 1)
+    t.equal(await readNeededSchema('sqlite:afield.db', world.data), schema + 1)
   }
   await refuses(/^Stop the server first \(process \d+\)/, 'nobody')
 

@@ -31,7 +31,6 @@ t.test('a database of PostgreSQL', { skip: lacksPostgres }, async t => {
     const upgrade = () => prepareDatabase(url, { migrations: [...migrations, next], onMigrated: steps => told.push(steps) })
     await Promise.all([upgrade(), upgrade(), upgrade()])
     t.same(told, [{ from: migrations.length, to: next.number }])
-    t.match(await refusalOf(url), { name: 'CannotStart', message: /written by a newer Afield \(schema 2, this one knows 1\)/ })
   })
 
   await t.test('is left as it was by a step that fails', async t => {
@@ -73,7 +72,7 @@ t.test('a database of PostgreSQL', { skip: lacksPostgres }, async t => {
     const url = await postgres.makeDatabase()
     await prepareDatabase(url, { migrations })
     await postgres.query('ALTER ROLE afield SET synchronous_commit = off')
-    const connection = await connect(url)
+    const connection = await connect(url, migrations.length)
     t.teardown(() => connection.close())
     t.same(await connection.get('SHOW synchronous_commit', []), { synchronous_commit: 'on' })
     await postgres.query('ALTER ROLE afield RESET synchronous_commit')

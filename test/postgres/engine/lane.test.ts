@@ -8,6 +8,7 @@ import type { Deps, Tx } from '../../../postgres/engine/deps.ts'
 import { openEngine } from '../../../postgres/engine/engine.ts'
 import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
 
+const migrations = readMigrations('postgres/')
 const [ann, ben] = ['ann', 'ben'].map(name => v.parse(ids.accountId, name)) as [AccountId, AccountId]
 const move = (tx: Tx, account: AccountId) => tx.run('UPDATE account SET clock = clock + 1 WHERE id = $1', [account])
 
@@ -17,8 +18,11 @@ t.test('writes in lanes', { skip: lacksPostgres }, async t => {
 
   async function open(t: Test): Promise<[Deps, Deps]> {
     const url = await postgres.makeDatabase()
-    await prepareDatabase(url, { migrations: readMigrations('postgres/') })
-    const engines = [openEngine(url, ({ members }) => turns.push(members)), openEngine(url, undefined)] as const
+    await prepareDatabase(url, { migrations })
+    const engines = [
+      openEngine(url, migrations.length, { onCommit: ({ members }) => turns.push(members) }),
+      openEngine(url, migrations.length, {})
+    ] as const
     t.teardown(() => Promise.all(engines.map(engine => engine.close())))
     const insert = 'INSERT INTO account (id, public_key, created_at) VALUES ($1, $1, 1)'
     for (const account of [ann, ben]) await engines[0].write('shared', tx => tx.run(insert, [account]))
