@@ -19,6 +19,7 @@
 //   install [--suites bookworm,trixie]  runs the single file and the Debian package in systems of their own; see test/install/run.ts
 //   upgrade [--keep]    upgrades really built and signed programs under load, and lets it fail in every way; see test/upgrade/run.ts
 //   mutate              removes each ownership check of the store in turn, and sees whether the tests notice
+//   mutate --sample 60 [--seed N] [--part server|wrapper|app] [--out file]  makes small random changes to the sources instead; goes on where the file ends
 //   screens [--out folder] [name …]  renders every screen in every state; see test/web/screens.ts
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
@@ -162,8 +163,9 @@ async function upgrade(...args) {
   await run(at('test/upgrade/run.ts'), ...args)
 }
 
-async function mutate() {
-  await run(at('test/mutation/run.ts'))
+async function mutate(...args) {
+  if (args.includes('--sample') && isAppStale()) await bundleApp()
+  await run(at('test/mutation/run.ts'), ...args)
 }
 
 async function screens(...args) {

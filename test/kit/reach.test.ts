@@ -1,5 +1,5 @@
 import t from 'tap'
-import { selectTests } from './reach.ts'
+import { nearestTests, selectTests } from './reach.ts'
 
 /** A small tree with the places that have a meaning in ours. */
 const tree: Record<string, string> = {
@@ -109,4 +109,13 @@ t.test('everything runs when the base has changed, and files that no test reache
       .untested,
     ['bench/append.ts']
   )
+})
+
+t.test('the tests of a source are sorted by how near they are', async t => {
+  const nearest = nearestTests({ files, tests, read: file => tree[file] ?? '' })
+  const namesOf = (file: string) => nearest(file).map(({ test }) => test.replace(/^test\/|\.test\.ts$/g, ''))
+  t.same(namesOf('lib/server/limits.ts').slice(0, 1), ['server/limits'], 'its own test is first')
+  t.same(namesOf('lib/server/quotas.ts'), ['server/limits'])
+  t.same(namesOf('lib/server/actions/messages.ts').slice(0, 3), ['server/actions/messages', 'server/edge/http/welcome', 'server/start'])
+  t.same(nearest('web/session/log.tsx'), [{ test: 'test/journeys/walk.test.ts', opensApp: true }])
 })

@@ -62,14 +62,13 @@ export function selectTests(
   const everythingFor = changed.find(file => groundwork.includes(file))
   if (everythingFor !== undefined) return { everythingFor, runs: new Map(tests.map(test => [test, everythingFor])), left: [], untested: [] }
   const graph = graphOf(files, read)
-  const commands = files.filter(file => /^bin\/commands\/[\w-]+\.ts$/.test(file))
+  const commands = commandsOf(files)
   const runs = new Map(always.filter(test => tests.includes(test)).map(test => [test, 'always']))
   const far: Record<keyof typeof oneIn, string[]> = { part: [], others: [] }
   const reached = new Set<string>()
   for (const test of tests) {
     if (runs.has(test)) continue
-    const near = reachFrom([test], graph, file => ends.test(file))
-    const whole = reachFrom([...near, ...programsOf([...near], { commands, read })], graph)
+    const { near, whole } = reachOf(test, { graph, commands, read })
     const met = changed.filter(file => whole.has(file))
     for (const file of met) reached.add(file)
     const reason = reasonFor(test, { changed, near, met })
@@ -86,9 +85,66 @@ export function selectTests(
   return { everythingFor, runs, left, untested }
 }
 
+export interface NearTest {
+  test: string
+  /** It runs the built app in a browser. */
+  opensApp: boolean
+}
+
+/**
+ * For any source, the tests that can reach it, nearest first: its own, then those that import it, by the length of the way and
+ * the distance in the tree, then those that start a program with it. Those that read the tree itself are left out.
+ */
+export function nearestTests({
+  files,
+  tests,
+  read
+}: {
+  files: readonly string[]
+  tests: readonly string[]
+  read: Read
+}): (file: string) => NearTest[] {
+  const graph = graphOf(files, read)
+  const commands = commandsOf(files)
+  const reaches = tests.filter(test => !always.includes(test)).map(test => ({ test, ...reachOf(test, { graph, commands, read }) }))
+  return file =>
+    reaches
+      .filter(({ whole }) => whole.has(file))
+      .map(({ test, near, whole }) => ({
+        test,
+        opensApp: whole.has('web/bundle.mjs'),
+        distance: mirrorOf(file) === test ? -longestWay : (near.get(file) ?? longestWay) - sharedFolders(mirrorOf(file), test)
+      }))
+      .toSorted((a, b) => a.distance - b.distance || a.test.localeCompare(b.test))
+      .map(({ test, opensApp }) => ({ test, opensApp }))
+}
+
+/** In imports. A test that starts a program counts as farther than any that imports the source. */
+const longestWay = 100
+
+function sharedFolders(a: string, b: string): number {
+  const [one, other] = [a.split('/').slice(0, -1), b.split('/').slice(0, -1)]
+  const differs = one.findIndex((folder, index) => folder !== other[index])
+  return differs < 0 ? one.length : differs
+}
+
+function commandsOf(files: readonly string[]): string[] {
+  return files.filter(file => /^bin\/commands\/[\w-]+\.ts$/.test(file))
+}
+
+/** What a test imports up to the ends, and everything that it can run. */
+function reachOf(
+  test: string,
+  { graph, commands, read }: { graph: Graph; commands: readonly string[]; read: Read }
+): { near: Reach; whole: Reach } {
+  const near = reachFrom([test], graph, file => ends.test(file))
+  const imported = [...near.keys()]
+  return { near, whole: reachFrom([...imported, ...programsOf(imported, { commands, read })], graph) }
+}
+
 function reasonFor(
   test: string,
-  { changed, near, met }: { changed: readonly string[]; near: ReadonlySet<string>; met: readonly string[] }
+  { changed, near, met }: { changed: readonly string[]; near: Reach; met: readonly string[] }
 ): string | undefined {
   if (changed.includes(test)) return 'is changed'
   const mirrored = changed.find(file => mirrorOf(file) === test)
@@ -110,6 +166,8 @@ function isOfPart(file: string, test: string): boolean {
 }
 
 type Graph = ReadonlyMap<string, readonly string[]>
+/** The files that are reached, with the number of imports on the shortest way. */
+type Reach = ReadonlyMap<string, number>
 
 /** The imports of each file, and the paths it has in quotes: a script it starts, a page or a folder it reads. */
 function graphOf(files: readonly string[], read: Read): Graph {
@@ -159,16 +217,13 @@ function programsOf(near: readonly string[], { commands, read }: { commands: rea
   return ['bin/main.ts', ...(isAny ? commands : started)]
 }
 
-function reachFrom(starts: readonly string[], graph: Graph, isEnd: (file: string) => boolean = () => false): Set<string> {
-  const reached = new Set<string>(starts)
-  const open = [...starts]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+function reachFrom(starts: readonly string[], graph: Graph, isEnd: (file: string) => boolean = () => false): Reach {
+  const reached = new Map(starts.map(file => [file, 0]))
+  // The map grows while it is walked, so the nearest come first.
+  for (const [next, distance] of reached) {
     if (isEnd(next)) continue
-    for (const target of next === 'bin/commands.ts' ? [] : (graph.get(next) ?? [])) {
-      if (reached.has(target)) continue
-      reached.add(target)
-      open.push(target)
-    }
+    for (const target of next === 'bin/commands.ts' ? [] : (graph.get(next) ?? []))
+      if (!reached.has(target)) reached.set(target, distance + 1)
   }
   return reached
 }

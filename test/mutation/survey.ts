@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { nearestTests } from '../kit/reach.ts'
+import { allParts, draw, type Part, partOf, type Sampled } from './sample.ts'
+import { type Limits, TreeCopy, type Trial } from './trial.ts'
+
+interface Survey {
+  root: string
+  seed: number
+  count: number
+  parts?: readonly Part[]
+  /** Draws from these files only. */
+  only?: (file: string) => boolean
+  /** Results are added to this file; those that it has for the seed are not tried again. */
+  out?: string | undefined
+  limits: Limits
+  show(line: string): void
+}
+
+type Result = Omit<Sampled, 'text'> & Trial & { seed: number }
+
+/** Tries a sample of changes to the sources, each against the tests nearest to it, and shows what came of each. */
+export async function survey({ root, seed, count, parts = allParts, only = () => true, out, limits, show }: Survey): Promise<Result[]> {
+  const files = filesOf(root)
+  const read = (file: string) => readFileSync(join(root, file), 'utf8')
+  const texts = new Map(files.filter(file => partOf(file) !== undefined && only(file)).map(file => [file, read(file)]))
+  const changes = draw(texts, { seed, count, parts })
+  const known = out === undefined ? [] : resultsIn(out, seed)
+  const resultOf = (change: Sampled) => known.find(({ part, number }) => part === change.part && number === change.number)
+  const isOther = (change: Sampled) => placeOf(resultOf(change) ?? change) !== placeOf(change)
+  if (changes.some(isOther)) throw new Error(`The sources have changed since ${out} was begun.`)
+  const waiting = changes.filter(change => resultOf(change) === undefined)
+  const results = changes.map(resultOf).filter(result => result !== undefined)
+  if (waiting.length > 0) results.push(...(await tryAll(waiting)))
+  for (const part of parts) show(summaryOf(part, results))
+  return results
+
+  async function tryAll(waiting: readonly Sampled[]): Promise<Result[]> {
+    const nearest = nearestTests({ files, tests: files.filter(isTest), read })
+    const copy = new TreeCopy(root, files)
+    const stop = endingOn(copy)
+    const began = performance.now()
+    const tried: Result[] = []
+    try {
+      for (const change of waiting) {
+        const result = { ...withoutText(change), seed, ...(await copy.try(change, nearest(change.file), limits)) }
+        tried.push(result)
+        if (out !== undefined) appendFileSync(out, `${JSON.stringify(result)}\n`)
+        const left = ((performance.now() - began) / tried.length) * (waiting.length - tried.length)
+        const at = `${changes.length - waiting.length + tried.length}/${changes.length}`
+        show(`${at} ${describe(result)}; ${left > 0 ? `about ${Math.ceil(left / 60_000)} min left` : 'done'}`)
+      }
+    } finally {
+      stop()
+      copy.close()
+    }
+    return tried
+  }
+}
+
+export function summaryOf(part: Part, results: readonly Result[]): string {
+  const own = results.filter(result => result.part === part)
+  const many = (verdict: Trial['verdict']) => own.filter(result => result.verdict === verdict).length
+  const judged = own.length - many('unfit')
+  const percent = judged > 0 ? ` (${Math.round((100 * many('killed')) / judged)} %)` : ''
+  return `${part}: ${many('killed')} of ${judged} killed${percent}, ${many('survived')} survived, ${many('not reached')} not reached${
+    many('unfit') > 0 ? `, ${many('unfit')} without a test that passes here` : ''
+  }`
+}
+
+function describe(result: Result): string {
+  const by = result.by === undefined ? ` ${result.ran.length} test files` : ` by ${result.by}`
+  const lines = (text: string, sign: string) => text.split('\n').map(line => `  ${sign} ${line.trim()}`)
+  return [
+    `${result.verdict}: ${result.file}:${result.line} ${result.function}, ${result.kind}`,
+    ...lines(result.before, '-').slice(0, 6),
+    ...lines(result.after, '+').slice(0, 6),
+    `  ${result.by === undefined ? 'ran' : 'killed'}${by} in ${result.seconds} s`
+  ].join('\n')
+}
+
+function placeOf({ file, line, kind, after }: Omit<Sampled, 'text'>): string {
+  return JSON.stringify([file, line, kind, after])
+}
+
+function withoutText({ text: _, ...rest }: Sampled): Omit<Sampled, 'text'> {
+  return rest
+}
+
+function resultsIn(out: string, seed: number): Result[] {
+  if (!existsSync(out)) return []
+  const lines = readFileSync(out, 'utf8').split('\n')
+  return lines
+    .filter(line => line !== '')
+    .map((line): Result => JSON.parse(line))
+    .filter(result => result.seed === seed)
+}
+
+function filesOf(root: string): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  return listed.split('\n').filter(file => file !== '' && existsSync(join(root, file)))
+}
+
+/** Not the tests of the sampler itself, which would sample in turn, and not those of the kit. */
+function isTest(file: string): boolean {
+  return file.endsWith('.test.ts') && !/^test\/(?:mutation|kit)\//.test(file)
+}
+
+/** Ctrl-C leaves nothing behind. */
+function endingOn(copy: TreeCopy): () => void {
+  const end = () => {
+    copy.close()
+    process.exit(130)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.once(signal, end)
+  return () => {
+    for (const signal of signals) process.removeListener(signal, end)
+  }
+}
