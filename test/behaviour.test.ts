@@ -1,19 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { citedIds, idsIn, provedByScripts, rules, unproved } from './kit/promises.ts'
 
 const root = join(import.meta.dirname, '..')
-/** The rules of this section name the script that proves them. */
-const provedByScripts = 'Verified by scripts'
-/** Those of these have no proof, and say so. */
-const unproved = ['Waiting for several instances']
-
-interface Rule {
-  id: string
-  section: string
-  text: string
-}
-
 t.test('every rule has a test that names it, or names the script that proves it', async t => {
   const cited = citedIds()
   for (const { id, section, text } of rules()) {
@@ -50,25 +40,3 @@ t.test('names are found in every notation of a title', async t => {
   t.same(idsIn('// the rule [X1] holds'), [])
   t.same(idsIn("const row = table['X1']"), [])
 })
-
-function rules(): Rule[] {
-  const text = readFileSync(join(root, 'docs/behaviour.md'), 'utf8')
-  return text.split(/^## /m).flatMap(part => {
-    const section = part.slice(0, part.indexOf('\n'))
-    return [...part.matchAll(/^- \*\*([A-Z]\d+)\*\* (.*)$/gm)].map(([, id = '', text = '']) => ({ id, section, text }))
-  })
-}
-
-/** Which rules the tests name, and one file that does. */
-function citedIds(): Map<string, string> {
-  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
-    path => /\.tsx?$/.test(path) && path !== 'behaviour.test.ts' && !path.includes('tap-testdir')
-  )
-  return new Map(files.flatMap(file => idsIn(readFileSync(join(root, 'test', file), 'utf8')).map(id => [id, file])))
-}
-
-// Titles end with their rules; so do titles that stand in a table.
-function idsIn(source: string): string[] {
-  const ends = source.matchAll(/[ '"`]\[([A-Z]\d+(?:(?:, |\] \[)[A-Z]\d+)*)\]['"`]/g)
-  return [...ends].flatMap(([, ids = '']) => ids.split(/, |\] \[/))
-}

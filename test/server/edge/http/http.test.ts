@@ -29,6 +29,15 @@ t.test('an unknown route is answered with its path and method, without its query
   }
 })
 
+t.test('an unknown method is answered like an unknown route, and repeats nothing', async t => {
+  const server = await startServer(t)
+  for (const method of ['TRACE', 'TRACK', 'PROPFIND']) {
+    const raw = await exchange(t, server, `${method} / HTTP/1.1\r\nHost: localhost\r\nX-Mark: repeated\r\nConnection: close\r\n\r\n`)
+    t.equal(readAnswer(raw).status, 404, method)
+    t.notMatch(raw, /repeated/, method)
+  }
+})
+
 t.test('every authenticated route rejects a missing header, a malformed one and an unknown token', async t => {
   const server = await startServer(t)
   const missing = { status: 401, body: { error: 'Missing authorization header' } }
