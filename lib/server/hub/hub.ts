@@ -70,6 +70,8 @@ interface LiveAccount {
 interface HubDeps {
   bus: Bus
   store: StoredRows
+  /** Whether a change can be stored and announced by nobody, as when the answer of a database is lost. */
+  canStoreUntold?: boolean
   clock: Clock
   newId: () => string
   /** Wall clock, for when something missed is sent. */
@@ -225,7 +227,7 @@ export class Hub {
     const topic = accountTopic(account)
     const subscribe = async () => bus.subscribe(topic, event => this.#hear(live, event))
     const subscription = subscribe()
-    const heard = bus.isShared ? new HeardClock() : undefined
+    const heard = this.#hasWatch ? new HeardClock() : undefined
     const begin = async () => {
       await subscription
       if (heard) await this.#begin(account, heard)
@@ -277,9 +279,13 @@ export class Hub {
     if (!(error instanceof StoreBusy)) this.#deps.onError(error)
   }
 
+  get #hasWatch(): boolean {
+    return this.#deps.bus.isShared || this.#deps.canStoreUntold === true
+  }
+
   #watchClocks(): void {
-    const { bus, store, clock, onError } = this.#deps
-    if (!bus.isShared) return
+    const { store, clock, onError } = this.#deps
+    if (!this.#hasWatch) return
     const accounts = () => [...this.#accounts.values()].filter(({ connections }) => connections.size > 0)
     const onMissed = (live: LiveAccount, why: 'missed' | 'unknown', stored: number) => {
       if (why === 'unknown') this.#loseUpTo(live, stored)

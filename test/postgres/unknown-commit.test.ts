@@ -1,0 +1,33 @@
+import { basename } from 'node:path'
+import t from 'tap'
+import { next, signUp, type Untyped } from '../kit/person.ts'
+import { lacksPostgres, startPostgres } from '../kit/postgres.ts'
+import { startServer } from '../kit/server.ts'
+import { openTcpProxy } from '../kit/tcp-proxy.ts'
+
+t.test('a message whose commit was not confirmed reaches clients of a single instance too [M2]', { skip: lacksPostgres }, async t => {
+  const postgres = await startPostgres(t)
+  const url = await postgres.makeDatabase()
+  const proxy = await openTcpProxy(t, url)
+  const server = await startServer(t, { store: `postgres://afield@127.0.0.1:${new URL(proxy.url).port}/${basename(url)}` })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const app = await ada.connect()
+  const told = next(app, 'update', ({ body }: Untyped) => body.message?.localId === 'unconfirmed')
+
+  // A commit is on disk, and waits for a replica that does not exist, when the connection breaks.
+  const set = async (setting: string) => {
+    await postgres.query(setting)
+    await postgres.query('SELECT pg_reload_conf()')
+  }
+  await set("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+  const sending = ada.send(session, { localId: 'unconfirmed' })
+  const waits = "SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE wait_event = 'SyncRep' AND relation = 'message'::regclass"
+  while ((await postgres.query(waits, basename(url))).length === 0);
+  proxy.cut()
+  t.equal((await sending).status, 503)
+  await set('ALTER SYSTEM RESET synchronous_standby_names')
+
+  t.match(await told, { body: { t: 'new-message', sid: session, message: { seq: 1 } } })
+  t.ok(app.connected)
+})
