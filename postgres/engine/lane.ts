@@ -3,7 +3,7 @@ import { StoreBroken, StoreBusy, StoreFull } from '../../lib/store/store.ts'
 import type { Connection } from './connection.ts'
 import type { Tail, Tx } from './deps.ts'
 import { verdictOn } from './failure.ts'
-import { inTime, patienceMs } from './patience.ts'
+import { inTime, Progress, patienceMs } from './patience.ts'
 import { CommitUnknown, Turn } from './turn.ts'
 
 /** With more members, sharing a sync saves little more. */
@@ -49,8 +49,7 @@ export class Lane {
   #opening: Promise<Connection> | undefined
   #waiting: WaitingMember[] = []
   #dismissal: NodeJS.Timeout | undefined
-  /** When the last turn ended: a lane on which turns end is only slow, and nobody in it is rejected. */
-  #progressAt = 0
+  readonly #progress = new Progress()
   #isRunning = false
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
@@ -92,13 +91,13 @@ export class Lane {
   }
 
   #limitOf({ until }: WaitingMember): number {
-    return Math.max(until, this.#progressAt + patienceMs)
+    return this.#progress.extend(until)
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       const answers = await this.#runTurn(this.#nextTurn())
-      if (answers.length > 0) this.#progressAt = performance.now()
+      if (answers.length > 0) this.#progress.make()
       for (const answer of answers) answer()
     }
     this.#isRunning = false

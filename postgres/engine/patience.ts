@@ -16,3 +16,17 @@ export async function inTime<T>(opening: Promise<T>, until: number): Promise<T> 
     clearTimeout(timer)
   }
 }
+
+/** When something last ended. Where things end it is only slow, and nobody who waits there is rejected. */
+export class Progress {
+  #madeAt = 0
+
+  make(): void {
+    this.#madeAt = performance.now()
+  }
+
+  /** Until when somebody waits who would give up then if nothing ended. */
+  extend(until: number): number {
+    return Math.max(until, this.#madeAt + patienceMs)
+  }
+}

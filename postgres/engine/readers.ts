@@ -3,18 +3,21 @@ import { StoreBroken, StoreBusy } from '../../lib/store/store.ts'
 import type { Connection } from './connection.ts'
 import type { Queries } from './deps.ts'
 import { verdictOn } from './failure.ts'
-import { inTime, patienceMs } from './patience.ts'
+import { inTime, Progress, patienceMs } from './patience.ts'
 
 /**
  * Connections for reads, opened when they are needed and used by one read at a time. A read that loses its
- * connection is run again on another; one that waits for a connection too long is rejected.
+ * connection is run again on another; one that waits for a connection too long, while none becomes free, is rejected.
  */
 export class Readers {
   readonly #connect: () => Promise<Connection>
   readonly #most: number
   #idle: Connection[] = []
   #open = 0
-  #waiting: (() => void)[] = []
+  /** In their order; each gets a connection, or room for one. */
+  #waiting: ((connection: Connection | undefined) => void)[] = []
+  #whenIdle: (() => void)[] = []
+  readonly #progress = new Progress()
   #isEnded = false
 
   constructor({ connect, most }: { connect(): Promise<Connection>; most: number }) {
@@ -42,7 +45,7 @@ export class Readers {
 
   async end(): Promise<void> {
     this.#isEnded = true
-    while (this.#open > this.#idle.length) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    while (this.#open > this.#idle.length) await new Promise<void>(resolve => this.#whenIdle.push(resolve))
     await Promise.all(this.#idle.splice(0).map(connection => connection.close()))
   }
 
@@ -57,15 +60,14 @@ export class Readers {
         const verdict = verdictOn(error)
         if (verdict === 'refused') throw error
         if (verdict === 'slow') throw new StoreBusy('The database took too long.', { cause: error })
-        if (performance.now() >= until) throw new StoreBusy('The database cannot be reached.', { cause: error })
+        if (performance.now() >= this.#progress.extend(until)) throw new StoreBusy('The database cannot be reached.', { cause: error })
       }
       await new Promise(resolve => setTimeout(resolve, backoff.nextMs()))
     }
   }
 
   async #use<T>(run: (connection: Connection) => Promise<T>, until: number): Promise<T> {
-    while (this.#idle.length === 0 && this.#open >= this.#most) await this.#oneIsFree(until)
-    const connection = this.#idle.pop() ?? (await this.#openAnother(until))
+    const connection = await this.#take(until)
     try {
       return await run(connection)
     } catch (error) {
@@ -77,8 +79,18 @@ export class Readers {
     }
   }
 
+  async #take(until: number): Promise<Connection> {
+    const idle = this.#idle.pop()
+    if (idle) return idle
+    if (this.#open < this.#most) this.#open++
+    else {
+      const free = await this.#oneIsFree(until)
+      if (free) return free
+    }
+    return this.#openAnother(this.#progress.extend(until))
+  }
+
   async #openAnother(until: number): Promise<Connection> {
-    this.#open++
     const opening = this.#connect()
     try {
       return await inTime(opening, until)
@@ -91,32 +103,37 @@ export class Readers {
     }
   }
 
-  async #oneIsFree(until: number): Promise<void> {
-    const free = Promise.withResolvers<void>()
-    const timer = setTimeout(
-      () => {
+  async #oneIsFree(until: number): Promise<Connection | undefined> {
+    const free = Promise.withResolvers<Connection | undefined>()
+    const waitOn = (): NodeJS.Timeout => setTimeout(look, Math.ceil(this.#progress.extend(until) - performance.now()))
+    const look = () => {
+      if (this.#progress.extend(until) > performance.now()) timer = waitOn()
+      else {
         this.#waiting = this.#waiting.filter(resolve => resolve !== free.resolve)
         free.reject(new StoreBusy('All connections to the database are busy.'))
-      },
-      Math.max(0, until - performance.now())
-    )
+      }
+    }
+    let timer = waitOn()
     this.#waiting.push(free.resolve)
-    await free.promise.finally(() => clearTimeout(timer))
+    return free.promise.finally(() => clearTimeout(timer))
   }
 
   #giveBack(connection: Connection): void {
-    this.#idle.push(connection)
-    this.#wake()
+    this.#progress.make()
+    const next = this.#waiting.shift()
+    if (next) next(connection)
+    else this.#idle.push(connection)
+    this.#tellEnd()
   }
 
   #giveUp(): void {
-    this.#open--
-    this.#wake()
+    const next = this.#waiting.shift()
+    if (next) next(undefined)
+    else this.#open--
+    this.#tellEnd()
   }
 
-  // Those that end wait for all; whoever finds nothing waits again.
-  #wake(): void {
-    if (this.#isEnded) for (const resolve of this.#waiting.splice(0)) resolve()
-    else this.#waiting.shift()?.()
+  #tellEnd(): void {
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
 }

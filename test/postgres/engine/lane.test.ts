@@ -151,6 +151,19 @@ t.test('writes in lanes', { skip: lacksPostgres }, async t => {
     t.equal(await clockOf(engine, ann), 0)
   })
 
+  await t.test('and so are reads that wait long behind others, each in its turn [M6]', async t => {
+    const [engine] = await open(t)
+    const answered: number[] = []
+    const read = (at: number) => engine.read(queries => queries.all('SELECT pg_sleep(0.4)', []).then(() => answered.push(at)))
+    const reads = Array.from({ length: 36 }, (_, at) => read(at))
+    await Promise.all(reads)
+    t.equal(answered.length, 36)
+    t.ok(
+      answered.slice(-6).every(at => at >= 30),
+      'the last to ask are the last to be answered'
+    )
+  })
+
   await t.test('of an account that another connection has locked are told so, and repeated ones work [M6]', async t => {
     const [one, other] = await open(t)
     const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
