@@ -28,3 +28,30 @@ for (const { optionId, writes } of answers) {
     t.equal(existsSync(join(directory, 'a.txt')), writes)
   })
 }
+
+t.test('a denied change ends the rest of a plan; without a plan the script goes on', async t => {
+  const write = 'tool write {"path":"a.txt","content":"hi"}; text the rest'
+  const saidAfter = async (script: string) => {
+    const client = {
+      notify: async () => {},
+      request: async () => ({ outcome: { outcome: 'selected', optionId: 'reject' } })
+    } as unknown as AgentContext
+    const session = { id: 'demo', directory: t.testdir(), mode: 'default', ...firstChoices, history: [] }
+    const said: string[] = []
+    const note: Parameters<typeof runTurn>[0]['note'] = update => {
+      if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') said.push(update.content.text)
+    }
+    await runTurn({
+      session,
+      client,
+      prompt: `SCRIPT: ${script}`,
+      images: undefined,
+      note,
+      canAsk: false,
+      signal: new AbortController().signal
+    })
+    return said.join('')
+  }
+  t.equal(await saidAfter(write), 'the rest')
+  t.equal(await saidAfter(`plan write | tell; ${write}`), '')
+})
