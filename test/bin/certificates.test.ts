@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { lacks } from '../kit/needs.ts'
 import { startPebble } from '../kit/pebble.ts'
+import { programFile } from '../kit/program.ts'
 import { portToKeep } from '../kit/server.ts'
 
 t.test('serve orders a certificate, and says so without its keys', { skip: lacks('pebble') }, async t => {
@@ -15,7 +16,7 @@ t.test('serve orders a certificate, and says so without its keys', { skip: lacks
   const port = String(await portToKeep())
   const https = ['--https', 'auto', '--public-url', `https://home.example.net:${port}`, '--https-directory', pebble.directory]
   const where = ['--host', '127.0.0.1', '--port', port, '--data', data, '--https-challenge-port', String(pebble.challengePort)]
-  const child = spawn(process.execPath, ['bin/afield.ts', 'serve', ...https, ...where], {
+  const child = spawn(process.execPath, [programFile(), 'serve', ...https, ...where], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_EXTRA_CA_CERTS: pebble.ca }
   })

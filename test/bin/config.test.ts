@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { serviceHint } from '../../bin/server-options.ts'
 import { signUp } from '../kit/person.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 import { afield } from './kit/afield.ts'
 
@@ -21,7 +22,7 @@ function config(
   const folder = t.testdir(files)
   const at = (text: string) => text.replaceAll('FOLDER', folder)
   for (const name of Object.keys(files)) chmodSync(join(folder, name), 0o600)
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/afield.ts', 'config', ...args.map(at)], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(), 'config', ...args.map(at)], {
     encoding: 'utf8',
     env: {
       PATH: process.env['PATH'],
@@ -139,7 +140,7 @@ t.test('check says what is set, and warns of a secret that others can read', asy
   t.equal(stdout, `The options are valid. Set: 5, with those of ${folder}/afield.toml; the others have their defaults.\n`)
   t.equal(stderr, '')
   chmodSync(join(folder, 'afield.toml'), 0o644)
-  const { stderr: warning } = spawnSync(process.execPath, ['bin/afield.ts', 'config', 'check', '--config', join(folder, 'afield.toml')], {
+  const { stderr: warning } = spawnSync(process.execPath, [programFile(), 'config', 'check', '--config', join(folder, 'afield.toml')], {
     encoding: 'utf8'
   })
   t.match(warning, /^Others on this computer can read .*\/afield\.toml, which contains metrics-token\. Run: chmod o-r,g-r /m)
@@ -154,7 +155,7 @@ t.test('check works without a file', async t => {
 t.test('serve and the commands beside it use the file', async t => {
   const folder = t.testdir({ 'afield.toml': 'port = 0\ndata = "own"\nsignup = "open"\nlog-level = "silent"\n' })
   const file = join(folder, 'afield.toml')
-  const start = (...args: string[]) => spawn(process.execPath, ['bin/afield.ts', ...args, '--config', file])
+  const start = (...args: string[]) => spawn(process.execPath, [programFile(), ...args, '--config', file])
   const server = start('serve')
   t.teardown(() => server.kill())
   await once(createInterface({ input: server.stdout }), 'line')

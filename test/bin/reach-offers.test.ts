@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { askAbout, lookAround, offersIn, reachAdvice } from '../../bin/reach-offers.ts'
 import { issuedCertificate } from '../kit/certificate.ts'
+import { programFile } from '../kit/program.ts'
 import { portToKeep } from '../kit/server.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { afield } from './kit/afield.ts'
@@ -122,7 +123,7 @@ t.test('an offer that was declined is not made again, and its command is shown; 
 
 t.test('without a terminal nothing is asked or opened: the log has the commands (stand-ins)', async t => {
   const computer = await computerWith(t, ['tailscale', 'cloudflared'])
-  const child = spawn(process.execPath, ['bin/afield.ts', ...computer.args], {
+  const child = spawn(process.execPath, [programFile(), ...computer.args], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...computer.env }
   })

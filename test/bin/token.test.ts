@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { call, signUp } from '../kit/person.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 
 /** `afield token <args>` in a process of its own, as the owner of the machine runs it. */
 async function token(data: string, ...args: string[]) {
   const env = { ...process.env, NO_COLOR: '1' }
-  const line = ['bin/afield.ts', 'token', ...args, '--data', data]
+  const line = [programFile(), 'token', ...args, '--data', data]
   const child = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'pipe'], env })
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { status, stdout, stderr }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { call, type Person, signInBody, signUp } from '../kit/person.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 
 type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stdout' | 'stderr'>
@@ -10,7 +11,7 @@ type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stdout' | 'stderr'>
 /** `afield <args>` in a process of its own, as the owner of the machine runs it; nobody answers its questions. */
 async function afield(data: string, ...args: string[]): Promise<Ended> {
   const env = { ...process.env, NO_COLOR: '1' }
-  const child = spawn(process.execPath, ['bin/afield.ts', ...args, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'], env })
+  const child = spawn(process.execPath, [programFile(), ...args, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'], env })
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { status, stdout, stderr }
 }

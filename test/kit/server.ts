@@ -4,6 +4,7 @@ import { createServer as createNetServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { createServer, type Server, type ServerSetup } from '../../lib/server/create.ts'
+import { programFile } from './program.ts'
 
 /** A real server in this process on a free port, closed when the test ends. Unexpected errors fail the test. */
 export async function startServer(t: Test, options: ServerSetup = {}): Promise<Server & { data: string }> {
@@ -42,7 +43,7 @@ export async function startServerProcess(
   }: { data: string; port?: number; signup?: string; limits?: string; args?: string[]; env?: Record<string, string> }
 ): Promise<ServerProcess> {
   // The proofs of an installed program run journeys with it.
-  const [program = process.execPath, ...words] = process.env['AFIELD_TEST_PROGRAM']?.split(' ') ?? [process.execPath, 'bin/afield.ts']
+  const [program = process.execPath, ...words] = process.env['AFIELD_TEST_PROGRAM']?.split(' ') ?? [process.execPath, programFile(env)]
   const child = spawn(
     program,
     [...words, 'serve', '--data', data, '--port', String(port ?? (await portToKeep())), '--signup', signup, '--limits', limits, ...args],

@@ -9,11 +9,12 @@ import t from 'tap'
 import { completeOptions } from '../../lib/options.ts'
 import { cannotOpen } from '../../sqlite/file/open-error.ts'
 import { call, signUp } from '../kit/person.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
 
 /** Runs `afield serve` where it cannot start, and returns all that it said. */
 async function serve(args: string[], env: Record<string, string> = {}, user: { uid?: number; gid?: number } = {}) {
-  const line = ['bin/afield.ts', 'serve', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]
+  const line = [programFile(), 'serve', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]
   // Without the preloads that the test runner puts into every child, and which would speak up here.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...line], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -206,7 +207,7 @@ t.test('a missing data directory is created, for this user only', async t => {
 })
 
 async function startAsOwner(data: string) {
-  const child = spawn(process.execPath, ['bin/afield.ts', 'serve', '--port', '0', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [programFile(), 'serve', '--port', '0', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   let out = ''
   const { promise: isUp, resolve } = Promise.withResolvers<void>()

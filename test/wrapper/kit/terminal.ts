@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+
 import xterm from '@xterm/headless'
 import type { Test } from 'tap'
 import { spawnOnPty } from '../../../lib/wrapper/agents/pty.ts'
+import { programFile } from '../../kit/program.ts'
 
 /** A command of Afield on a terminal, as a person sits before it. */
 export interface PersonAtTerminal {
@@ -24,7 +25,7 @@ export function runOnTerminal(
     env = {},
     directory,
     columns = 100,
-    program = [process.execPath, resolve('bin/afield.ts')]
+    program = [process.execPath, programFile(env)]
   }: {
     home: string
     args: readonly string[]

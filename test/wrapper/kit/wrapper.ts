@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import type { Test } from 'tap'
+import { programFile } from '../../kit/program.ts'
 
 /** A command of Afield in a process of its own, as a person runs it, without a terminal. */
 export interface WrapperProcess {
@@ -19,7 +19,7 @@ export function runWrapper(
   t: Pick<Test, 'teardown'>,
   { home, args, env = {}, directory }: { home: string; args: readonly string[]; env?: Record<string, string>; directory?: string }
 ): WrapperProcess {
-  const child = spawn(process.execPath, [resolve('bin/afield.ts'), ...args], {
+  const child = spawn(process.execPath, [programFile(env), ...args], {
     cwd: directory,
     env: { ...process.env, AFIELD_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
