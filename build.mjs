@@ -16,6 +16,7 @@
 //   instances [--operations N]  kills, stops and drains several instances, Redis and PostgreSQL, and judges what clients were told; see test/instances/run.ts
 //   endure [trial …]    disconnected readers, shutdowns under load, slow clients, stalled readers and floods by the thousand; see test/endurance/run.ts
 //   storm [--clients N] kills and restarts a server that thousands of clients are connected to; see test/storm/run.ts
+//   torture [proof …] [--minutes N]  the proofs of docs/evidence.md in turn, with their controls; see test/torture/run.ts
 //   install [--suites bookworm,trixie]  runs the single file and the Debian package in systems of their own; see test/install/run.ts
 //   upgrade [--keep]    upgrades really built and signed programs under load, and lets it fail in every way; see test/upgrade/run.ts
 //   mutate              removes each ownership check of the store in turn, and sees whether the tests notice
@@ -160,6 +161,10 @@ async function endure(...args) {
   await run(at('test/endurance/run.ts'), ...args)
 }
 
+async function torture(...args) {
+  await run(at('test/torture/run.ts'), ...args)
+}
+
 async function install(...args) {
   await run(at('test/install/run.ts'), ...args)
 }
@@ -245,6 +250,7 @@ const steps = {
   instances,
   endure,
   storm,
+  torture,
   install,
   upgrade,
   mutate,

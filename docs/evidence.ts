@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Proof, type ProofName, proofs, tested } from './proofs.ts'
 import { table } from './tables.ts'
 
 /** One run of a proof, as its script records it: a line of `docs/evidence.jsonl`. */
@@ -22,48 +23,14 @@ export interface Run {
   seconds: number
 }
 
-/** A promise, how it is tried, and the line that tries it again. */
-interface Proof {
-  title: string
-  promise: string
-  /** Rules of `docs/behaviour.md`. */
-  rules: readonly string[]
-  how: string
-  /** What a round is, and what a check. */
-  round: string
-  check: string
-  notTried: string
-  again: { command: string; minutes: number }
-  /** What its commands break on purpose, by the names that they have in the record. */
-  controls: Readonly<Record<string, { breaks: string; command: string }>>
+export const recordPath = 'docs/evidence.jsonl'
+/** How much of what it should have the record has of a proof. */
+export function shareOf(name: ProofName, runs: readonly Run[]): number {
+  const [[what, most] = ['rounds', 1]] = Object.entries<number>(proofs[name].aim)
+  const own = runs.filter(({ proof, control }) => proof === name && control === undefined)
+  return sum(own, run => (what === 'rounds' ? run.rounds : what === 'checks' ? run.checks : (run.counts[what] ?? 0))) / most
 }
 
-/** By the names in the record, in the order of the page. */
-export const proofs = {
-  instances: {
-    title: 'Several instances',
-    promise:
-      'Everything holds with several instances of one server: what was acknowledged stays, numbers have no gap, and every client is told all of it, while instances, Redis and PostgreSQL fail.',
-    rules: ['M1', 'M2', 'M3', 'M4'],
-    how: 'Three instances on a PostgreSQL and a Redis. Clients write, read and listen at all of them and change from one to another. One to three of these strike in each round: an instance is killed (SIGKILL) or drained, Redis is killed, stopped, emptied or disconnected, PostgreSQL crashes or is away.',
-    round: 'some seconds of load with its failures; then everybody rests, and everything is judged',
-    check: 'an answer to a request, or an update that a connection was sent, compared with the history of all clients',
-    notTried:
-      'instances on several computers, a network that loses packets between them, and the failover of PostgreSQL under this load (a test of its own has that)',
-    again: { command: 'node build.mjs instances --operations 20000', minutes: 5 },
-    controls: {
-      'seq-outside': {
-        breaks: 'numbers are taken outside the transaction',
-        command: 'node build.mjs instances --seconds 60 --control seq-outside'
-      },
-      'silent-bus': { breaks: 'the bus does not say what it lost', command: 'node build.mjs instances --seconds 120 --control silent-bus' }
-    }
-  }
-} as const satisfies Record<string, Proof>
-
-export type ProofName = keyof typeof proofs
-
-export const recordPath = 'docs/evidence.jsonl'
 const root = join(import.meta.dirname, '..')
 
 /**
@@ -119,24 +86,34 @@ stand beside it on two cores. It ends with exit code 0 and “Every promise was 
 Figures are the sum of all runs in [the record](evidence.jsonl), which has commit, machine, seed and options of each. A run that somebody ended counts as far as it went.
 
 ${table(['promise', 'rounds', 'checks', 'violations', 'controls that were found', 'run it again', 'takes'], rows)}
-${names
-  .map(name =>
+The tests show these in each of their runs:
+
+${table(
+  ['promise', 'run it again', 'takes'],
+  tested.map(({ title, again: { command, minutes } }) => [`[${title}](#${sectionOf(title)})`, `\`${command}\``, `${minutes} min`])
+)}
+\`node build.mjs torture\` runs the proofs in turn, beginning with what the record has least of, and each with its controls; \`node build.mjs torture power fuzz --minutes 60\` some of them. Ctrl-C ends
+it, and begun again it goes on.
+
+${[
+  ...names.map(name =>
     proofSection(
       name,
       runs.filter(({ proof }) => proof === name)
     )
-  )
-  .join('\n')}
+  ),
+  ...tested.map(testedSection)
+].join('\n')}
 ## How the record is made
 
-The scripts append to [evidence.jsonl](evidence.jsonl) after each round, so that Ctrl-C or a kill loses at most the round under way. They record nothing when files of the repository have been
+The scripts append to [evidence.jsonl](evidence.jsonl) after each round, so that Ctrl-C or a kill loses at most the round under way; those of wrappers and agents judge a run at its end. They record nothing when files of the repository have been
 changed, since nobody could find the program again. \`node build.mjs docs\` then writes this page. Seeds decide loads and failures, but not the exact moment at which a failure meets a
 request: that is left to the machine.
 `
 }
 
 function proofSection(name: ProofName, runs: readonly Run[]): string {
-  const { title, promise, rules, how, round, check, notTried, controls }: Proof = proofs[name]
+  const { title, promise, rules, how, round, check, notTried, controls, needs }: Proof = proofs[name]
   const kept = runs.filter(({ control }) => control === undefined)
   const counts = Map.groupBy(
     kept.flatMap(run => Object.entries(run.counts)),
@@ -151,11 +128,20 @@ function proofSection(name: ProofName, runs: readonly Run[]): string {
     `- **Check**: ${check}.`,
     ...Object.values(controls).map(({ breaks, command }) => `- **Control**: ${breaks}: \`${command}\`.`),
     `- **Not tried**: ${notTried}.`,
+    ...(needs === undefined ? [] : [`- **Needs**: ${needs}.`]),
     kept.length === 0
       ? '- **So far**: not run for the record.'
       : `- **So far**: ${[...counted, `${kept.length} runs`, `${hours(sum(kept, ({ seconds }) => seconds))}`, `${when}`].join(', ')}, on ${machines(kept)}.`
   ]
-  return `## ${title}\n\n${promise} Rules: ${rules.map(rule => `**${rule}**`).join(', ')} of [what Afield promises](behaviour.md).\n\n${lines.join('\n')}\n`
+  return `## ${title}\n\n${promise}${rulesText(rules)}\n\n${lines.join('\n')}\n`
+}
+
+function testedSection({ title, promise, rules, again }: (typeof tested)[number]): string {
+  return `## ${title}\n\n${promise}${rulesText(rules)}\n\n- **Tried**: by tests, in every run of them: \`${again.command}\`.\n`
+}
+
+function rulesText(rules: readonly string[]): string {
+  return rules.length === 0 ? '' : ` Rules: ${rules.map(rule => `**${rule}**`).join(', ')} of [what Afield promises](behaviour.md).`
 }
 
 function controlsCell(controls: readonly string[], runs: readonly Run[]): string {

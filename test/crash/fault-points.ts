@@ -41,24 +41,40 @@ export async function findFaultPoints(): Promise<FaultPoint[]> {
   })
 }
 
+export interface Judged {
+  /** How many promises were made, and looked for again. */
+  promises: number
+  /** Those that do not hold, each a sentence. */
+  complaints: string[]
+}
+
 /**
  * Kills a new server on its way into one such call, somewhere between its start and the end of the script, and starts
  * another on what it left. Returns what of its promises does not hold; each step is there as a whole or not at all.
  */
-export async function killAt({ call, k }: FaultPoint, nodeArgs: readonly string[] = []): Promise<string[]> {
+export function killAt({ call, k }: FaultPoint, nodeArgs: readonly string[] = []): Promise<Judged> {
+  return spoilAt(call, `signal=KILL:when=${k}`, nodeArgs)
+}
+
+/** The same for a disk on which this call and all later ones of its kind fail. */
+export function failFrom({ call, k }: FaultPoint, error: 'EIO' | 'ENOSPC', nodeArgs: readonly string[] = []): Promise<Judged> {
+  return spoilAt(call, `error=${error}:when=${k}+`, nodeArgs)
+}
+
+function spoilAt(call: FaultPoint['call'], how: string, nodeArgs: readonly string[]): Promise<Judged> {
   return withDirectory(async directory => {
     const data = join(directory, 'data')
-    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${k}`]
+    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:${how}`]
     const server = await startVictim({ data, nodeArgs, through: ['strace', '-f', '-qq', '-o', join(directory, 'log'), ...inject] })
     const promises = server && (await act(server.url))
     await server?.kill()
-    return brokenOn(data, promises)
+    return { promises: promises?.count() ?? 0, complaints: await brokenOn(data, promises) }
   })
 }
 
 async function brokenOn(data: string, promises: Promises | undefined): Promise<string[]> {
   const { flaws, sessions } = readDisk(data)
-  const again = await createServer({ data, port: 0, signup: 'open', limits: 'off' })
+  const again = await createServer({ data, port: 0, signup: 'open', limits: 'off', logLevel: 'silent' })
   try {
     for (let looked = 0; isSomethingLeft(data); looked += 1) {
       if (looked === 200) return ['What was removed is not gone.']

@@ -12,6 +12,7 @@ export interface PowerCut {
   stored: number
   answered: number
   seenLive: number
+  seenInPages: number
   /** Broken promises, each a sentence. */
   complaints: string[]
 }
@@ -43,11 +44,11 @@ export async function cutPower({
     const { flaws, sessions } = readDisk(data)
     const found = [...flaws, ...judge(promised, sessions)]
     const stored = sessions.reduce((sum, { messages }) => sum + messages.length, 0)
-    const { answered, seenLive } = promised
-    if (found.length > 0) return { stored, answered, seenLive, complaints: found }
+    const { answered, seenLive, seenInPages } = promised
+    if (found.length > 0) return { stored, answered, seenLive, seenInPages, complaints: found }
     const after = await start({ data })
     const told = await tell(after.url, { token, ids }).finally(() => after.kill())
-    return { stored, answered, seenLive, complaints: differences(sessions, told) }
+    return { stored, answered, seenLive, seenInPages, complaints: differences(sessions, told) }
   } finally {
     disk.close()
   }

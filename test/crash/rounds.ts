@@ -28,9 +28,9 @@ export interface Report {
  * everything promised is there: on disk, and as the restarted server tells it. The seed decides the load and the moments.
  */
 export async function runRounds(
-  options: VictimOptions & { rounds: number; seed: number; each?: (round: Report) => void }
+  options: VictimOptions & { rounds: number; seed: number; each?: (round: Report) => void; goesOn?: () => boolean }
 ): Promise<Report> {
-  const { data, rounds, seed, each } = options
+  const { data, rounds, seed, each, goesOn = () => true } = options
   const random = seededRandom(seed)
   const history = new History()
   const report: Report = { rounds: 0, stored: 0, answered: 0, seenLive: 0, seenInPages: 0, complaints: [] }
@@ -38,7 +38,7 @@ export async function runRounds(
   try {
     const { token, ids } = await settle(server.url)
     const crowd = crowdOf({ token, ids, history, random })
-    for (let round = 0; round < rounds && report.complaints.length === 0; round += 1) {
+    for (let round = 0; round < rounds && report.complaints.length === 0 && goesOn(); round += 1) {
       const { url } = server
       const work = crowd.map(one => one.run(url))
       // On a busy machine a server may be killed before its first answer. That is a moment like any other, but not all may be like it.

@@ -5,13 +5,18 @@ import { History } from './history.ts'
 /** What a client was promised while it acted, and how to ask another server on the same data for it. */
 export interface Promises {
   history: History
+  /** How many promises there are, messages among them. */
+  count(): number
   /** Which promises besides messages the server at this URL does not keep. */
   brokenOn(url: string): Promise<string[]>
 }
 
 type Check = (url: string) => Promise<boolean>
 
-/** One of each kind of write, in an order that never changes, until all are done or the server is gone. */
+/**
+ * One of each kind of write, in an order that never changes, until all are done, the server is gone, or it refuses one
+ * because of its disk.
+ */
 export async function act(url: string): Promise<Promises> {
   await cryptoReady()
   const history = new History()
@@ -23,6 +28,7 @@ export async function act(url: string): Promise<Promises> {
   const read = async (at: string, path: string): Promise<Untyped> => (await ask(at, 'GET', path)).body
   const write = async (method: string, path: string, body?: object): Promise<Untyped> => {
     const answer = await ask(url, method, path, body)
+    if (answer.status === 503 || answer.status === 507) throw new Error('Refused, as it should be with a disk that fails.')
     if (answer.status !== 200) history.complain(`${method} ${path} was answered with ${answer.status}`)
     return answer.body
   }
@@ -85,11 +91,12 @@ export async function act(url: string): Promise<Promises> {
     promised('a removed session as another', async at => (await messagesOf(at, await reopened(at, 'three'))).length === 0)
     await send(session, 'a', 4, [10])
   }
-  // That the server goes in the middle is what this is about.
+  // That the server goes in the middle, or can store no more, is what this is about.
   await steps().catch(() => {})
 
   return {
     history,
+    count: () => history.answered + checks.length,
     async brokenOn(at) {
       const broken: string[] = []
       for (const [what, check] of checks) if (!(await check(at))) broken.push(`${what}: promised and not kept`)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** The real server in a process of its own, which this harness kills. */
 export interface Victim {
@@ -57,6 +58,7 @@ export async function startVictim({
     async kill() {
       signalGroup(child, 'SIGKILL')
       await ended
+      await isGone(child)
     },
     async drain() {
       signalGroup(child, 'SIGTERM')
@@ -74,6 +76,19 @@ async function listeningUrl({ stdout }: ChildProcess): Promise<string | undefine
     return url
   }
   return undefined
+}
+
+/** What was watched may be gone a moment after whatever watched it, and holds its files until then. */
+async function isGone({ pid }: ChildProcess): Promise<void> {
+  for (let looked = 0; looked < 200; looked += 1) {
+    try {
+      if (pid === undefined) return
+      process.kill(-pid, 0)
+    } catch {
+      return
+    }
+    await pause(10)
+  }
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

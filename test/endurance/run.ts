@@ -2,15 +2,28 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { trials } from './trials.ts'
+import { recordRun } from '../torture/record.ts'
 
 // node test/endurance/run.ts [cuts|ending|dawdling|stalling|ringing|polling|crowd|page …] [--size N] [--seed S]   what the tests only sample, in full
+// With --control a reader reads one message twice when it returns; the trial `cuts` must end with a complaint.
+// Ctrl-C ends it after the trial under way.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { size: { type: 'string' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } }
+  options: {
+    size: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    control: { type: 'boolean', default: false }
+  }
 })
+if (values.control) await import(new URL('read-twice.mjs', import.meta.url).href)
+// Some clients run in this process, so they are loaded after what changes them.
+const { trials } = await import('./trials.ts')
+
+let isInterrupted = false
+process.once('SIGINT', () => (isInterrupted = true))
 let broken = 0
 for (const name of positionals.length > 0 ? positionals : Object.keys(trials)) {
+  if (isInterrupted) break
   const trial = trials[name]
   if (!trial) throw new Error(`There is no trial ${name}; there are ${Object.keys(trials).join(', ')}.`)
   const data = mkdtempSync(join(tmpdir(), 'afield-endurance-'))
@@ -18,9 +31,12 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(trials)) {
   const size = Number(values.size ?? trial.sizes.whole)
   console.log(`${name}: ${trial.about}; ${size}, seed ${values.seed}`)
   const keeper = { teardown: (close: () => unknown) => void closers.push(close) }
-  const { told, complaints } = await trial.run(keeper, { data, seed: Number(values.seed), size })
+  const about = { seed: Number(values.seed), control: values.control ? 'read-twice' : undefined }
+  const recorded = name === 'cuts' ? recordRun({ proof: 'readers', ...about }) : recordRun({ proof: 'clients', ...about })
+  const { told, complaints, figures = { rounds: 1, checks: size } } = await trial.run(keeper, { data, seed: Number(values.seed), size })
   for (const close of closers.toReversed()) await close()
   rmSync(data, { recursive: true, force: true })
+  recorded.tell({ ...figures, violations: complaints.length })
   console.log(`  ${told}`)
   for (const complaint of complaints.slice(0, 20)) console.log(`  ${complaint}`)
   broken += complaints.length

@@ -8,6 +8,8 @@ export type Keeper = Pick<Test, 'teardown'>
 export interface Outcome {
   told: string
   complaints: string[]
+  /** What counts as a round and a check of it, where it is more than the trial itself and its size. */
+  figures?: { rounds: number; checks: number }
 }
 
 export const mib = 1024 * 1024

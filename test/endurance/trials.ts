@@ -45,6 +45,7 @@ export const trials: Record<string, Trial> = {
       const { seen, written, cuts } = await runCuts(t, await worldAt(t, url), { seed, cuts: size, messages: 25 * size })
       const isWhole = seen.length === written.length && seen.every((seq, index) => seq === written[index])
       return {
+        figures: { rounds: cuts, checks: written.length },
         told: `${cuts} cuts while ${written.length} messages were written`,
         complaints:
           isWhole && cuts >= size / 2 ? [] : [`${seen.length} messages were handed over, of ${written.length}, or in another order.`]

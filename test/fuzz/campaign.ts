@@ -19,23 +19,29 @@ export interface Outcome {
   memory: number[]
 }
 
-/** Sends a server everything but what it expects, for that long; `stop` ends it early. */
+/** Sends a server everything but what it expects, for that long. */
 export async function fuzz({
   data,
   seconds,
   seed,
+  nodeArgs = [],
+  until,
   show
 }: {
   data: string
   seconds: number
   seed: number
-  show?: (line: string) => void
+  /** Arguments for Node.js that spoil a promise on purpose. */
+  nodeArgs?: readonly string[]
+  /** Ends it early. */
+  until?: AbortSignal
+  show?: (line: string, outcome: Outcome) => void
 }): Promise<Outcome> {
   await cryptoReady()
-  const server = await startFuzzed(data)
+  const server = await startFuzzed(data, nodeArgs)
   const outcome: Outcome = { seed, inputs: 0, findings: [], memory: [await server.memory()] }
-  const until = performance.now() + seconds * 1000
-  const goesOn = () => performance.now() < until && server.ended() === undefined && outcome.findings.length < 20
+  const endsAt = performance.now() + seconds * 1000
+  const goesOn = () => performance.now() < endsAt && !until?.aborted && server.ended() === undefined && outcome.findings.length < 20
   const running = Array.from({ length: attackers }, (_, number) => attack(server, outcome, seed * attackers + number, goesOn))
   const watching = watch(server, outcome, seconds, goesOn, show)
   await Promise.all([...running, watching])
@@ -76,7 +82,7 @@ async function watch(
   outcome: Outcome,
   seconds: number,
   goesOn: () => boolean,
-  show?: (line: string) => void
+  show?: (line: string, outcome: Outcome) => void
 ): Promise<void> {
   const everyMs = (seconds * 1000) / 10
   let next = performance.now() + everyMs
@@ -88,7 +94,7 @@ async function watch(
     if (performance.now() > next && server.ended() === undefined) {
       next += everyMs
       outcome.memory.push(await server.memory())
-      show?.(`${outcome.inputs} inputs, ${megabytes(outcome.memory.at(-1) ?? 0)}`)
+      show?.(`${outcome.inputs} inputs, ${megabytes(outcome.memory.at(-1) ?? 0)}`, outcome)
     }
     await new Promise(resolve => setTimeout(resolve, 100))
   }

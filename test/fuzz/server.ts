@@ -22,11 +22,11 @@ export interface Fuzzed {
   end(): Promise<string>
 }
 
-export async function startFuzzed(data: string): Promise<Fuzzed> {
+export async function startFuzzed(data: string, nodeArgs: readonly string[] = []): Promise<Fuzzed> {
   const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off', '--log-level', 'error', '--expo-url', 'off']
   const env = { ...process.env, NODE_OPTIONS: '', AFIELD_METRICS_TOKEN: metricsToken }
   const loaded = ['freeze.mjs', 'held-memory.mjs'].flatMap(file => ['--import', join(import.meta.dirname, file)])
-  const args = ['--expose-gc', ...loaded, 'bin/afield.ts', ...serve]
+  const args = ['--expose-gc', ...loaded, ...nodeArgs, 'bin/afield.ts', ...serve]
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const complaints: string[] = []
   createInterface({ input: pipeOf(child.stderr) }).on('line', line => {

@@ -3,14 +3,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../crash/random.ts'
+import { recordRun } from '../torture/record.ts'
 import { isKept } from './judge.ts'
 import { runRounds, shuffledCuts } from './rounds.ts'
 
 // node build.mjs cuts [--seconds 15,30,60] [--seed 7]   takes the link from an agent that goes on, for each time in each way
+// With --control the wrapper takes a message for delivered when its request failed, and the run must end with losses.
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '15,30,60' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } }
+  options: {
+    seconds: { type: 'string', default: '15,30,60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    control: { type: 'boolean', default: false }
+  }
 })
 
+// For the wrapper and the server, not for the phone in this process.
+if (values.control) process.env['NODE_OPTIONS'] = `--import ${join(import.meta.dirname, 'one-try.mjs')}`
+const recorded = recordRun({ proof: 'cuts', seed: Number(values.seed), control: values.control ? 'one-try' : undefined })
 const closings: (() => unknown)[] = []
 const data = mkdtempSync(join(tmpdir(), 'afield-cuts-'))
 const cuts = shuffledCuts(values.seconds.split(',').map(Number), seededRandom(Number(values.seed)))
@@ -29,6 +38,7 @@ const verdict = await runRounds(
 for (const close of closings) await close()
 rmSync(data, { recursive: true })
 const { said, lost, doubled, misplaced, unanswered } = verdict
+recorded.tell({ rounds: cuts.length, checks: said + cuts.length, violations: lost + doubled + misplaced + unanswered })
 console.log(
   `Of ${said} messages ${lost} were lost, ${doubled} doubled, ${misplaced} out of order; ${unanswered} of the phone not answered.`
 )

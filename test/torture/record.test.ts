@@ -1,7 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { evidencePage, proofs, type Run, readRuns, recordText } from '../../docs/evidence.ts'
+import { evidencePage, type Run, readRuns, recordText } from '../../docs/evidence.ts'
+import { proofs, tested } from '../../docs/proofs.ts'
 import { recordRun } from './record.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -73,4 +74,21 @@ t.test('every command of the page is a step of build.mjs, and its control one th
     for (const [control, { command }] of Object.entries(controls)) t.match(command, new RegExp(` --control( ${control})?$`))
     t.ok(again.minutes < 10, `${name} is run again in under ten minutes`)
   }
+  for (const { again } of tested) {
+    const [files = '', ...others] = again.command.split('node build.mjs test ').toReversed()
+    t.same(others, [''])
+    for (const file of files.split(' ')) t.ok(existsSync(join(root, file)), file)
+    t.ok(again.minutes < 10)
+  }
+})
+
+t.test('every claim of the README links to its proof', async t => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const claims = [
+    /^Afield keeps your[\s\S]*?\n\n/m.exec(readme)?.[0] ?? '',
+    ...(readme.split(/^## /m).find(part => part.startsWith('What you get')) ?? '').split(/^- /m).slice(1)
+  ]
+  t.ok(claims.length > 5, `${claims.length} claims`)
+  // That the sections exist is checked with all other links.
+  for (const claim of claims) t.match(claim, /\]\(docs\/evidence\.md#[\w-]+\)/, claim.slice(0, 40))
 })

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, statfsSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { type ProofName, type Run, recordPath, recordText } from '../../docs/evidence.ts'
+import { type Run, recordPath, recordText } from '../../docs/evidence.ts'
+import type { ProofName } from '../../docs/proofs.ts'
 
 const root = join(import.meta.dirname, '../..')
 
