@@ -228,6 +228,15 @@ t.test('a subagent is one step, whatever it does', async t => {
   t.match(transcript.items, [{ type: 'step', kind: 'agent', title: 'trace the cookie', state: 'ok', inner: { steps: 1 } }])
 })
 
+t.test('the step of a subagent shows the latest three of its steps, and counts all', async t => {
+  const titles = ['one', 'two', 'three', 'four', 'five']
+  const steps = titles.map((title, index) =>
+    told(index + 2, { t: 'tool-call-start', call: title, name: 'Read', title, description: '', args: {} }, { subagent: 's1' })
+  )
+  const transcript = from(told(1, { t: 'start', title: 'look' }, { subagent: 's1' }), ...steps)
+  t.match(transcript.items, [{ inner: { steps: 5, last: ['three', 'four', 'five'] } }])
+})
+
 t.test('a subagent has its own transcript, without concurrent work of others, and nothing in it still runs once it has ended', async t => {
   const sub = { subagent: 's1' }
   const start = (call: string) => ({

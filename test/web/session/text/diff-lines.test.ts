@@ -31,6 +31,14 @@ t.test('lines with nothing in common have no marks', async t => {
   )
 })
 
+t.test('an added line is marked as the new version of one removed line only', async t => {
+  const lines = diffFile('send the red box\nsend the blue box\n', 'send the green box\n')?.hunks[0]?.lines ?? []
+  t.same(
+    lines.map(({ sign, marks, text }) => [sign, ...marks.map(({ from, to }) => text.slice(from, to))]),
+    [['-', 'red'], ['-'], ['+', 'green']]
+  )
+})
+
 t.test('unchanged lines between two changes are left out and counted', async t => {
   const old = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n')
   const diff = diffFile(`${old}\n`, `${old.replace('line 2\n', 'line two\n').replace('line 30\n', 'line thirty\n')}\n`)
@@ -53,6 +61,18 @@ t.test('terminal colours become classes, other escape sequences are removed', as
       { text: 'green', look: 'a-ok' }
     ]
   ])
+  t.same(
+    readAnsi('\u001b[1mbold\u001b[31mred\u001b[22mplain\nnext'),
+    [
+      [
+        { text: 'bold', look: 'a-bold' },
+        { text: 'red', look: 'a-no a-bold' },
+        { text: 'plain', look: 'a-no' }
+      ],
+      [{ text: 'next', look: 'a-no' }]
+    ],
+    'what one sequence leaves out stays as it was'
+  )
   t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
 })
 
