@@ -82,7 +82,7 @@ const rest = createRest({
   server: location.origin,
   async fetch(url, { method }) {
     const path = new URL(url).pathname
-    const name = Object.keys(shown().server).find(each => isRoute(each) && routes[each].path === path && routes[each].method === method)
+    const name = Object.keys(shown().server).find(each => isRoute(each) && isAt(routes[each].path, path) && routes[each].method === method)
     if (name === undefined || !isRoute(name)) return never
     const answer = Reflect.get(shown().server, name)
     const isRefused = typeof answer === 'number'
@@ -93,6 +93,12 @@ const rest = createRest({
     }
   }
 })
+
+function isAt(route: string, path: string): boolean {
+  const parts = path.split('/')
+  const places = route.split('/')
+  return parts.length === places.length && places.every((place, index) => place.startsWith(':') || place === parts[index])
+}
 
 function isRoute(name: string): name is keyof typeof routes {
   return name in routes

@@ -11,16 +11,24 @@ import { openAccount } from '../../../../web/model/account/account.ts'
 import { noteFirstRun } from '../../../../web/model/account/first-run.ts'
 import { updateHome } from '../../../../web/model/home.ts'
 import { showAlert } from '../../../../web/model/notifications/alerts.ts'
-import { type AppStory, show } from './app-story.ts'
+import { type AppStory, show, shown } from './app-story.ts'
 import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
 import { pretend } from './reach.ts'
+import type { ServerResponses } from './responses.ts'
 import { appStories } from './stories.ts'
 
 const params = new URLSearchParams(location.search)
 const story = appStories[params.get('app') ?? '']
 if (story) await begin(story)
 else document.body.textContent = Object.keys(appStories).join(' ')
+
+/** For tests: the server answers these from now on. */
+Object.assign(globalThis, {
+  respond(server: ServerResponses) {
+    show({ ...shown(), server: { ...shown().server, ...server } })
+  }
+})
 
 async function begin(story: AppStory): Promise<void> {
   show(story)

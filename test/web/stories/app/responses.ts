@@ -71,7 +71,7 @@ export const server: ServerResponses = {
   listSignups: {
     signups: [
       {
-        fingerprint: 'lunar maple river candle',
+        fingerprint: 'lunar-maple-river-cabin',
         client: 'Firefox on Linux',
         address: '192.0.2.7',
         askedAt: now - 14 * minute,
