@@ -282,11 +282,15 @@ t.test('another service at the address is not accepted as the server, and is ret
 
 t.test('a closed socket stays closed', async (t: Test) => {
   const world = await startWorld(t)
-  const { socket, line } = await world.client()
+  const line = await openTcpProxy(t, world.url)
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, WebSocket })
+  await socketState(socket, 'live')
   socket.close()
   socket.reconnectNow()
   t.equal(socket.state.type, 'closed')
   t.equal(socket.send('app-state', { state: 'active' }), false)
+  t.equal(clock.pending, 0, 'it asks for no sign of life and tries nothing later')
   t.equal(line.connects, 1)
 })
 
