@@ -53,9 +53,10 @@ export class Fleet {
     return this.#slots.length
   }
 
-  /** The address of an instance that runs, and of another one if there is one. */
+  /** The address of an instance that runs, and of another one if there is one. While none runs, the same. */
   pick(except?: string): string {
     const urls = this.#slots.flatMap(({ server }) => server?.url ?? [])
+    if (urls.length === 0 && except !== undefined) return except
     const others = urls.filter(url => url !== except)
     return this.#random.pick(others.length > 0 ? others : urls)
   }
