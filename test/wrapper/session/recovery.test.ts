@@ -6,6 +6,7 @@ import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { findLeftovers, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { recoverSessions, recoverUntilDone, writeToEndedSession } from '../../../lib/wrapper/session/recovery.ts'
 import { fetch } from '../../../lib/wrapper/uplink/network.ts'
+import { openUplink } from '../../../lib/wrapper/uplink/uplink.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
 import type { PhoneSession } from '../kit/phone.ts'
@@ -29,6 +30,32 @@ t.test('messages not delivered in time are delivered at the next attempt, once',
   const session = await phone.session()
   await session.until(session => said(session).length > 0)
   t.strictSame(said(session), ['kept'])
+})
+
+t.test('what a killed wrapper had asked is open on the phone no longer', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  const own = openHome({ AFIELD_HOME: home })
+  const credentials = own.credentials(folder.notes.server)
+  if (!credentials) throw new Error('the computer is not linked')
+  const uplink = await openUplink({ home: own, credentials, folder, fetch })
+  const question = { kind: 'form', createdAt: 1, title: 'Which?' }
+  uplink.changeState(state => ({
+    ...state,
+    requests: { p: { tool: 'Bash', arguments: {}, createdAt: 1 } },
+    communications: { q: question }
+  }))
+  const session = await phone.session()
+  await session.until(({ state }) => state.requests?.['p'] !== undefined)
+  await uplink.close()
+  await leaveBehind(home, folder, 'kept')
+  t.strictSame(await recoverSessions({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  await session.until(session => said(session).length > 0)
+  t.match(session.state, {
+    requests: {},
+    communications: {},
+    completedRequests: { p: { status: 'canceled' } },
+    completedCommunications: { q: { status: 'cancelled' } }
+  })
 })
 
 t.test('an unreadable one does not block others, and stays', async t => {
