@@ -287,6 +287,10 @@ t.test('the session screen in a real browser', async t => {
     await page.reload()
     await log.waitFor()
     t.equal(await log.getAttribute('aria-live'), 'off')
+    await page.evaluate(`run('npm test')`)
+    await page.getByText('npm test').first().waitFor()
+    await page.clock.runFor(6000)
+    t.equal(await page.locator('[data-announces]').textContent(), '', 'nor are steps')
   })
 
   t.test('for a killed agent the likely reason is shown', async t => {

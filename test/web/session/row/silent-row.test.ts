@@ -26,7 +26,12 @@ t.test('in a real browser', async t => {
   t.test('the row of an active one has neither', async t => {
     await openStory(page, origin, '/?app=home-plain', 'light')
     const items = await menuOf('SSO loses return path')
-    t.notMatch(await items.allInnerTexts(), ['View'])
+    const names = await items.allInnerTexts()
+    t.ok(names.length > 0)
+    t.same(
+      names.filter(name => ['View', 'Stop'].includes(name)),
+      []
+    )
   })
 
   t.test('the session info ends with the last output of its agent', async t => {
