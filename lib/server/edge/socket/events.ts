@@ -23,6 +23,7 @@ import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import type { InFlight } from '../listen/in-flight.ts'
 import type { Accepted } from './accepted.ts'
+import { FailedTries, Hopeless } from './failed-tries.ts'
 
 /** This many consecutive rejected calls are answered before their connection is closed. */
 const mostCallsRefused = 100
@@ -72,6 +73,7 @@ export function createEventHandlers(
   }
 ): EventHandlers {
   const { presence, calls, hub, metrics, isLimited, limits, inFlight, onError } = deps
+  const failedTries = new FailedTries()
 
   const handlers: Handlers = {
     async ping(from) {
@@ -104,7 +106,8 @@ export function createEventHandlers(
       await presence.alive(from.sender, { of: 'machine', id: machineId }, { time, thinking: false })
     },
     async message(from, { sid, message, localId }) {
-      await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
+      const append = () => appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
+      await failedTries.count(JSON.stringify([from.account, sid, localId ?? message.slice(0, 64)]), append)
     },
     'rpc-register'(from, { method }) {
       // It disconnected while this waited its turn, and would stay registered forever.
@@ -226,6 +229,7 @@ function isClientEvent(name: string): name is ClientEvent {
 
 /** Not so if it can never be stored: a client that sends it again on each connection would never stay connected. */
 function mayPassLater(error: unknown): boolean {
+  if (error instanceof Hopeless) return false
   const known = failureOf(error)
   return known === undefined || failures[known.code].retry
 }
