@@ -8,8 +8,8 @@ import Reporter from './reporter.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { jobs, timeout: usualTimeout, 'node-arg': nodeArgs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).tap
-/** Per file, in seconds. */
-const timeout = Number(process.env.TAP_TIMEOUT ?? usualTimeout)
+/** In seconds; a real agent takes its time. */
+const timeoutOf = file => Number(process.env.TAP_TIMEOUT ?? (isLong(file) ? 900 : usualTimeout))
 const mostTriedAgain = 8
 const running = new Set()
 
@@ -77,6 +77,7 @@ async function runAll(files, jobs, mustRun) {
 /** Resolves to its output, as the subtest of a run. */
 async function runFile(file) {
   const began = performance.now()
+  const timeout = timeoutOf(file)
   const child = spawn(process.execPath, [...nodeArgs, file], {
     cwd: root,
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeout) },
