@@ -29,10 +29,11 @@ const sources = ['web', 'lib/client'].flatMap(folder =>
 const client = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/live.ts')
 const session = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/live.ts', 'web/session/session.tsx')
 
-// The budget is 150 in all: 60 for the shell and 45 for each of the others, with some of the shell's moved to them.
+// The budget is 150 in all: 60 for the shell and 45 for each of the others, with some of the shell's moved to them. Names of scripts
+// are hashes of their content, so a change of any of them makes the shell that names it some fifty bytes larger or smaller.
 t.test('the initial load on a phone stays small, in kB compressed', async t => {
   const shell = allOf('web/app/first.ts', 'web/app/main.tsx')
-  within(t, 'the shell and Home', weigh(shell), 53.8)
+  within(t, 'the shell and Home', weigh(shell), 53.9)
   within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 47.6)
   within(t, 'a session', weigh(without(allOf('web/session/session.tsx'), client)), 48.8)
   within(t, 'all of it', weigh(session), 150)
