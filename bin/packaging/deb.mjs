@@ -80,7 +80,12 @@ function writeTree(tree, { binary, licences = at('build/web/licences.txt'), revi
   put('usr/share/doc/afield/copyright', copyright())
   put('usr/share/doc/afield/licences.txt', readFileSync(licences))
   put('usr/share/lintian/overrides/afield', overrides)
-  for (const page of pages()) put(`usr/share/doc/afield/${page}`, readFileSync(at(page)))
+  for (const page of pages()) put(`usr/share/doc/afield/${page}`, page.endsWith('.md') ? withoutTests(page) : readFileSync(at(page)))
+}
+
+/** A page that names tests by their titles alone: they are not in the package. */
+function withoutTests(page) {
+  return readFileSync(at(page), 'utf8').replaceAll(/\[([^\]]*)\]\((\.\.\/)?test\/[^)]*\)/g, '$1')
 }
 
 /** All pages, at the same paths as in the sources, with what they link to: so that every link holds without a network. */
@@ -90,7 +95,7 @@ function pages() {
       .filter(file => wanted.test(file))
       .map(file => relative(root, file))
   const above = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE']
-  return [...above, ...under('docs', /\.(md|png)$/), ...under('examples', /\.(ts|conf|yaml|sh)$/)]
+  return [...above, ...under('docs', /\.(md|png|jsonl)$/), ...under('examples', /\.(ts|conf|yaml|sh)$/)]
 }
 
 // The server notices by itself that its file is another.
