@@ -123,7 +123,10 @@ export function filesOfARun() {
 }
 
 /** Files that take long, or need a minute of the machine for themselves: `.ci/run` and `npm test -- --long` run them after the others. */
-export const longFiles = () => filesIn('test').filter(isLong)
+export const longFiles = () => filesIn('test').filter(file => isLong(file) && !byHand.includes(file.split(sep).join('/')))
+
+/** Each of its starts of opencode takes about a minute on a slow machine, so CI has the shorter file about opencode only. */
+const byHand = ['test/real/opencode.test.ts']
 
 const isLong = file => long.some(path => file.split(sep).join('/').startsWith(`test/${path}`))
 
