@@ -81,10 +81,8 @@ async function test(...files) {
   const isAlsoLong = files.includes('--long')
   const named = files.filter(file => file !== '--long')
   // One file loads faster than it is bundled.
-  const bundle = named.length === 1 ? undefined : await bundleProgram()
-  process.env.AFIELD_TEST_BUNDLE = bundle?.file ?? ''
+  process.env.AFIELD_TEST_BUNDLE = named.length === 1 ? '' : await bundleProgram()
   const code = await runTests(named.length > 0 ? named : filesOfARun(), isAlsoLong ? longFiles() : [])
-  bundle?.remove()
   if (code !== 0) process.exit(code)
 }
 

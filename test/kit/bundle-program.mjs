@@ -6,7 +6,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
  * Bundles the program for the tests of one run, because Node.js takes a third of a second to load its 700 modules. Each module knows
- * the place of its source, so the bundle behaves as the sources do. Returns the file that starts it, and what removes it.
+ * the place of its source, so the bundle behaves as the sources do. Returns the file that starts it. It is removed when this process
+ * ends, also by a signal of the run.
  */
 export async function bundleProgram() {
   const { build } = await import('esbuild')
@@ -26,7 +27,8 @@ export async function bundleProgram() {
     logLevel: 'warning',
     plugins: [inPlaceOfSources]
   })
-  return { file: join(folder, 'afield.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'afield.js')
 }
 
 const inPlaceOfSources = {
