@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import type { CurveName } from '../docs/curves.ts'
 import type { AccountId, LocalId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
 import { openStore } from '../lib/store/open.ts'
 import type { Store } from '../lib/store/store.ts'
@@ -10,6 +11,7 @@ import { inMemory } from '../test/kit/postgres.ts'
 import { median } from './kit/compare.ts'
 import { type Engines, startEngines } from './kit/engines.ts'
 import { type Amounts, accountName, accountOf, type Filling, fill, sessionName, textOf } from './kit/fill.ts'
+import { recordPoints } from './kit/points.ts'
 import { cpuUs } from './kit/process.ts'
 
 /**
@@ -18,8 +20,11 @@ import { cpuUs } from './kit/process.ts'
  *
  *   --max N     the most messages; 1,000,000 unless given. Ten million need 20 GB of disk
  *   --only …    accounts, sessions or history
+ *   --record    for the curves of docs/benchmarks.md
  */
-const { values: given } = parseArgs({ options: { max: { type: 'string', default: '1000000' }, only: { type: 'string' } } })
+const { values: given } = parseArgs({
+  options: { max: { type: 'string', default: '1000000' }, only: { type: 'string' }, record: { type: 'boolean', default: false } }
+})
 const most = Number(given.max)
 // Only processor time is measured, so the disk matters to nobody; but ten million messages do not fit into memory.
 const where = most > 1_000_000 ? 'disk' : 'memory'
@@ -32,7 +37,7 @@ const reads = 200
 const appendsAtOnce = 32
 
 /** `atOnce` sessions are written in a turn at each size: with fewer of them, a turn has fewer counters to write. */
-const series: { title: string; sizes: number[]; atOnce: number; amountsOf(size: number): Amounts }[] = [
+const series: { title: CurveName; sizes: number[]; atOnce: number; amountsOf(size: number): Amounts }[] = [
   { title: 'accounts', sizes: [10, 1_000, 100_000], atOnce: 8, amountsOf: n => ({ accounts: n, sessions: n, messages: n }) },
   { title: 'sessions', sizes: [100, 1_000, 10_000], atOnce: 8, amountsOf: n => ({ accounts: 1, sessions: n, messages: n }) },
   {
@@ -70,7 +75,7 @@ async function main(): Promise<void> {
       for (const driver of ['SQLite', 'PostgreSQL'] as const) {
         const grown: Grown[] = []
         for (const size of sizes.filter(size => size <= most)) grown.push(await grow(driver, size, amountsOf(size)))
-        await measure(`${driver.padEnd(10)} ${title}`, driver, grown, atOnce)
+        await measure(title, driver, grown, atOnce)
         for (const { store } of grown) await store.close()
         rmSync(folder, { recursive: true })
         mkdirSync(folder)
@@ -100,7 +105,7 @@ async function main(): Promise<void> {
     return { size, store, amounts, readable }
   }
 
-  async function measure(title: string, driver: Driver, grown: readonly Grown[], atOnce: number): Promise<void> {
+  async function measure(title: CurveName, driver: Driver, grown: readonly Grown[], atOnce: number): Promise<void> {
     const spent = () => cpuUs() + (driver === 'PostgreSQL' ? engines.cpuUs().postgres : 0)
     const costs = grown.map((): Cost[] => [])
     for (let round = -1; round < rounds; round++) {
@@ -113,14 +118,16 @@ async function main(): Promise<void> {
         if (round >= 0) costs[at]?.push(cost)
       }
     }
+    const record = given.record ? recordPoints(title) : () => {}
     for (const [at, { size }] of grown.entries()) {
       const shown = (name: keyof Cost) => {
         const all = costs[at]?.map(cost => cost[name]) ?? []
         const ratio = median(all.map((figure, round) => figure / (costs[0]?.[round]?.[name] ?? Number.NaN)))
+        record(`${driver}, ${name === 'append' ? 'append' : 'newest page'}`, size, median(all))
         return `${median(all).toFixed(1).padStart(8)} µs  ×${ratio.toFixed(2)}`
       }
       console.log(
-        `  ${title.padEnd(20)}${size.toLocaleString('en').padStart(12)}   append ${shown('append')}   newest page ${shown('read')}`
+        `  ${`${driver.padEnd(10)} ${title}`.padEnd(20)}${size.toLocaleString('en').padStart(12)}   append ${shown('append')}   newest page ${shown('read')}`
       )
     }
   }

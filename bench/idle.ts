@@ -1,15 +1,19 @@
+import { parseArgs } from 'node:util'
 import { bareIdle } from './kit/bare-idle.ts'
 import { type Child, isChild } from './kit/child.ts'
 import { compare } from './kit/compare.ts'
+import { recordPoints } from './kit/points.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
 /**
  * The server's private memory for an idle connection, after a garbage collection: Afield, where
  * each belongs to an account and is pinged, beside bare uWebSockets after the same handshake.
+ *
+ *   --record    several numbers of connections, for the curves of docs/benchmarks.md
  */
 const rounds = 3
-const connections = 10_000
+const most = 10_000
 const accounts = 1_000
 /** Triggers the one-time allocations of a process before anything is counted. */
 const before = 500
@@ -19,11 +23,18 @@ if (isChild) await (process.argv[2] === 'bare' ? bareIdle() : afieldServer())
 else await main()
 
 async function main() {
-  console.log(`idle: ${connections} connections of ${accounts} accounts; bytes of private memory each, median of ${rounds}`)
-  await compare({ file: import.meta.filename, title: 'one connection', unit: 'B', rounds, accounts, measure })
+  const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
+  const record = values.record ? recordPoints('connections') : () => {}
+  console.log(`idle: connections of ${accounts} accounts; bytes of private memory each, median of ${rounds}`)
+  for (const connections of values.record ? [1_000, 2_500, 5_000, most] : [most]) {
+    const title = `one of ${connections.toLocaleString('en')} connections`
+    const measure = (child: Child) => bytesOfEach(child, connections)
+    const costs = await compare({ file: import.meta.filename, title, unit: 'B', rounds, accounts, measure })
+    for (const [name, cost] of Object.entries(costs)) record(name, connections, cost)
+  }
 }
 
-async function measure(child: Child): Promise<number> {
+async function bytesOfEach(child: Child, connections: number): Promise<number> {
   const first = await open(child, before)
   const empty = await child.privateBytes()
   const others = await open(child, connections)

@@ -13,8 +13,8 @@ interface Comparison {
   measure: (child: Child) => Promise<number>
 }
 
-/** Measures bare and Afield alternately, so that other load affects both, and prints the medians and their ratio. */
-export async function compare({ file, title, unit, rounds, accounts, measure }: Comparison): Promise<void> {
+/** Measures bare and Afield alternately, so that other load affects both, prints the medians and their ratio, and returns the medians. */
+export async function compare({ file, title, unit, rounds, accounts, measure }: Comparison): Promise<Record<Kind, number>> {
   const bare: number[] = []
   const ours: number[] = []
   const once = async (kind: Kind) => {
@@ -30,6 +30,7 @@ export async function compare({ file, title, unit, rounds, accounts, measure }: 
   const ratio = median(ours.map((figure, round) => figure / (bare[round] ?? Number.NaN)))
   const shown = (figures: number[]) => `${median(figures).toFixed(1)} ${unit}`.padStart(6 + unit.length)
   console.log(`  ${title.padEnd(26)} bare ${shown(bare)}   afield ${shown(ours)}   ratio ${ratio.toFixed(2)}`)
+  return { bare: median(bare), afield: median(ours) }
 }
 
 /** Processor time of the server per unit of work, in microseconds; a quarter as much runs before as warm-up, until the code is compiled. */

@@ -52,13 +52,13 @@ export function recordRun(
 
 type Commit = { name: string } | { problem: string }
 
-/** The commit whose files these are, the record and its page aside. */
-function commitOf(folder: string): Commit {
+/** The commit whose files these are, records and what is made from them aside. */
+export function commitOf(folder: string): Commit {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   try {
     const changed = git('status', '--porcelain', '--untracked-files=no')
       .split('\n')
-      .filter(line => line !== '' && !/ docs\/evidence\.(jsonl|md)$/.test(line))
+      .filter(line => line !== '' && !/ docs\/((evidence|curves)\.(jsonl|md)|images\/cost-by-\w+\.svg)$/.test(line))
     return changed.length > 0
       ? { problem: 'files of the repository have been changed' }
       : { name: git('rev-parse', '--short=12', 'HEAD').trim() }
@@ -67,7 +67,7 @@ function commitOf(folder: string): Commit {
   }
 }
 
-function thisMachine(): Run['machine'] {
+export function thisMachine(): Run['machine'] {
   return {
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
