@@ -32,7 +32,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { binary, library } from './bin/packaging/packaging.mjs'
-import { bundleProgram } from './test/kit/bundle-program.mjs'
+import { bundleProgram, bundleTap } from './test/kit/bundles.mjs'
 import { filesIn, filesOfAChange, filesOfARun, longFiles, runTests } from './test/kit/run.mjs'
 import { appSources, bundleApp, isAppStale } from './web/bundle.mjs'
 
@@ -82,6 +82,7 @@ async function test(...files) {
   const named = files.filter(file => file !== '--long')
   // One file loads faster than it is bundled.
   process.env.AFIELD_TEST_BUNDLE = named.length === 1 ? '' : await bundleProgram()
+  process.env.AFIELD_TEST_TAP = named.length === 1 ? '' : await bundleTap()
   const code = await runTests(named.length > 0 ? named : filesOfARun(), isAlsoLong ? longFiles() : [])
   if (code !== 0) process.exit(code)
 }

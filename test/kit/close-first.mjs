@@ -1,4 +1,15 @@
-import { TestBase } from '@tapjs/core'
+import { registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+// A whole run has tap as one file, which loads faster (test/kit/bundles.mjs).
+const bundled = process.env.AFIELD_TEST_TAP
+if (bundled) {
+  const found = { url: pathToFileURL(bundled).href, format: 'module', shortCircuit: true }
+  registerHooks({
+    resolve: (name, context, next) => (name === 'tap' || name === '@tapjs/core' ? found : next(name, context))
+  })
+}
+const { TestBase } = await import('@tapjs/core')
 
 // tap removes the folder of a test before it runs the teardown of the test, unless one was registered
 // before the folder was created. A server still running would write into a folder that is being removed.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 const source = join(import.meta.dirname, '../../bin/afield.ts')
 
 /**
- * The file that starts the program. A whole run bundles it once (test/kit/bundle-program.mjs), since hundreds of tests start it. What
+ * The file that starts the program. A whole run bundles it once (test/kit/bundles.mjs), since hundreds of tests start it. What
  * is loaded into it with NODE_OPTIONS may change its sources, so then it starts from these.
  */
 export function programFile(env: Readonly<Record<string, string | undefined>> = {}): string {

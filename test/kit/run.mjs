@@ -173,8 +173,9 @@ const usualJourneys = ['first-slice.test.ts', 'offline.test.ts', 'nginx.test.ts'
 
 // A long file that starts last would run alone at the end. Some of these are files beside the folders.
 const longFolders = [
-  ...['journeys', 'kills', 'upgrade', 'binary.test.ts', 'backup', 'wrapper', 'web', 'crash', 'instances', 'endurance', 'doctor', 'interop'],
-  ...['mutation', 'link-down', 'storm', 'fuzz', 'client', 'sqlite', 'server', 'package.test.ts', 'bin']
+  ...['journeys', 'kills', 'upgrade', 'binary.test.ts', 'backup', 'postgres', 'redis', 'wrapper', 'web'],
+  ...['crash', 'instances', 'endurance', 'doctor', 'interop', 'mutation', 'link-down', 'storm', 'fuzz'],
+  ...['client', 'sqlite', 'server', 'package.test.ts', 'bin']
 ]
 
 function longFirst(files) {
