@@ -42,7 +42,7 @@ async function main() {
   const data = mkdtempSync(join(tmpdir(), 'afield-bench-'))
   const server = await createServer({ port: 0, data, signup: 'open', limits: 'off', logLevel: 'silent' })
   const world = await fillSession(server.url, messages)
-  const browser = await launchChromium()
+  const browser = await launchChromium({ isWhole: true })
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)

@@ -15,7 +15,7 @@ t.test('a person with a phone guides an agent through its work, and through a se
   const data = join(t.testdir(), 'data')
   const home = join(t.testdirName, 'home')
   const first = await startServerProcess(t, { data, signup: 'owner' })
-  const browser = await openChromium(t)
+  const browser = await openChromium(t, { isWhole: true })
   const context = await browser.newContext(phoneSize)
   const page = await openPage(t, context)
 

@@ -14,7 +14,7 @@ export async function openDevices(
   t: Test,
   settings?: BrowserSettings
 ): Promise<{ open(t: Test, url: string, look?: DeviceLook): Promise<Device> }> {
-  const browser = await openChromium(t, settings)
+  const browser = await openChromium(t, { ...settings, isWhole: true })
   return { open: (t, url, look = {}) => openDevice(t, browser, url, look) }
 }
 

@@ -14,6 +14,8 @@ export interface BrowserSettings {
   http3At?: string
   /** Where it connects to instead, such as `localhost:443 127.0.0.1:8443`; pages keep their addresses. */
   instead?: string
+  /** The browser of a person. Otherwise without its windows where Debian's chromium-headless-shell is installed: half the processor time. */
+  isWhole?: boolean
 }
 
 /** A real Chromium that closes with the test. Debian's is installed if missing and permitted. */
@@ -24,13 +26,16 @@ export async function openChromium(t: Test, settings?: BrowserSettings): Promise
 }
 
 /** For callers that close it themselves. */
-export function launchChromium({ fontSize, trustedKey, http3At, instead }: BrowserSettings = {}): Promise<Browser> {
+export function launchChromium({ fontSize, trustedKey, http3At, instead, isWhole = false }: BrowserSettings = {}): Promise<Browser> {
   // The browser setting, not a style of the page: media queries follow it too.
   const larger = fontSize === undefined ? [] : [`--blink-settings=defaultFontSize=${fontSize},defaultFixedFontSize=${fontSize}`]
   const trusting = trustedKey === undefined ? [] : [`--ignore-certificate-errors-spki-list=${trustedKey}`]
   const http3 = http3At === undefined ? ['--disable-quic'] : ['--enable-quic', `--origin-to-force-quic-on=${http3At}`]
   const elsewhere = instead === undefined ? [] : [`--host-resolver-rules=MAP ${instead}`]
-  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger, ...trusting, ...http3, ...elsewhere] })
+  return chromium.launch({
+    executablePath: findOrInstall(placesOf(isWhole)),
+    args: [...quiet, ...larger, ...trusting, ...http3, ...elsewhere]
+  })
 }
 
 // No sandbox, because root may not have one; the rest disables network calls of its own and the graphics card.
@@ -44,7 +49,7 @@ const quiet = [
 ]
 
 /** The first of these places that has a browser; otherwise Debian's is installed if permitted. */
-export function findOrInstall(places: readonly string[] = usualPlaces()): string {
+export function findOrInstall(places: readonly string[]): string {
   const installed = places.find(path => existsSync(path))
   if (installed) return installed
   if (process.platform === 'linux' && process.getuid?.() === 0) installOnce(places)
@@ -65,7 +70,10 @@ const unlessThere = `
   apt-get -qq update
   apt-get -qq install -y --no-install-recommends chromium`
 
-function usualPlaces(): string[] {
-  const named = process.env['AFIELD_TEST_CHROMIUM']
-  return [...(named ? [named] : []), '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-}
+const named = process.env['AFIELD_TEST_CHROMIUM']
+const wholeBrowsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const placesOf = (isWhole: boolean) => [
+  ...(named ? [named] : []),
+  ...(isWhole ? [] : ['/usr/bin/chromium-headless-shell']),
+  ...wholeBrowsers
+]

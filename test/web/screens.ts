@@ -31,7 +31,7 @@ const tall = /=(steps|markdown|notifications|notifications-missing|ntfy)$/
 
 mkdirSync(values.out, { recursive: true })
 const { origin, close } = await serveStories()
-const browser = await launchChromium()
+const browser = await launchChromium({ isWhole: true })
 const drawn: string[] = []
 let problems = 0
 for (const size of values.size.split(',')) await drawAll(browser, size)

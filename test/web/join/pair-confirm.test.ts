@@ -39,7 +39,9 @@ t.test('the screen of a linked computer says what runs there already, and offers
   const page = await (await openChromium(t)).newPage({ viewport: sizes.phone })
   const shown = async (story: string) => {
     await openStory(page, origin, `/?app=${story}`, 'light')
-    return { says: await page.getByRole('status').first().textContent(), offers: await page.locator('.foot a').allTextContents() }
+    // Its text comes a moment after it, so that it is read out.
+    const says = await page.getByRole('status').filter({ hasText: /./ }).first().textContent()
+    return { says, offers: await page.locator('.foot a').allTextContents() }
   }
   t.same(await shown('pair-linked-new'), {
     says: 'If an agent starts there now, its session opens here. Later ones appear on Home.',
