@@ -27,7 +27,7 @@ export class Socket {
     const hello = { token, ...(session !== undefined && { clientType: 'session-scoped', sessionId: session }) }
     this.#socket.on('message', data => {
       const packet = String(data)
-      if (packet.startsWith('42')) this.onUpdate?.(JSON.parse(packet.slice(2))[1])
+      if (packet.startsWith('42')) this.#hear(JSON.parse(packet.slice(2)))
       else if (packet.startsWith('43')) this.#waiting.get(/^43(\d+)/.exec(packet)?.[1] ?? '')?.(true)
       else if (packet.startsWith('0')) this.#socket.send(`40${JSON.stringify(hello)}`)
       else if (packet.startsWith('40')) onLetIn()
@@ -58,6 +58,11 @@ export class Socket {
 
   get isConnected(): boolean {
     return this.#socket.readyState === WebSocket.OPEN
+  }
+
+  // Of the others, such as that a session fell silent, nothing is promised.
+  #hear([event, update]: [string, Untyped]): void {
+    if (event === 'update') this.onUpdate?.(update)
   }
 
   emit(event: string, payload: object): void {
