@@ -71,6 +71,7 @@ export async function openPostgresStore(
     ...usage(deps),
     ...storage(deps),
     ...work(deps),
+    canStoreUntold: true,
     close
   }
 }

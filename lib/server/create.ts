@@ -227,7 +227,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove, onMissed }, onError)
     closers.add(() => authenticator.close())
     const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(publicAddress))
-    const hub = await Hub.open({ bus, store, canStoreUntold: isPostgres(asked.store), clock, newId, now, onError }, instance)
+    const hub = await Hub.open({ bus, store, clock, newId, now, onError }, instance)
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
     const presence = new Presence(

@@ -91,6 +91,11 @@ export interface Store
 
   /** Only if the store manages its own files. */
   readonly safekeeping?: Safekeeping | undefined
+  /**
+   * Whether a write that failed with `StoreBusy` may be stored all the same. Nobody announces it then, so a server with such a
+   * store looks for changes that its clients were not told, every two seconds, also if it is the only one.
+   */
+  readonly canStoreUntold?: boolean | undefined
 
   close(): Promise<void>
 }

@@ -1,15 +1,32 @@
 import { basename } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { openLocalBus } from '../../lib/bus/local.ts'
+import type { ServerSetup } from '../../lib/server/create.ts'
+import { openStore } from '../../lib/store/open.ts'
 import { next, signUp, type Untyped } from '../kit/person.ts'
-import { lacksPostgres, startPostgres } from '../kit/postgres.ts'
+import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
 
 t.test('a message whose commit was not confirmed reaches clients of a single instance too [M2]', { skip: lacksPostgres }, async t => {
   const postgres = await startPostgres(t)
+
+  await t.test('when the server opened the store', t => breaksInCommit(t, postgres, url => ({ store: url })))
+
+  await t.test('when it was given the store and a bus', t =>
+    breaksInCommit(t, postgres, async url => {
+      const onBroken = (error: Error) => t.error(error)
+      const store = await openStore(url, { dataDirectory: t.testdir({ lock: {}, own: {} }), onBroken })
+      t.teardown(() => store.close())
+      return { store, bus: openLocalBus({ onError: onBroken }), data: `${t.testdirName}/own`, onEvent() {} }
+    })
+  )
+})
+
+async function breaksInCommit(t: Test, postgres: Postgres, setup: (url: string) => ServerSetup | Promise<ServerSetup>): Promise<void> {
   const url = await postgres.makeDatabase()
   const proxy = await openTcpProxy(t, url)
-  const server = await startServer(t, { store: `postgres://afield@127.0.0.1:${new URL(proxy.url).port}/${basename(url)}` })
+  const server = await startServer(t, await setup(`postgres://afield@127.0.0.1:${new URL(proxy.url).port}/${basename(url)}`))
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const app = await ada.connect()
@@ -30,4 +47,4 @@ t.test('a message whose commit was not confirmed reaches clients of a single ins
 
   t.match(await told, { body: { t: 'new-message', sid: session, message: { seq: 1 } } })
   t.ok(app.connected)
-})
+}

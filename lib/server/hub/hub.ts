@@ -15,7 +15,7 @@ import {
 } from '../../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
-import { StoreBusy } from '../../store/store.ts'
+import { type Store, StoreBusy } from '../../store/store.ts'
 import { Budget, type Share } from '../budget.ts'
 import { answerWithinMs, type CalleeRegistry, createCalleeRegistry, EndedCalls } from './callees.ts'
 import { watchClocks } from './clock-watch.ts'
@@ -69,9 +69,7 @@ interface LiveAccount {
 
 interface HubDeps {
   bus: Bus
-  store: StoredRows
-  /** Whether a change can be stored and announced by nobody, as when the answer of a database is lost. */
-  canStoreUntold?: boolean
+  store: StoredRows & Pick<Store, 'canStoreUntold'>
   clock: Clock
   newId: () => string
   /** Wall clock, for when something missed is sent. */
@@ -280,7 +278,7 @@ export class Hub {
   }
 
   get #hasWatch(): boolean {
-    return this.#deps.bus.isShared || this.#deps.canStoreUntold === true
+    return this.#deps.bus.isShared || this.#deps.store.canStoreUntold === true
   }
 
   #watchClocks(): void {
