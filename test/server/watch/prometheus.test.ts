@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { ChannelKind } from '../../../lib/protocol/wire/notifications.ts'
 import { createMetrics } from '../../../lib/server/watch/prometheus.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { call, type Person, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { browser, startStandIn, tokenOf } from '../push/stand-in.ts'
@@ -69,6 +70,31 @@ t.test('events are counted', async t => {
     t.ok((counted.get(series) ?? 0) > 0, series)
 })
 
+t.test('an event that is dropped is counted as refused, also if it asks for no acknowledgement', async t => {
+  const server = await startServer(t, { metricsToken })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const socket = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const dropped: [event: string, payload: unknown][] = [
+    ['message', { sid: session, message: 7 }],
+    ['message', { sid: 'unknown', message: 'aGk=' }],
+    ['session-alive', { sid: session, time: 'now' }],
+    ['session-end', {}],
+    ['update-state', { sid: session, agentState: 7, expectedVersion: 0 }],
+    ['rpc-register', { method: 'another:abort' }],
+    ['rpc-call', {}]
+  ]
+  for (const [event, payload] of dropped) socket.emit(event, payload)
+  t.same(await socket.emitWithAck('update-state', {}), { result: 'error', message: 'Invalid parameters' })
+  socket.emit('rpc-register', { method: `${session}:abort` })
+  await socket.emitWithAck('ping')
+  const counted = await scrape(server)
+  const expected = { message: 2, 'session-alive': 1, 'session-end': 1, 'update-state': 2, 'rpc-register': 1, 'rpc-call': 1 }
+  for (const [event, many] of Object.entries(expected))
+    t.equal(counted.get(`afield_socket_events_total{event="${event}",outcome="refused"}`), many, event)
+  t.equal(counted.get('afield_socket_events_total{event="rpc-register",outcome="done"}'), 1)
+})
+
 t.test('no client input creates a new series [Q3, R6]', async t => {
   const server = await startServer(t, { metricsToken })
   const ada = await signUp(t, server)
@@ -102,7 +128,8 @@ t.test('no client input creates a new series [Q3, R6]', async t => {
 })
 
 t.test('ten thousand method names, called and registered, do not grow the metrics [R6]', async t => {
-  const server = await startServer(t, { metricsToken })
+  // No call ends because its time is up, however slow this is.
+  const server = await startServer(t, { metricsToken, clock: manualClock() })
   const ada = await signUp(t, server)
   const [socket, callee] = [await ada.connect(), await ada.connect()]
   const hostile = async (names: number) => {
@@ -114,8 +141,9 @@ t.test('ten thousand method names, called and registered, do not grow the metric
     for (const each of [socket, callee]) await each.emitWithAck('ping')
   }
   await hostile(100)
-  // One that ends; the others wait.
+  // One that is refused and one that ends; the others wait.
   await socket.emitWithAck('rpc-call', {})
+  await socket.emitWithAck('rpc-call', { method: 'x', params: Buffer.from('x') })
   await scrape(server)
   const before = [...(await scrape(server)).keys()]
   await hostile(10_000)

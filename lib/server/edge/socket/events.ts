@@ -56,8 +56,8 @@ export interface EventHandlers {
   handle(from: Accepted, name: string, payload: unknown, reply: Reply): Promise<void>
   /** How large the answer to an event may be, where it carries what is stored; else 0. */
   answerBytes(name: string): number
-  /** Answers an event of a connection that sends too fast. */
-  refuse(name: string, reply: (body: unknown) => void): void
+  /** Counts an event of a connection that sends too fast, and answers it if it asks for that. */
+  refuse(name: string, reply: Reply): void
 }
 
 export function createEventHandlers(
@@ -115,7 +115,7 @@ export function createEventHandlers(
       const error = methodRefusal(from.scope, method, from.methods.size)
       if (error !== undefined) {
         from.send(eventFrame('rpc-error', { type: 'register', error }))
-        return
+        throw new Declined(undefined)
       }
       from.methods.add(method)
       hub.register(from, method)
@@ -180,7 +180,7 @@ export function createEventHandlers(
     mustAllow(from.sender, events[name].needs)
     if (largestAnswers[name] !== undefined) limits.check('socketAnswers', from.account)
     const parsed = v.safeParse(events[name].payload, payload)
-    if (!parsed.success) return badInput(name)
+    if (!parsed.success) throw new Declined(badInput(name))
     const handler: Handler<Name> = handlers[name]
     // The schema of this name has just validated it.
     return handler(from, parsed.data as PayloadOf<Name>)
@@ -193,7 +193,13 @@ export function createEventHandlers(
         reply?.(ack)
       },
       error => {
-        metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
+        const isDeclined = error instanceof Declined
+        // Also where no acknowledgement tells the client: this is then the only trace of it.
+        metrics.eventTaken(name, isDeclined || failureOf(error) ? 'refused' : 'failed')
+        if (isDeclined) {
+          reply?.(error.ack)
+          return
+        }
         if (isWorthReport(error)) onError(error)
         // Nobody hears that this message is not stored, and the answer to a later ping would say that it is.
         if (name === 'message' && !reply && mayPassLater(error)) from.close('try-again')
@@ -218,8 +224,19 @@ export function createEventHandlers(
     },
     refuse(name, reply) {
       metrics.eventTaken(isClientEvent(name) ? name : 'other', 'refused')
-      reply(isClientEvent(name) ? refused(name, 'Too many messages at once') : undefined)
+      reply?.(isClientEvent(name) ? refused(name, 'Too many messages at once') : undefined)
     }
+  }
+}
+
+/** An event that can never be done as it was sent, with what acknowledges it. */
+class Declined extends Error {
+  override readonly name = 'Declined'
+  readonly ack: unknown
+
+  constructor(ack: unknown) {
+    super('Declined')
+    this.ack = ack
   }
 }
 

@@ -178,9 +178,7 @@ export class SocketConnection implements EngineHandler {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.#acknowledge(accepted, ackId, body)
         if (!isOverPace) this.#queue(accepted, packet.name, packet.payload, reply)
-        else if (reply) this.#deps.events.refuse(packet.name, reply)
-        // A client that requests no acknowledgement could not know that it was dropped.
-        else this.#engine.close('too-fast')
+        else this.#refuse(packet.name, reply)
       }
     }
   }
@@ -192,7 +190,13 @@ export class SocketConnection implements EngineHandler {
       inFlight.isClosing ? done : events.handle(accepted, name, payload, reply)
     )
     if (work) this.#letGoAfter(work)
-    else this.#engine.close('too-fast')
+    else this.#refuse(name)
+  }
+
+  #refuse(name: string, reply?: (body: unknown) => void): void {
+    this.#deps.events.refuse(name, reply)
+    // A client that requests no acknowledgement could not know that it was dropped.
+    if (!reply) this.#engine.close('too-fast')
   }
 
   #letGoAfter(work: Promise<void>): void {

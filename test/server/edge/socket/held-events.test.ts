@@ -14,6 +14,7 @@ import { manualClock } from '../../../kit/manual-clock.ts'
 function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
   const works: PromiseWithResolvers<void>[] = []
   const errors: unknown[] = []
+  const refused: string[] = []
   const deps = {
     hub: { attach: async () => {}, detach() {} },
     clock: manualClock(),
@@ -23,6 +24,10 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     seats: new Seats(64),
     events: {
       answerBytes: () => 0,
+      refuse: (name: string, reply?: (body: unknown) => void) => {
+        refused.push(name)
+        reply?.(undefined)
+      },
       handle() {
         const work = Promise.withResolvers<void>()
         works.push(work)
@@ -42,9 +47,10 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     const socket = new SocketConnection(deps, engine)
     socket.message('0{"token":"t"}', false)
     await turnEnds()
-    return { closed, say: (bytes: number) => socket.message(`2["message","${'x'.repeat(bytes)}"]`, false) }
+    const say = (bytes: number, isOverPace = false) => socket.message(`2["message","${'x'.repeat(bytes)}"]`, isOverPace)
+    return { closed, say }
   }
-  return { works, errors, open }
+  return { works, errors, refused, open }
 }
 
 t.test('unhandled events count together per account, handled ones no longer [B2]', async t => {
@@ -74,6 +80,16 @@ t.test('packets of all sockets of an account count together, however many socket
   clock.advance(1_000)
   sockets[9]?.say(1)
   t.notOk(isClosed()[9], 'after a second others may come')
+})
+
+t.test('an event that comes too fast, or behind too many, is counted before its connection is closed [B5]', async t => {
+  const { refused, open } = openSockets(unlimited)
+  const fast = await open()
+  fast.say(1, true)
+  t.same([fast.closed, refused], [['too-fast'], ['message']])
+  const behind = await open()
+  while (behind.closed.length === 0) behind.say(1)
+  t.same([behind.closed, refused], [['too-fast'], ['message', 'message']])
 })
 
 t.test('a fault while packets or connections are counted is reported, and a reached limit is not', async t => {
