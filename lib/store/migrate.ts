@@ -5,8 +5,8 @@ import { listAssets, readAsset } from '../assets.ts'
  *
  * While the instances of a server are upgraded one by one, old ones use a PostgreSQL database that new ones have changed
  * already. So a step there only adds what older programs do not mind (a table, a column that is null or has a default, an index
- * that is not unique), and what they still use is removed by a later version: its step says in its first line which step
- * programs must know by then, as `-- needs 4`. That is at most the last step of the version before. Programs that know
+ * that is not unique), and what they still use is removed by a later version: its step says in its first line, and nowhere
+ * else, which step programs must know by then, as `-- needs 4`. That is at most the last step of the version before. Programs that know
  * fewer do not start any more, and those that run end.
  */
 export interface Migration {
@@ -54,10 +54,14 @@ function readMigration(file: string, asset: string): Migration[] {
   const [, number, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
   if (number === undefined || name === undefined) return []
   const sql = readAsset(asset)?.toString() ?? ''
-  return [{ number: Number(number), name, sql, needs: neededBy(sql) }]
+  return [{ number: Number(number), name, sql, needs: neededBy(sql, file) }]
 }
 
-function neededBy(sql: string): number | undefined {
-  const [, number] = /^-- needs (\d+)$/m.exec(sql) ?? []
+/** Throws if that line is not the first, or says something else: a step that narrows must not pass for one that only adds. */
+export function neededBy(sql: string, file: string): number | undefined {
+  const [first = '', ...others] = sql.split(/\r?\n/)
+  const [, number] = /^-- needs (\d+)$/.exec(first) ?? []
+  const mistaken = [...(number === undefined ? [first] : []), ...others].find(line => /^\s*--\s*needs\b/i.test(line))
+  if (mistaken !== undefined) throw new Error(`Migration ${file} must say "-- needs <number>" in its first line only: ${mistaken}`)
   return number === undefined ? undefined : Number(number)
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Migration, migrate, readMigrations } from '../../lib/store/migrate.ts'
+import { type Migration, migrate, neededBy, readMigrations } from '../../lib/store/migrate.ts'
 
 const step = (number: number): Migration => ({ number, name: `step_${number}`, sql: '' })
 
@@ -29,4 +29,25 @@ t.test('the bundled steps are numbered without a gap', async t => {
     steps.map((_, index) => index + 1)
   )
   t.throws(() => readMigrations('docs/'), /No migrations/)
+})
+
+t.test('what a step needs is said in its first line, and anywhere else or otherwise is an error [L4]', async t => {
+  t.equal(neededBy('-- needs 4\nDROP TABLE kv;', '0005_less.sql'), 4)
+  t.equal(neededBy('-- needs 4\r\nDROP TABLE kv;', '0005_less.sql'), 4)
+  t.equal(neededBy('-- A program needs to know `needs`.\nCREATE TABLE mood (needs bigint);', '0002_more.sql'), undefined)
+  for (const sql of [
+    'DROP TABLE kv;\n-- needs 4',
+    '-- needs 4\n-- needs 5',
+    '\n-- needs 4',
+    ' -- needs 4',
+    '--needs 4',
+    '-- needs four',
+    '-- needs: 4',
+    '-- Needs 4'
+  ])
+    t.throws(
+      () => neededBy(sql, '0005_less.sql'),
+      { message: /^Migration 0005_less\.sql must say "-- needs <number>" in its first line/ },
+      sql
+    )
 })
