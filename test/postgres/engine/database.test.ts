@@ -1,6 +1,8 @@
+import pg from 'pg'
 import t from 'tap'
 import { readMigrations } from '../../../lib/store/migrate.ts'
 import { connect, flawIn, placeOf, prepareDatabase } from '../../../postgres/engine/database.ts'
+import { schemaOf } from '../../../postgres/engine/schema.ts'
 import { openPostgresStore } from '../../../postgres/store.ts'
 import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
 import { newAccount } from '../../store/contract/kit.ts'
@@ -42,6 +44,53 @@ t.test('a database of PostgreSQL', { skip: lacksPostgres }, async t => {
     await t.rejects(postgres.query('SELECT mood FROM account', nameOf(url)))
   })
 
+  await t.test('is changed between the transactions of others, who do not wait for one that is long [L4]', async t => {
+    const url = await postgres.makeDatabase()
+    const store = await openPostgresStore(url, {})
+    t.teardown(() => store.close())
+    await newAccount(store, 'ann')
+    const reader = new pg.Client({ connectionString: url })
+    await reader.connect()
+    t.teardown(() => reader.end())
+    await reader.query('BEGIN; SELECT FROM account')
+    const less = { number: migrations.length + 1, name: 'less', sql: 'ALTER TABLE account ALTER role SET DEFAULT NULL' }
+    let isChanged = false
+    const changed = prepareDatabase(url, { migrations: [...migrations, less] }).then(() => {
+      isChanged = true
+    })
+    const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'account'::regclass`
+    for (let round = 0; round < 2; round += 1) {
+      while ((await postgres.query(waits, nameOf(url))).length === 0);
+      t.match(await newAccount(store, `ben ${round}`), /./, 'who comes behind it is served')
+      t.equal((await store.listAccounts()).length, round + 2)
+    }
+    t.notOk(isChanged)
+    await reader.query('ROLLBACK')
+    await changed
+    t.same(await postgres.query('SELECT max(number)::int AS number FROM migration', nameOf(url)), [{ number: less.number }])
+  })
+
+  await t.test('is not changed while a transaction of another program does not end, which is said in one sentence [L4]', async t => {
+    const url = await postgres.makeDatabase()
+    await prepareDatabase(url, { migrations })
+    const reader = new pg.Client({ connectionString: url })
+    await reader.connect()
+    t.teardown(() => reader.end())
+    await reader.query('BEGIN; SELECT FROM account')
+    const connection = await connect(url, migrations.length)
+    t.teardown(() => connection.close())
+    const less = { number: migrations.length + 1, name: 'less', sql: 'CREATE TABLE mood (id bigint); ALTER TABLE account DROP COLUMN role' }
+    const schema = schemaOf(connection, placeOf(url), { withinMs: 0 })
+    await t.rejects(async () => schema.apply([less]), {
+      name: 'CannotStart',
+      exitCode: 75,
+      message: /^The schema of the database test_\w+ at \S+ cannot be changed \(2 less\) while another program holds its tables; end long/
+    })
+    t.same(await postgres.query(`SELECT to_regclass('mood') AS mood`, nameOf(url)), [{ mood: null }])
+    await reader.query('ROLLBACK')
+    await schema.apply([less])
+  })
+
   await t.test('of another program is not touched', async t => {
     const url = await postgres.makeDatabase()
     await postgres.query('CREATE TABLE migration (done boolean)', nameOf(url))
@@ -68,14 +117,25 @@ t.test('a database of PostgreSQL', { skip: lacksPostgres }, async t => {
     t.match(await refusalOf(postgres.urlOf(latin)), { name: 'CannotStart', message: /its encoding is LATIN1 instead of UTF8/ })
   })
 
-  await t.test('is served only by connections that sync each commit, whatever its user is set to [D1]', async t => {
+  await t.test('is served only by connections with the settings that all depends on, whatever its user is set to [D1] [M6]', async t => {
     const url = await postgres.makeDatabase()
     await prepareDatabase(url, { migrations })
-    await postgres.query('ALTER ROLE afield SET synchronous_commit = off')
+    const needed = {
+      synchronous_commit: 'on',
+      default_transaction_isolation: 'read committed',
+      lock_timeout: '1500ms',
+      statement_timeout: '25s',
+      idle_in_transaction_session_timeout: '20s'
+    }
+    const others = { synchronous_commit: 'off', default_transaction_isolation: 'serializable' }
+    for (const name of Object.keys(needed)) {
+      const other = Object.hasOwn(others, name) ? Reflect.get(others, name) : '0'
+      await postgres.query(`ALTER ROLE afield SET ${name} = '${other}'`)
+    }
     const connection = await connect(url, migrations.length)
     t.teardown(() => connection.close())
-    t.same(await connection.get('SHOW synchronous_commit', []), { synchronous_commit: 'on' })
-    await postgres.query('ALTER ROLE afield RESET synchronous_commit')
+    for (const [name, value] of Object.entries(needed)) t.same(await connection.get(`SHOW ${name}`, []), { [name]: value })
+    await postgres.query('ALTER ROLE afield RESET ALL')
   })
 })
 
