@@ -59,8 +59,16 @@ export function notices({ write, read }: Deps): NoticeStore {
     findDeliveries: (account, notice) => read(queries => queries.all<DeliveryRow>(find, [account, notice])),
     forgetNotices: (before, limit) =>
       write('shared', async tx => {
-        const old = 'SELECT key FROM notice WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED'
-        return tx.run(`DELETE FROM notice WHERE key IN (${old})`, [before, limit])
+        const old = await tx.all<{ key: number; account: number }>(
+          'SELECT key, account FROM notice WHERE created_at < $1 ORDER BY created_at LIMIT $2',
+          [before, limit]
+        )
+        // Before its rows, like every other write: their removal moves what the account counts.
+        await lockAccounts(
+          tx,
+          old.map(({ account }) => account)
+        )
+        return tx.run('DELETE FROM notice WHERE key = ANY($1)', [old.map(({ key }) => key)])
       })
   }
 }
@@ -153,6 +161,10 @@ async function lockAccountsOf(tx: Tx, results: readonly DeliveryResult[]): Promi
   await tx.run(`SELECT FROM account WHERE key IN (SELECT account FROM delivery WHERE key = ANY($1)) ORDER BY key FOR NO KEY UPDATE`, [
     results.map(({ key }) => key)
   ])
+}
+
+async function lockAccounts(tx: Tx, keys: readonly number[]): Promise<void> {
+  await tx.run('SELECT FROM account WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE', [keys])
 }
 
 async function end(tx: Tx, result: DeliveryResult, clears: readonly ChannelKind[]): Promise<void> {
