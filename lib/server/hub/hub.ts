@@ -2,21 +2,12 @@ import type { Clock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { Deadlines } from '../../async/deadlines.ts'
 import type { Repeating } from '../../async/every.ts'
-import { audienceOf } from '../../bus/audience.ts'
-import {
-  type Audience,
-  accountTopic,
-  type Bus,
-  type BusEvent,
-  type Change,
-  instanceTopic,
-  revocationTopic,
-  type Topic
-} from '../../bus/bus.ts'
-import type { AccountId, ConnectionId, SessionId } from '../../protocol/wire/ids.ts'
-import type { Message, RemovableRef, RowRef } from '../../store/rows.ts'
+import { type Audience, accountTopic, type Bus, type BusEvent, instanceTopic, revocationTopic, type Topic } from '../../bus/bus.ts'
+import type { AccountId, ConnectionId } from '../../protocol/wire/ids.ts'
+import type { RowRef } from '../../store/rows.ts'
 import { type Store, StoreBusy } from '../../store/store.ts'
-import { Budget, type Share } from '../budget.ts'
+import { Budget } from '../budget.ts'
+import { AccountUpdates, type AccountUpdatesDeps, type ChangeEvent, mostQueuedBytes, type Receivers } from './account-updates.ts'
 import { answerWithinMs, type CalleeRegistry, createCalleeRegistry, EndedCalls } from './callees.ts'
 import { watchClocks } from './clock-watch.ts'
 import type { Connection } from './connection.ts'
@@ -24,24 +15,14 @@ import { eventFrame, type Frame, isAfieldOnly, signalFrame, updateFrames } from 
 import { HeardClock } from './heard-clock.ts'
 import { MissedChanges } from './missed.ts'
 import { OtherInstances } from './other-instances.ts'
-import { readChange, type StoredRows } from './stored-change.ts'
+import type { StoredRows } from './stored-change.ts'
 
-/** Of changes queued behind what is read from the store, in total; half of it for one account. */
-const mostQueuedBytes = 128 * 1024 * 1024
 /** A bus that takes longer than this to subscribe has failed. */
 const subscribeWithinMs = 10_000
 
 /** After lost events, connections close over a time that grows with their number, so that not all reconnect at once. */
 const msPerConnection = 2
 const longestSpreadMs = 10_000
-
-type ChangeEvent = Extract<BusEvent, { type: 'change' }>
-type LargeChange = Extract<BusEvent, { type: 'large-change' }>
-
-interface QueuedChange {
-  event: ChangeEvent | LargeChange
-  share: Share
-}
 
 /** An account with connections at this instance. */
 interface LiveAccount {
@@ -50,18 +31,7 @@ interface LiveAccount {
   /** How many connections wait for `ready` before they are added. */
   connecting: number
   readonly callees: CalleeRegistry
-  /** The last seq sent of each session, and the last version sent of each cell. */
-  readonly sentSeq: Map<SessionId, number>
-  /**
-   * The first message of each session that was sent, and the account's clock before it. What connections lack below it
-   * was overtaken on its way here, or lost.
-   */
-  readonly firstSent: Map<SessionId, { seq: number; since: number }>
-  readonly sentVersion: Map<string, number>
-  /** Only on a bus with others, which can lose something. */
-  readonly heard: HeardClock | undefined
-  /** Changes that arrived while something before them is read from the store; undefined if nothing is. */
-  queued: QueuedChange[] | undefined
+  readonly updates: AccountUpdates
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
   readonly ready: Promise<unknown>
@@ -78,18 +48,12 @@ interface HubDeps {
   onError: (error: unknown) => void
 }
 
-/**
- * The live connections of this instance. Sends each the frames that it may see, in order and never
- * backwards: a version not above the last one sent is dropped, and a gap of message seqs is filled from the
- * store first.
- */
+/** The live connections of this instance. Sends each the frames that it may see, in the order that `AccountUpdates` gives them. */
 export class Hub {
   readonly #answerDeadlines: Deadlines
   readonly #endedCalls: EndedCalls
   readonly #deps: HubDeps
   readonly #accounts = new Map<AccountId, LiveAccount>()
-  /** Of the queued changes. */
-  readonly #memory = new Budget(mostQueuedBytes)
   readonly #updateIdPrefix: string
   #updatesMade = 0
   framesSent = 0
@@ -101,16 +65,29 @@ export class Hub {
   #leaveRevocations: (() => Promise<void>) | undefined
   #stopHearingLosses = () => {}
   #clockWatch: Repeating | undefined
-  readonly #missed: MissedChanges
+  readonly #updatesDeps: AccountUpdatesDeps
 
   private constructor(deps: HubDeps, instance: string) {
     this.#deps = deps
     this.#instance = instance
-    this.#missed = new MissedChanges(deps.store)
     this.#others = new OtherInstances(deps, instance)
     this.#answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
     this.#endedCalls = new EndedCalls(this.#answerDeadlines)
     this.#updateIdPrefix = instance.slice(0, 6)
+    const { store, now = Date.now, onError } = deps
+    this.#updatesDeps = {
+      store,
+      missed: new MissedChanges(store),
+      memory: new Budget(mostQueuedBytes),
+      now,
+      send: (to, event) => this.#sendChange(to, event),
+      onGap: () => {
+        this.gapsFilled += 1
+      },
+      reconnect: reconnectAll,
+      onLost: ({ id }) => this.#lose(accountTopic(id)),
+      onError
+    }
   }
 
   /** Resolves once it is subscribed to ended tokens and to answers of others; rejects if the bus fails that. */
@@ -222,6 +199,7 @@ export class Hub {
 
   #open(account: AccountId): LiveAccount {
     const { bus, clock } = this.#deps
+    const connections = new Set<Connection>()
     const topic = accountTopic(account)
     const subscribe = async () => bus.subscribe(topic, event => this.#hear(live, event))
     const subscription = subscribe()
@@ -232,7 +210,7 @@ export class Hub {
     }
     const live: LiveAccount = {
       id: account,
-      connections: new Set(),
+      connections,
       connecting: 0,
       callees: createCalleeRegistry({
         bus,
@@ -242,11 +220,7 @@ export class Hub {
         answerDeadlines: this.#answerDeadlines,
         endedCalls: this.#endedCalls
       }),
-      sentSeq: new Map(),
-      firstSent: new Map(),
-      sentVersion: new Map(),
-      heard,
-      queued: undefined,
+      updates: new AccountUpdates({ id: account, connections }, heard, this.#updatesDeps),
       subscription,
       ready: withDeadline(subscribeWithinMs, begin, { clock })
     }
@@ -284,18 +258,12 @@ export class Hub {
   #watchClocks(): void {
     const { store, clock, onError } = this.#deps
     if (!this.#hasWatch) return
-    const accounts = () => [...this.#accounts.values()].filter(({ connections }) => connections.size > 0)
-    const onMissed = (live: LiveAccount, why: 'missed' | 'unknown', stored: number) => {
-      if (why === 'unknown') this.#loseUpTo(live, stored)
-      else if (!live.queued) this.#queueWhile(live, () => this.#sendMissed(live))
+    const accounts = () => [...this.#accounts.values()].filter(({ connections }) => connections.size > 0).map(({ updates }) => updates)
+    const onMissed = (updates: AccountUpdates, why: 'missed' | 'unknown', stored: number) => {
+      if (why === 'unknown') updates.loseUpTo(stored)
+      else updates.sendMissed()
     }
     this.#clockWatch = watchClocks({ store, clock, accounts, onMissed, onError })
-  }
-
-  /** Its clients read everything up to this clock when they are back. */
-  #loseUpTo({ id, heard }: LiveAccount, clock: number): void {
-    heard?.readTo(clock)
-    this.#lose(accountTopic(id))
   }
 
   /** Events for these connections may have been lost: their clients reconnect and read what they missed. */
@@ -317,7 +285,6 @@ export class Hub {
   /** An event that fails may have reached only some connections: all of the account reconnect and read what they missed. */
   #hear(live: LiveAccount, event: BusEvent): void {
     try {
-      if (event.type === 'change' || event.type === 'large-change') live.heard?.hear(event)
       this.#handle(live, event)
     } catch (error) {
       this.#deps.onError(error)
@@ -329,9 +296,7 @@ export class Hub {
     switch (event.type) {
       case 'change':
       case 'large-change':
-        if (live.queued) this.#enqueue(live, live.queued, event)
-        else if (event.type === 'change') this.#handleChange(live, event)
-        else this.#readThenHandle(live, event)
+        live.updates.hear(event)
         return
       case 'signal':
         this.#sendSignal(live, event)
@@ -354,131 +319,10 @@ export class Hub {
     }
   }
 
-  #handleChange(live: LiveAccount, event: ChangeEvent): void {
-    const { change } = event
-    if (change.type === 'messages-added') this.#sendMessages(live, event, change.session, change.messages)
-    else {
-      const unsent = unsentPart(live, change)
-      if (unsent) this.#sendChange(live, { ...event, change: unsent })
-    }
-  }
-
-  #sendMessages(live: LiveAccount, event: ChangeEvent, session: SessionId, messages: Message[]): void {
-    const first = messages[0]?.seq ?? 0
-    const firstSent = live.firstSent.get(session)
-    if (!firstSent || first < firstSent.seq) live.firstSent.set(session, { seq: first, since: event.clock - messages.length })
-    // Whoever read the session before this was stored lacks it, and cannot get it after what came first.
-    if (firstSent && first < firstSent.seq) reconnectAll(live)
-    const sent = live.sentSeq.get(session) ?? first - 1
-    if (first > sent + 1) {
-      this.#catchUp(live, event, session, sent, first)
-      return
-    }
-    const fresh = messages.filter(message => message.seq > sent)
-    const last = fresh.at(-1)
-    if (!last) return
-    live.sentSeq.set(session, last.seq)
-    this.#sendChange(live, { ...event, change: { type: 'messages-added', session, messages: fresh } })
-  }
-
-  /** If too much is queued already, the queue is dropped, and the connections of the account reconnect and read the changes. */
-  #enqueue(live: LiveAccount, queue: QueuedChange[], event: ChangeEvent | LargeChange): void {
-    const share = this.#memory.share(live.id)
-    if (share.take(event.type === 'change' ? lengthOf(event.change) : 0)) {
-      queue.push({ event, share })
-      return
-    }
-    for (const { share: earlier } of queue.splice(0)) earlier.giveBack()
-    reconnectAll(live)
-  }
-
-  // Events of other instances may overtake each other; the store has what is missing in between.
-  #catchUp(live: LiveAccount, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
-    this.gapsFilled += 1
-    const read = async () => {
-      await this.#sendMissing(live, event, session, sent, first).finally(() => live.sentSeq.set(session, first - 1))
-      return undefined
-    }
-    this.#enqueue(live, this.#queueWhile(live, read), event)
-  }
-
-  #readThenHandle(live: LiveAccount, { stored, type: _, ...rest }: LargeChange): void {
-    const read = async (): Promise<ChangeEvent | undefined> => {
-      const change = await readChange(this.#deps.store, live.id, stored)
-      return change && { ...rest, type: 'change', change }
-    }
-    this.#queueWhile(live, read)
-  }
-
-  /** Later changes wait until something is read, and come after it; if it cannot be read, they must not be sent. */
-  #queueWhile(live: LiveAccount, read: () => Promise<ChangeEvent | undefined>): QueuedChange[] {
-    const queued: QueuedChange[] = []
-    live.queued = queued
-    const finish = (first: ChangeEvent | undefined) => {
-      live.queued = undefined
-      for (const { share } of queued) share.giveBack()
-      if (first) this.#hear(live, first)
-      for (const { event } of queued) this.#hear(live, event)
-    }
-    read().then(finish, error => {
-      this.#deps.onError(error)
-      reconnectAll(live)
-      finish(undefined)
-    })
-    return queued
-  }
-
-  async #sendMissing(
-    live: LiveAccount,
-    event: Omit<ChangeEvent, 'change'>,
-    session: SessionId,
-    sent: number,
-    first: number
-  ): Promise<void> {
-    for (let after = sent; after < first - 1; ) {
-      const page = await this.#deps.store.readMessages(live.id, session, { after, limit: first - 1 - after })
-      const last = page === 'missing' ? undefined : page.messages.at(-1)
-      if (page === 'missing' || !last) return
-      this.#sendChange(live, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
-      after = last.seq
-    }
-  }
-
-  /** Sends what was stored and not heard. If the database is away, the next look begins again. */
-  async #sendMissed(live: LiveAccount): Promise<undefined> {
-    const { now = Date.now } = this.#deps
-    const sent = {
-      has: ({ of, id }: RemovableRef) => live.sentVersion.has(`${of} ${cellsOf[of][0]} ${id}`),
-      seq: (session: SessionId) => live.sentSeq.get(session)
-    }
-    try {
-      const since = live.heard?.upTo ?? 0
-      const { clock, changes } = await this.#missed.since(live.id, since, sent)
-      // A lost message may be from before the first that was sent of its session, and cannot be sent after it.
-      if (changes === undefined || [...live.firstSent.values()].some(first => first.seq > 1 && first.since > since)) {
-        this.#loseUpTo(live, clock)
-        return
-      }
-      for await (const change of changes) {
-        const event: ChangeEvent = { type: 'change', clock, at: now(), audience: audienceOf(change), change }
-        if (change.type !== 'messages-added') this.#handleChange(live, event)
-        else {
-          this.#sendChange(live, event)
-          live.sentSeq.set(change.session, change.messages.at(-1)?.seq ?? 0)
-          const seq = change.messages[0]?.seq ?? 0
-          if (!live.firstSent.has(change.session)) live.firstSent.set(change.session, { seq, since })
-        }
-      }
-      live.heard?.readTo(clock)
-    } catch (error) {
-      if (!(error instanceof StoreBusy)) throw error
-    }
-  }
-
-  #sendChange(live: LiveAccount, event: ChangeEvent): void {
-    if (live.connections.size === 0) return
-    for (const { frame, appsOnly, isAfieldOnly } of updateFrames(event, live.id, () => this.#nextUpdateId())) {
-      this.#send(live, frame, appsOnly ? 'apps' : event.audience, event.skip, isAfieldOnly ? readsAfieldEvents : anyone)
+  #sendChange(to: Receivers, event: ChangeEvent): void {
+    if (to.connections.size === 0) return
+    for (const { frame, appsOnly, isAfieldOnly } of updateFrames(event, to.id, () => this.#nextUpdateId())) {
+      this.#send(to, frame, appsOnly ? 'apps' : event.audience, event.skip, isAfieldOnly ? readsAfieldEvents : anyone)
     }
   }
 
@@ -498,14 +342,8 @@ export class Hub {
     )
   }
 
-  #send(
-    live: LiveAccount,
-    frame: Frame,
-    audience: Audience,
-    skip: ConnectionId | undefined,
-    wants: (connection: Connection) => boolean
-  ): void {
-    for (const connection of live.connections) {
+  #send(to: Receivers, frame: Frame, audience: Audience, skip: ConnectionId | undefined, wants: (connection: Connection) => boolean): void {
+    for (const connection of to.connections) {
       if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
       if (connection.id === skip || !wants(connection)) continue
       this.framesSent += 1
@@ -520,72 +358,13 @@ export class Hub {
 }
 
 /** Closes the connections so that their clients reconnect and read what they missed. */
-function reconnectAll({ connections }: LiveAccount): void {
+function reconnectAll({ connections }: Receivers): void {
   for (const connection of [...connections]) connection.close('try-again')
-}
-
-/** The total length of all texts in it. */
-function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 0
-  return Object.values(value).reduce((sum: number, each) => sum + lengthOf(each), 0)
 }
 
 const anyone = () => true
 const readsAfieldEvents = (connection: Connection) => connection.readsAfieldEvents
 const takesPartials = (connection: Connection) => connection.takesPartials
-
-/** The part of a change that was not sent yet; undefined if a later one supersedes all of it. */
-function unsentPart(live: LiveAccount, change: Change): Change | undefined {
-  const isUnsent = (key: string, version: number) => {
-    if (version <= (live.sentVersion.get(key) ?? -1)) return false
-    live.sentVersion.set(key, version)
-    return true
-  }
-  switch (change.type) {
-    case 'cell-written': {
-      const { cell, now } = change
-      const key = cell.of === 'account' ? cell.name : `${cell.of} ${cell.name} ${cell.id}`
-      return isUnsent(key, now.version) ? change : undefined
-    }
-    case 'artifact-written': {
-      const { type, id, header, body } = change
-      const newHeader = header && isUnsent(`artifact header ${id}`, header.version) ? { header } : undefined
-      const newBody = body && isUnsent(`artifact body ${id}`, body.version) ? { body } : undefined
-      return newHeader || newBody ? { type, id, ...newHeader, ...newBody } : undefined
-    }
-    case 'kv-written': {
-      const changes = change.changes.filter(({ key, version }) => isUnsent(`kv ${key}`, version))
-      return changes.length > 0 ? { ...change, changes } : undefined
-    }
-    case 'receipts-marked':
-      // Both only rise, so their sum does too.
-      return isUnsent(`session receipts ${change.session}`, change.deliveredSeq + change.readSeq) ? change : undefined
-    case 'row-removed':
-      forget(live, change.row)
-      return change
-    case 'session-opened':
-    case 'machine-opened':
-    case 'artifact-opened':
-    case 'messages-added':
-      return change
-  }
-}
-
-const cellsOf = {
-  session: ['metadata', 'agentState', 'receipts'],
-  machine: ['metadata', 'daemonState'],
-  artifact: ['header', 'body']
-} as const
-
-// A machine or artifact recreated under its old id starts at its first versions.
-function forget(live: LiveAccount, { of, id }: RemovableRef): void {
-  if (of === 'session') {
-    live.sentSeq.delete(id)
-    live.firstSent.delete(id)
-  }
-  for (const cell of cellsOf[of]) live.sentVersion.delete(`${of} ${cell} ${id}`)
-}
 
 function isScopedTo(scope: Connection['scope'], row: RowRef): boolean {
   return scope !== 'app' && scope.of === row.of && scope.id === row.id
