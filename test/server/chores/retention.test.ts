@@ -1,6 +1,7 @@
 import t from 'tap'
 import { accountTopic, type BusEvent } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
+import { claimFor } from '../../../lib/server/chores/claim.ts'
 import { Retention } from '../../../lib/server/chores/retention.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
@@ -29,7 +30,6 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
   const clock = manualClock()
   let now = 29 * day
   let isBelieved = true
-  let isClaimed = true
   const removed: number[] = []
   const log = { info: ({ count = 0 }) => void removed.push(count) }
   const sweepUntil = async (isOver: Promise<void>) => {
@@ -37,7 +37,7 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
       store,
       bus,
       clock,
-      claim: async () => isClaimed,
+      claim: claimFor({ store }, 'this one'),
       now: () => now,
       time: () => now,
       presence: { forget() {} },
@@ -61,10 +61,11 @@ t.test('sessions that ended long ago are removed, and apps are notified; active 
   t.equal((await store.listSessions(ann, 100)).length, 27, 'a time that may be wrong removes nothing')
 
   isBelieved = true
-  isClaimed = false
+  await claimFor({ store }, 'this one')('remove-old-sessions', 0)
+  t.ok(await claimFor({ store }, 'another')('remove-old-sessions'))
   await sweepUntil(Promise.resolve())
   t.equal((await store.listSessions(ann, 100)).length, 27, 'what another instance is doing is left to it')
-  isClaimed = true
+  t.ok(await claimFor({ store }, 'another')('remove-old-sessions', 0))
 
   await sweepUntil(allTold)
   t.same((await store.listSessions(ann, 100)).map(({ id }) => id).toSorted(), [active, young].toSorted())

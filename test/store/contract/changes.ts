@@ -56,6 +56,27 @@ export function changeContract(t: Check, place: StorePlace): void {
     )
     await store.appendMessages(ann, session, [draft('one'), draft('two')], 7)
     t.same(await store.readClocks([ann]), new Map([[ann, 3]]))
+    await store.removeAccount(bob)
+    t.same(await store.readClocks([ann, bob]), new Map([[ann, 3]]), 'nor of one that was removed')
+  })
+
+  // Else an instance would ask for what is missing, find nothing, and take the clock for heard.
+  t.test('a clock counts nothing that cannot be read yet [M2] [D3]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const session = await newSession(store, ann)
+    const before = (await store.readClocks([ann])).get(ann) ?? 0
+    for (let round = 1; round <= 10; round += 1) {
+      const appending = store.appendMessages(ann, session, [draft(`one ${round}`), draft(`two ${round}`)], 7)
+      let clock = 0
+      while (clock < before + 2 * round) {
+        clock = (await store.readClocks([ann])).get(ann) ?? 0
+        const { messages } = found(await store.readMessages(ann, session, { after: 0, limit: 500 }))
+        t.ok(messages.length >= clock - before)
+        await new Promise(setImmediate)
+      }
+      await appending
+    }
   })
 
   // Instances count what they are told, to know whether they were told everything.
