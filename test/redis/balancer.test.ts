@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { limits } from '../../lib/server/limits.ts'
 import { type Balanced, lacksBalancer, startBalanced, type Which } from '../kit/balancer.ts'
 import { signUp, type Untyped } from '../kit/person.ts'
 import type { ServerProcess } from '../kit/server.ts'
@@ -56,6 +57,19 @@ for (const [how, end] of Object.entries(ends))
       t.same(older.seen.toSorted(), everything, 'and so it is seen')
     }
   )
+
+t.test('behind nginx, an address has the limits of one instance, however often it asks [Q1] [M7]', { skip: lacksBalancer }, async t => {
+  const server = await startBalanced(t, t.testdir({ one: {}, two: {} }), { limits: 'default' })
+  for (const which of ['one', 'two'] as const) {
+    const from = await server.addressFor(which)
+    const statuses: number[] = []
+    for (let time = 0; time < limits.login.burst + 5; time += 1)
+      statuses.push(
+        (await server.ask('/v1/auth', { from, method: 'POST', body: { publicKey: 'A', challenge: 'A', signature: 'A' } })).status
+      )
+    t.same(statuses, [...Array(limits.login.burst).fill(401), ...Array(5).fill(429)], `at ${which}`)
+  }
+})
 
 function answerTo(ask: string): string {
   return ask.replace('ask', 'answer')

@@ -86,7 +86,28 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     t.equal(await pushKey(here), await pushKey(there))
   })
 
-  t.test('close the connections of a token that another one ended, and refuse it, without a bus [A4]', async t => {
+  t.test('count together what waits for an answer, and for themselves how fast an address asks [Q1] [Q2] [M7]', async t => {
+    const start = await startPlace(t, postgres)
+    const setup = { limits: 'default', trustProxy: 'loopback' } as const
+    const [here, there] = [await start(setup), await start(setup)]
+    const askOf = (server: { url: string }, address: string, key = crypto.getRandomValues(Buffer.alloc(32)).toString('base64')) =>
+      call(server, 'POST', '/v1/auth/request', { body: { publicKey: key }, headers: { 'x-forwarded-for': address } })
+    const statusesOf = async (asks: readonly [server: { url: string }, address: string][]) => {
+      const statuses: number[] = []
+      for (const ask of asks) statuses.push((await askOf(...ask)).status)
+      return statuses
+    }
+    const many = (count: number, server: { url: string }, address: string) =>
+      Array.from({ length: count }, () => [server, address] as [typeof server, string])
+
+    t.same(await statusesOf(many(6, here, '192.0.2.1')), [200, 200, 200, 200, 200, 429], 'of one address, at one instance')
+    t.same(await statusesOf(many(4, there, '192.0.2.2')), [200, 200, 200, 429], 'eight of one network, at both together')
+    t.same(await statusesOf(many(1, here, '192.0.2.3')), [429])
+    t.same(await statusesOf(many(1, here, '198.51.100.1')), [200])
+    t.same(await statusesOf(many(5, there, '198.51.100.1')), [200, 200, 200, 200, 200], 'the other has not counted the one before')
+  })
+
+  t.test('close the connections of a token that another one ended, and refuse it, without a bus [A4] [M7]', async t => {
     const start = await startPlace(t, postgres)
     const [here, there] = [await start(), await start()]
     const ada = await signUp(t, here)
