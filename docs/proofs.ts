@@ -84,7 +84,7 @@ export const proofs = {
     promise:
       'Everything holds with several instances of one server: what was acknowledged stays, numbers have no gap, and every client is told all of it, while instances, Redis and PostgreSQL fail.',
     rules: ['M1', 'M2', 'M3', 'M4'],
-    how: 'Three instances on a PostgreSQL and a Redis. Clients write, read and listen at all of them and change from one to another. One to three of these strike in each round: an instance is killed (SIGKILL) or drained, Redis is killed, stopped, emptied or disconnected, PostgreSQL crashes or is away.',
+    how: 'Three instances on a PostgreSQL and a Redis. Clients write, read and listen at all of them and change from one to another. One to three of these strike in each round: an instance is killed (SIGKILL) or drained, Redis is killed, away for ten seconds, stopped, emptied or disconnected, PostgreSQL crashes or is away. Whatever becomes of Redis, every request must be answered, and what is stored be told within five seconds.',
     round: 'some seconds of load with its failures; then everybody rests, and everything is judged',
     check: 'an answer to a request, or an update that a connection was sent, compared with the history of all clients',
     notTried:
@@ -95,7 +95,11 @@ export const proofs = {
         breaks: 'numbers are taken outside the transaction',
         command: 'node build.mjs instances --seconds 60 --control seq-outside'
       },
-      'silent-bus': { breaks: 'the bus does not say what it lost', command: 'node build.mjs instances --seconds 120 --control silent-bus' }
+      'silent-bus': { breaks: 'the bus does not say what it lost', command: 'node build.mjs instances --seconds 120 --control silent-bus' },
+      'late-look': {
+        breaks: 'what did not arrive on the bus is looked for once a minute',
+        command: 'node build.mjs instances --seconds 120 --control late-look'
+      }
     },
     aim: { operations: 1_000_000 },
     needs: '`postgresql` and `redis-server`'

@@ -28,6 +28,8 @@ export class Client {
   readonly token: string
   #url: string
   #connection: Connection
+  /** How many disturbances there had been when it was last answered here. */
+  #answeredAfter: number | undefined
 
   constructor(world: World, token: string) {
     this.world = world
@@ -43,6 +45,7 @@ export class Client {
 
   hop(): void {
     void this.#connection.destroy()
+    this.#answeredAfter = undefined
     this.#url = this.world.fleet.pick(this.#url)
     this.#connection = connectionTo(this.#url)
   }
@@ -52,13 +55,19 @@ export class Client {
     void this.#connection.destroy()
   }
 
-  /** Undefined if it is not known whether this was done. Every other answer than success is a complaint. */
+  /**
+   * Undefined if it is not known whether this was done; that too is a complaint, if nothing is out of order but the bus since it
+   * was answered. Every other answer than success is one.
+   */
   async ask(method: 'GET' | 'POST', path: string, { kind, about, body }: Request): Promise<Untyped> {
     const { history, random } = this.world
     if (random.chance(0.02)) this.hop()
     const url = this.#url
     const answer = await this.#request(method, path, body)
     history.ended({ kind, about, at: url }, answer === undefined ? 'maybe' : 'ok')
+    const isWhole = history.isWhole && this.#answeredAfter === history.disturbances
+    this.#answeredAfter = history.disturbances
+    if (answer === undefined && isWhole) history.complain(`${method} ${path} had no answer, and only the bus was out of order`, about)
     if (answer === undefined) this.hop()
     else if (answer.status === 200) return answer.body
     else history.complain(`${method} ${path} was answered with ${answer.status} ${JSON.stringify(answer.body)}`, about)

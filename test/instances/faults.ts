@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../crash/random.ts'
 import type { World } from './client.ts'
+import { toldWithinMs } from './history.ts'
 
 interface Strike {
   /** Which instance. */
@@ -26,6 +27,13 @@ export const faults = {
     if (random.chance(0.5)) await loadEnds
     await pause(random.between(500, 8_000))
     redis.resume()
+  },
+  /** Longer than what is stored may take to be told: it is told by other ways. */
+  'Redis away': async ({ fleet: { redis } }, { loadEnds, random }) => {
+    await redis.kill()
+    await loadEnds
+    await pause(toldWithinMs + random.between(1_500, 2_500))
+    await redis.start()
   },
   'Redis emptied': async ({ fleet: { redis } }) => {
     await redis.ask('FLUSHALL')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { History, type ShownMessage } from './history.ts'
+import { History, type ShownMessage, toldWithinMs } from './history.ts'
 import { contentOf, nameOf, textOf } from './names.ts'
 
 const [a0, a1, a2, b0] = [nameOf(1, 0), nameOf(1, 1), nameOf(1, 2), nameOf(2, 0)]
@@ -185,6 +185,55 @@ t.test('settings of long ago are forgotten, and found if they come again [X4]', 
     /3\.0 was written long ago and is now version 3/,
     /version 1 was sent live long after everybody had it/
   ])
+})
+
+/** An app at `here` that has had the first message since the beginning, and nothing more; the second is known since two seconds. */
+function waiting(): History {
+  const history = new History()
+  session(history).live(shown(1, a0), undefined)
+  history.pass(1_000)
+  session(history).answered([a1], [told(2, a1)])
+  history.pass(2_000)
+  return history
+}
+const judge = (history: History, { seen = 1, sinceMs = 0 } = {}) => {
+  history.isInTime('s', { seen, sinceMs, at: 'here' })
+  return history.complaints.join('\n')
+}
+
+t.test('found: a message that is not told in time, whether the bus works or not [M2]', async t => {
+  const history = waiting()
+  history.struck('Redis away')
+  history.pass(toldWithinMs - 2_000)
+  t.equal(judge(history), '')
+  history.pass(1)
+  t.match(judge(history), /session s: 2 is known for 7 s and was not told to the app here/)
+})
+
+t.test('it is not late for an app that has it, or that read the session later, and not after a rest', async t => {
+  const history = waiting()
+  history.pass(toldWithinMs)
+  t.equal(judge(history, { seen: 2 }), '')
+  t.equal(judge(history, { sinceMs: 2_000 + 1_000 }), '')
+  session(history).steady.take(shown(1, a0))
+  session(history).steady.take(shown(2, a1))
+  session(history).forget()
+  t.equal(judge(history), '')
+})
+
+t.test('nothing is late while the database or an instance is out of order, nor at once after it', async t => {
+  const history = waiting()
+  history.struck('database away')
+  t.notOk(history.isWhole)
+  history.pass(60_000)
+  t.equal(judge(history), '')
+  history.over('database away')
+  t.ok(history.isWhole)
+  history.pass(toldWithinMs)
+  t.equal(judge(history), '')
+  history.pass(1)
+  t.match(judge(history), /2 is known for 7 s/)
+  t.equal(history.disturbances, 2)
 })
 
 t.test('a complaint comes with what happened before it to the same session', async t => {

@@ -27,6 +27,12 @@ interface Event {
   at: string
 }
 
+/**
+ * What is stored reaches everybody who is connected within five seconds, whether the bus works or not. On a machine that has
+ * more to do than it can, it may take a little longer.
+ */
+export const toldWithinMs = 5_000 + 2_000
+
 /** So many events are remembered for the account of a complaint, and so many of them belong into it. */
 const remembered = 20_000
 const shownAround = 100
@@ -46,6 +52,12 @@ export class History {
   readonly settings = new Map<string, SettingsHistory>()
   seenLive = 0
   connections = 0
+  /** Rises with each fault of something that requests need, which the bus is not: when it begins, and when it is over. */
+  disturbances = 0
+  /** In this time, which stands still while this process does, everybody is judged who is told something too late. */
+  #nowMs = 0
+  #disturbedAtMs = 0
+  #disturbing = 0
   readonly #began = performance.now()
   readonly #events: Event[] = []
   #next = 0
@@ -66,10 +78,49 @@ export class History {
   struck(fault: string): void {
     this.faultsOf.set(fault, (this.faultsOf.get(fault) ?? 0) + 1)
     this.note({ about: '', what: fault })
+    if (isOfBus(fault)) return
+    this.#disturbing += 1
+    this.disturbances += 1
+  }
+
+  /** It is repaired. */
+  over(fault: string): void {
+    this.note({ about: '', what: `${fault}: over` })
+    if (isOfBus(fault)) return
+    this.#disturbing -= 1
+    this.disturbances += 1
+    this.#disturbedAtMs = this.#nowMs
+  }
+
+  /** Whether all that requests need is there. */
+  get isWhole(): boolean {
+    return this.#disturbing === 0
+  }
+
+  /** Time goes on. */
+  pass(ms: number): void {
+    this.#nowMs += ms
+  }
+
+  get nowMs(): number {
+    return this.#nowMs
+  }
+
+  /**
+   * Somebody who relies on what is sent, and has had everything up to `seen` since then, must get the next message in time.
+   * Nothing is promised while the database or an instance is out of order. False if it did not.
+   */
+  isInTime(id: string, { seen, sinceMs, at }: { seen: number; sinceMs: number; at: string }): boolean {
+    const knownMs = this.session(id).knownMs(seen + 1)
+    if (knownMs === undefined || !this.isWhole) return true
+    const lateMs = this.#nowMs - Math.max(knownMs, sinceMs, this.#disturbedAtMs)
+    if (lateMs <= toldWithinMs) return true
+    this.complain(`session ${id}: ${seen + 1} is known for ${Math.round(lateMs / 1000)} s and was not told to the app ${at}`, id)
+    return false
   }
 
   session(id: string): SessionHistory {
-    const session = this.sessions.get(id) ?? new SessionHistory(this.#tellingOf(id, `session ${id}`))
+    const session = this.sessions.get(id) ?? new SessionHistory(this.#tellingOf(id, `session ${id}`), () => this.#nowMs)
     this.sessions.set(id, session)
     return session
   }
@@ -119,6 +170,11 @@ export class History {
   }
 }
 
+/** Requests need no bus. */
+function isOfBus(fault: string): boolean {
+  return fault.startsWith('Redis ')
+}
+
 /** Of one writer: all below `next`, and some ahead. */
 interface StoredNumbers {
   next: number
@@ -152,9 +208,13 @@ export class SessionHistory {
   readonly #blocks: number[] = []
   readonly #steady: ReadThrough
   readonly #telling: Telling
+  /** Since the rest before: up to which number somebody was told, and since when. */
+  #known: { upTo: number; sinceMs: number }[] = []
+  readonly #nowMs: () => number
 
-  constructor(telling: Telling) {
+  constructor(telling: Telling, nowMs: () => number) {
     this.#telling = telling
+    this.#nowMs = nowMs
     this.#steady = this.#readThrough(digest => void this.#blocks.push(digest))
   }
 
@@ -166,6 +226,11 @@ export class SessionHistory {
   /** So many numbers are remembered with what is there. */
   get remembered(): number {
     return this.#names.length
+  }
+
+  /** Since when somebody knows that there are so many; undefined if nobody does, or if everybody had them at a rest. */
+  knownMs(seq: number): number | undefined {
+    return this.#known.find(({ upTo }) => upTo >= seq)?.sinceMs
   }
 
   addReader(): Reader {
@@ -248,6 +313,7 @@ export class SessionHistory {
   /** Ends a rest: all whole blocks that were there at the rest before are forgotten, except what a reader has still before it. */
   forget(): void {
     this.#steady.end()
+    this.#known = []
     const settled = Math.min(this.#settled, this.#steady.cursor, ...this.#readers.map(({ cursor }) => cursor))
     const upTo = settled - (settled % namesPerBlock)
     this.#settled = this.highest
@@ -288,7 +354,15 @@ export class SessionHistory {
     if (before !== undefined && before !== name) this.#telling.complain(`${seq} was ${textOf(before)} and is now ${how} as ${textOf(name)}`)
     // Without holes, an array takes eight bytes for each.
     while (this.#names.length < at) this.#names.push(undefined)
+    if (at === this.#names.length) this.#note(seq)
     this.#names[at] = name
+  }
+
+  #note(upTo: number): void {
+    const last = this.#known.at(-1)
+    const sinceMs = this.#nowMs()
+    if (last?.sinceMs === sinceMs) last.upTo = upTo
+    else this.#known.push({ upTo, sinceMs })
   }
 }
 

@@ -33,6 +33,19 @@ t.test('numbers that are taken outside the transaction are found', { skip }, asy
   t.match(report.complaints.join('\n'), /a reader at \d+ got \d+ next/)
 })
 
+t.test('while Redis is away, what is told later than within five seconds is found [M2]', { skip }, async t => {
+  const report = await runCampaign(t, { ...few, goesOn: () => false, faults: ['Redis away'], nodeArgs: brokenBy('late-look') })
+  t.comment(show(report))
+  t.match(report.complaints.join('\n'), /is known for \d+ s and was not told to the app/)
+})
+
+t.test('and otherwise all is told in time, and all requests are answered [M2]', { skip }, async t => {
+  const report = await runCampaign(t, { ...few, goesOn: () => false, faults: ['Redis away'] })
+  t.comment(show(report))
+  t.same(report.complaints, [], show(report))
+  t.ok(report.messages > 0 && report.seenLive > 0)
+})
+
 t.test('a bus that does not say what it lost is found', { skip }, async t => {
   const report = await runCampaign(t, {
     ...few,

@@ -17,8 +17,8 @@ export class Listener {
   readonly #sessions: readonly string[]
   /** Of each session, to where it has seen everything: by pages, then live. */
   readonly #seen = new Map<string, number>()
-  /** The sessions that it has read since it is connected. */
-  readonly #read = new Set<string>()
+  /** The sessions that it has read since it is connected, and since when it has all up to where it is. */
+  readonly #read = new Map<string, number>()
   /** The numbers that came live over this connection first and last. */
   readonly #live = new Map<string, { first: number; last: number }>()
   #settingsVersion: number | undefined
@@ -58,6 +58,17 @@ export class Listener {
     })
   }
 
+  /** Complains if it is connected and was not told in time what others know. */
+  judge(): void {
+    if (!this.#socket?.isConnected) return
+    const { history } = this.#world
+    for (const [session, sinceMs] of this.#read) {
+      const seen = this.#seen.get(session) ?? 0
+      // Not again at the next look.
+      if (!history.isInTime(session, { seen, sinceMs, at: this.#name })) this.#read.set(session, history.nowMs)
+    }
+  }
+
   #arrive(): void {
     this.#name = `${this.#number} at ${this.#client.url}`
     this.#world.history.note({ about: '', what: 'an app is connected', at: this.#name })
@@ -88,7 +99,7 @@ export class Listener {
       more = page.more
     }
     const live = this.#live.get(session)
-    this.#read.add(session)
+    this.#read.set(session, this.#world.history.nowMs)
     this.#seen.set(session, live && live.first <= cursor + 1 ? Math.max(cursor, live.last) : cursor)
     return true
   }
@@ -111,6 +122,8 @@ export class Listener {
     if (!this.#read.has(session)) return
     const seen = this.#seen.get(session) ?? 0
     // After a gap it has not seen everything. If the server closes the connection it reads the rest, and else it never has it.
-    if (seq === seen + 1) this.#seen.set(session, seq)
+    if (seq !== seen + 1) return
+    this.#seen.set(session, seq)
+    this.#read.set(session, this.#world.history.nowMs)
   }
 }

@@ -91,6 +91,8 @@ export async function runCampaign(t: Pick<Test, 'teardown'>, campaign: Campaign)
   )
   const ending = new AbortController()
   const listening = listeners.map(listener => listener.run(ending.signal))
+  const watching = watchPunctuality(history, listeners)
+  t.teardown(() => clearInterval(watching))
   let rounds = 0
   const report = () => reportOf(history, rounds)
   onReady?.(report)
@@ -106,9 +108,23 @@ export async function runCampaign(t: Pick<Test, 'teardown'>, campaign: Campaign)
     await rest(world, { listeners, people, patienceMs })
   } while (history.complaints.length === 0 && !until?.aborted && goesOn(report()))
   ending.abort()
+  clearInterval(watching)
   await Promise.all(listening)
   await audit(world, people)
   return report()
+}
+
+const lookEveryMs = 100
+
+/** Whoever is told something late is found while it is late. A look that comes late itself says that the machine is too busy to judge. */
+function watchPunctuality(history: History, listeners: readonly Listener[]): NodeJS.Timeout {
+  let last = performance.now()
+  return setInterval(() => {
+    const now = performance.now()
+    history.pass(Math.min(now - last, 2 * lookEveryMs))
+    last = now
+    for (const listener of listeners) listener.judge()
+  }, lookEveryMs)
 }
 
 function reportOf(history: History, rounds: number): CampaignReport {
@@ -182,7 +198,7 @@ async function runRound(
     if (until?.aborted) return
     world.history.struck(fault)
     await faults[fault](world, { at, loadEnds, random })
-    world.history.note({ about: '', what: `${fault}: over` })
+    world.history.over(fault)
   })
   await Promise.all([...work, ...failures])
 }

@@ -7,8 +7,9 @@ import { type CampaignReport, runCampaign } from './rounds.ts'
 // node build.mjs instances [--instances 3] [--operations 100000] [--seconds N] [--seed 7]   histories of clients that hop between instances,
 // while these, Redis and PostgreSQL are killed, stopped, emptied and drained
 // An operation is one request that ended (a batch, a page, or settings read or replaced), or one batch on a socket with the ping after it.
-// With --control seq-outside or --control silent-bus a promise is broken on purpose, and the run must end with complaints.
+// With --control seq-outside, silent-bus or late-look a promise is broken on purpose, and the run must end with complaints.
 // Ctrl-C ends the load; what was told until then is judged as after a whole run. A second one ends at once.
+const controls = ['seq-outside', 'silent-bus', 'late-look']
 const { values } = parseArgs({
   options: {
     instances: { type: 'string', default: '3' },
@@ -20,8 +21,8 @@ const { values } = parseArgs({
 })
 const { instances, seed, control } = values
 const missing = lacks('postgresql') || lacks('redis')
-if (missing || (control !== undefined && !['seq-outside', 'silent-bus'].includes(control))) {
-  console.error(missing || '--control is one of seq-outside, silent-bus.')
+if (missing || (control !== undefined && !controls.includes(control))) {
+  console.error(missing || `--control is one of ${controls.join(', ')}.`)
   process.exit(78)
 }
 // Without a measure of its own, a run ends with its operations.
