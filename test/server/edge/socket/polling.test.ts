@@ -1,5 +1,13 @@
 import { once } from 'node:events'
 import t from 'tap'
+import { Budget } from '../../../../lib/server/budget.ts'
+import { AnswerSender } from '../../../../lib/server/edge/http/answer-sender.ts'
+import { WriteTurn } from '../../../../lib/server/edge/http/write-turn.ts'
+import { Strangers } from '../../../../lib/server/edge/listen/strangers.ts'
+import { Backlog } from '../../../../lib/server/edge/socket/backlog.ts'
+import { AdmittedConnection } from '../../../../lib/server/edge/socket/connection-admission.ts'
+import { Heartbeat } from '../../../../lib/server/edge/socket/heartbeat.ts'
+import { PollingClients } from '../../../../lib/server/edge/socket/polling.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
@@ -130,6 +138,18 @@ t.test('a broken body ends its own connection and nothing else [N5, N6]', async 
   }
   await witness.post('421["ping"]')
   t.same(await witness.packets(), ['431[{}]'])
+})
+
+t.test('a POST is answered after the frames that it caused', async t => {
+  const written: string[] = []
+  const serve = pollingWith(text => written.push(text))
+  serve('GET', 'EIO=4&transport=polling')
+  await new Promise(resolve => setImmediate(resolve))
+  t.match(written, [/^0\{"sid":"ada"/])
+  serve('GET', 'EIO=4&transport=polling&sid=ada')
+  serve('POST', 'EIO=4&transport=polling&sid=ada', '4hello')
+  await new Promise(resolve => setImmediate(resolve))
+  t.same(written.slice(1), ['4you said hello', 'ok'])
 })
 
 t.test('everything after a broken packet is ignored', async t => {
@@ -404,4 +424,40 @@ t.test('an unread large answer ends with its connection, and a client that ignor
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
+
+/** Serves requests without a network, so that the order of its answers is certain: each message is answered in its turn. */
+function pollingWith(onAnswer: (text: string) => void): (method: string, query: string, body?: string) => void {
+  const clock = manualClock()
+  const onError = (error: unknown) => t.error(error)
+  const admission = { strangers: new Strangers({ limits: 'off' }), preSignInSlots: Object.create(null) }
+  const clients = new PollingClients({
+    corsOrigin: '*',
+    limits: 'off',
+    clock,
+    bodies: new Budget(megabyte),
+    answerSender: new AnswerSender({ clock, unread: new Budget(megabyte), onError }),
+    backlog: new Backlog({ begin: () => () => {} }),
+    turn: new WriteTurn(onError),
+    heartbeat: new Heartbeat(clock, onError),
+    connectionAdmission: Object.assign(Object.create(null), { begin: () => new AdmittedConnection('127.0.0.1', '', admission) }),
+    newId: () => 'ada',
+    isServing: () => true,
+    accept: connection => ({ mostBytes: 1000, message: said => connection.send(`4you said ${said}`), closed() {} })
+  })
+  return (method, query, body = '') => {
+    const response = Object.assign(Object.create(null), {
+      onAborted() {},
+      writeHeader: () => response,
+      cork: (write: () => void) => write(),
+      tryEnd(text: string | Uint8Array) {
+        onAnswer(String(text))
+        return [true, true]
+      },
+      onData: (take: (chunk: ArrayBuffer, isLast: boolean) => void) => take(new TextEncoder().encode(body).buffer, true)
+    })
+    const headers: Record<string, string> = { 'content-length': String(body.length) }
+    const request = { getQuery: () => query, getCaseSensitiveMethod: () => method, getHeader: (name: string) => headers[name] ?? '' }
+    clients.serve(response, Object.assign(Object.create(null), request))
+  }
 }
