@@ -1,7 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { BoundedQueue } from '../../../../lib/async/queue.ts'
 import { envelopeOf } from '../../../../lib/client/sealed/messages.ts'
+import type { Agent, AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
+import { startTwoModes } from '../../../../lib/wrapper/agents/claude/two-modes.ts'
 import { claudeAtTerminal, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
 import type { PhoneSession } from '../../kit/phone.ts'
@@ -247,6 +251,42 @@ t.test('/clear continues under another id, which the next run resumes', how, asy
   await again.sees(/> after/)
   t.notMatch(again.screen, /> before/)
 })
+
+t.test('a switch requested while the session closes starts nothing', how, async t => {
+  const home = mkdtempSync(join(tmpdir(), 'afield-two-modes-'))
+  t.teardown(() => rmSync(home, { recursive: true, force: true }))
+  const screenStarts: boolean[] = []
+  const { promise: isRemoteAsked, resolve: remoteAsked } = Promise.withResolvers<void>()
+  const remote = Promise.withResolvers<Agent>()
+  const agent = await startTwoModes({
+    home,
+    // It ends at once at its terminal, so it continues on the phone.
+    claude: '/bin/false',
+    screen: {
+      console: { columns: 80, rows: 24, write() {}, takeKeys: () => () => {}, onResize: () => () => {} },
+      prompt: undefined,
+      announcement: '',
+      onDrawing: isDrawing => void (isDrawing && screenStarts.push(true))
+    },
+    how: { directory: home, env: { HOME: home } },
+    startRemote() {
+      remoteAsked()
+      return remote.promise
+    }
+  })
+  await isRemoteAsked
+  const stopped = agent.stop()
+  const switched = agent.handover?.toTerminal()
+  remote.resolve(quietAgent())
+  await Promise.all([stopped, switched])
+  t.equal(screenStarts.length, 1)
+})
+
+function quietAgent(): Agent {
+  const events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  const stop = async () => events.close()
+  return Object.assign(Object.create(null), { conversation: 'quiet', events, async cancel() {}, stop })
+}
 
 async function question(session: PhoneSession): Promise<string> {
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
