@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Finding } from '../../lib/doctor/finding.ts'
+import { examineProxy } from '../../lib/doctor/proxy.ts'
 import { afield } from '../bin/kit/afield.ts'
 import { lacks } from '../kit/needs.ts'
 import { overSocket, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
@@ -97,6 +100,35 @@ t.test('a proxy without a server behind it is told from a server that fails', { 
     findings.filter(({ state }) => state === 'fail'),
     [{ of: 'address', says: /502/, advice: /proxy_pass/ }, { of: 'WebSocket' }]
   )
+})
+
+t.test('client addresses are right only if the proxy reports them and drops what clients claim', async t => {
+  const rows: [forwarded: string, isClaimBelieved: boolean, found: object][] = [
+    ['no', false, { state: 'warn', advice: /X-Forwarded-For/ }],
+    ['untrusted', false, { state: 'warn', advice: /--trust-proxy/ }],
+    ['untrusted', true, { state: 'warn', advice: /--trust-proxy/ }],
+    ['trusted', false, { state: 'ok' }],
+    ['trusted', true, { state: 'fail', advice: /replace that header/ }]
+  ]
+  for (const [forwarded, isClaimBelieved, found] of rows) {
+    const server = createServer((request, response) => {
+      const { host, origin } = request.headers
+      request.resume()
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ received: { url: `http://${host}`, origin, forwarded, isClaimBelieved } }))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('no address')
+    const findings = await examineProxy(`http://127.0.0.1:${address.port}`)
+    server.close()
+    t.match(
+      findings.filter(({ of }) => of === 'client addresses'),
+      [found],
+      `${forwarded} ${isClaimBelieved}`
+    )
+    t.same(statesOf(findings.filter(({ of }) => of !== 'client addresses')), { 'host name': 'ok', 'Origin header': 'ok', uploads: 'ok' })
+  }
 })
 
 function without(line: string): Change {
