@@ -59,10 +59,14 @@ function outcomeOf({ run }: Pick<Shell, 'run'>): Shell['run'] {
     })
 }
 
+// Of a read that was refused for another reason, nothing is known: the file may be there.
 function noFile(error: unknown): null {
-  if (error instanceof CallFailed && error.reason === 'failed') return null
+  if (error instanceof CallFailed && error.reason === 'failed' && missing.test(error.message)) return null
   throw error
 }
+
+/** How wrappers say that there is no such file, or that there is a folder in its place. */
+const missing = /ENOENT|ENOTDIR|EISDIR|no such file/i
 
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.subarray(0, 8000).includes(0)) return undefined

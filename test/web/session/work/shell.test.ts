@@ -19,8 +19,8 @@ function shellIn({ env }: Pick<Repository, 'env'>, folder: string): Shell {
     async read(path) {
       try {
         return readFileSync(join(folder, path))
-      } catch {
-        throw new CallFailed('failed', 'no such file')
+      } catch (error) {
+        throw new CallFailed('failed', String(error))
       }
     }
   }
@@ -58,6 +58,26 @@ t.test('changes in the session of an existing wrapper are read through its shell
     ['new.ts', undefined]
   ])
   t.match(await shellDiff(part, { path: 'a.ts' }), { oldText: 'one\ntwo\n', newText: 'one\n2\nthree\n' })
+})
+
+t.test('a file that could not be read is not shown as deleted, one in whose place there is a folder is', async t => {
+  const repository = makeRepository(t)
+  const { folder, git, write } = repository
+  write('src/a.ts', 'one\n')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'Begin')
+  const shell = shellIn(repository, folder)
+  const refusals = ['EACCES: permission denied', 'Access denied: outside the working directory', 'Failed to read file']
+  for (const says of refusals) {
+    const refused: Shell = { ...shell, read: () => Promise.reject(new CallFailed('failed', says)) }
+    await t.rejects(shellDiff(refused, { path: 'src/a.ts' }), { name: 'CallFailed', message: says })
+  }
+  rmSync(join(folder, 'src/a.ts'))
+  write('src/a.ts/b.ts', 'two\n')
+  t.strictSame(await shellDiff(shell, { path: 'src/a.ts' }), { type: 'text', oldText: 'one\n', newText: null })
+  rmSync(join(folder, 'src'), { recursive: true })
+  write('src', 'three\n')
+  t.strictSame(await shellDiff(shell, { path: 'src/a.ts' }), { type: 'text', oldText: 'one\n', newText: null })
 })
 
 t.test('a folder without git is reported as such', async t => {
