@@ -1,14 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { words } from '../words/app.ts'
+import { putOnClipboard } from './copy.ts'
 import { Icon } from './icons/icon.tsx'
 
-/** Copies, and confirms it on the button for two seconds. */
+/** Copies, and confirms it on the button for two seconds; says so if the browser denies it. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [isDone, setDone] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    if (!(await putOnClipboard(text))) return
     setDone(true)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setDone(false), 2_000)

@@ -12,6 +12,7 @@ const english = {
   close: 'Close',
   cancel: 'Cancel',
   copied: 'Copied',
+  notCopied: 'Not copied: the browser denied access to the clipboard.',
   copyThe: (what: string) => `Copy the ${what}`,
   output: 'output',
   tryAgain: 'Try again',

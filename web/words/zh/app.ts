@@ -8,6 +8,7 @@ export const app: AppWords = {
   close: '关闭',
   cancel: '取消',
   copied: '已复制',
+  notCopied: '未复制：浏览器拒绝访问剪贴板。',
   copyThe: what => `复制${what}`,
   output: '输出',
   tryAgain: '重试',
