@@ -1,5 +1,6 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
+import type { ParamsOfCall, ResultOfCall, SessionCall } from '../../../lib/protocol/sealed/calls/calls.ts'
 import { connection } from '../../core/connection.ts'
 import { photoWaitsFor } from '../../core/low-data.ts'
 import type { Live } from '../account/live.ts'
@@ -98,6 +99,9 @@ export function openSession(sources: SessionSources): SessionModel {
     if (found === undefined) throw new CallFailed('unreadable', '')
     return found
   }
+  // Rejects, and never throws, if the keys of this device do not open the session.
+  const call = async <Name extends SessionCall>(method: Name, params: ParamsOfCall<Name>): Promise<ResultOfCall<Name>> =>
+    callSession(live.socket, cipher(), id, method, params)
   const choices = openChoices({ id, live, cipher, facts: () => facts.peek() })
   const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
   const files = openFiles({ id, live, waitsFor: photoWaitsFor })
@@ -166,7 +170,7 @@ export function openSession(sources: SessionSources): SessionModel {
       const before = asked.peek().stop
       const known = before === undefined ? { at: Date.now() } : { at: before.at, isRepeated: true }
       asked.value = { ...asked.peek(), stop: { ...known, state: 'asking' } }
-      const state = await callSession(live.socket, cipher(), id, 'abort', {}).then(
+      const state = await call('abort', {}).then(
         () => 'asked' as const,
         () => 'failed' as const
       )
@@ -174,12 +178,12 @@ export function openSession(sources: SessionSources): SessionModel {
     },
     async findFiles(query) {
       if (!facts.peek()?.methods?.includes('findFiles')) return []
-      const { paths } = await callSession(live.socket, cipher(), id, 'findFiles', { query, limit: mostFound })
+      const { paths } = await call('findFiles', { query, limit: mostFound })
       return paths
     },
     async end() {
       noteEnding(id)
-      const isDone = await callSession(live.socket, cipher(), id, 'killSession', {}).then(
+      const isDone = await call('killSession', {}).then(
         ({ success }) => success,
         () => false
       )
@@ -214,7 +218,7 @@ export function openSession(sources: SessionSources): SessionModel {
     },
     async takeOver() {
       asked.value = { ...asked.peek(), takeOver: 'asking' }
-      const isDone = await callSession(live.socket, cipher(), id, 'switch', { to: 'remote' }).then(
+      const isDone = await call('switch', { to: 'remote' }).then(
         () => true,
         () => false
       )
