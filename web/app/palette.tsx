@@ -176,9 +176,7 @@ function here(): Offer[] {
       key: 'put-away',
       icon: 'archive',
       title: words.archive,
-      pick: () => {
-        if (link) void archive(link, [id])
-      }
+      pick: () => void archive(link, [id])
     }
   ]
 }

@@ -71,7 +71,7 @@ const singles: Record<string, () => true | undefined> = {
     const link = live.peek()
     const away = new Set(groups.peek().archived.map(({ id }) => id))
     const ids = [...(selected.peek() ?? [sessionHere()])].filter((id): id is string => id !== undefined && !away.has(id))
-    if (!link || ids.length === 0) return undefined
+    if (ids.length === 0) return undefined
     return done(() => {
       stopSelecting()
       // Loaded on demand, so that Home does not wait for it.

@@ -70,7 +70,7 @@ function Found({ machine }: { machine: MachineView }) {
   if (found.length === 0) return null
   const goOn = (history: AgentHistory) =>
     run(async () => {
-      if (!link) return
+      if (!link) return setTrouble({ type: 'failed', why: 'not-connected', says: '' })
       choose(history.id)
       const outcome = history.session ?? (await (await histories()).continueConversation(link, machine.id, history))
       if (typeof outcome === 'string') go({ name: 'session', id: outcome, view: [] })

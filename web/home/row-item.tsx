@@ -22,10 +22,10 @@ export function RowItem(props: { session: SessionView; isCurrent: boolean; isSta
   const link = live.value
   const putAway = () => {
     // Loaded on demand: Home would wait for it.
-    if (link) void import('../model/session/actions.ts').then(({ archive }) => archive(link, [id]))
+    void import('../model/session/actions.ts').then(({ archive }) => archive(link, [id]))
   }
   const stop = () => {
-    if (link) void import('../model/session/actions.ts').then(({ askToStop }) => askToStop(link, id))
+    void import('../model/session/actions.ts').then(({ askToStop }) => askToStop(link, id))
   }
   const isQuiet = !props.isStale && isSilent(session, stateOfSession(session, home.value), props.at)
   const items: MenuItem[] = [

@@ -44,7 +44,7 @@ export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly s
               icon="archive"
               name={words.archive}
               isOff={ids.length === 0}
-              onPick={then(() => link && sessionActions().then(({ archive }) => archive(link, ids)))}
+              onPick={then(() => sessionActions().then(({ archive }) => archive(link, ids)))}
             />
             <Act icon="pin" name={allPinned ? words.unpin : words.pin} isOff={ids.length === 0} onPick={then(() => pin(ids, !allPinned))} />
             <Act
@@ -63,7 +63,7 @@ export function SelectBar({ of, all }: { of: 'home' | 'archive'; all: readonly s
               icon="undo-2"
               name={words.restore}
               isOff={ids.length === 0}
-              onPick={then(() => link && sessionActions().then(({ unarchive }) => unarchive(link, ids)))}
+              onPick={then(() => sessionActions().then(({ unarchive }) => unarchive(link, ids)))}
             />
             <Act icon="trash" name={words.delete} isOff={ids.length === 0} onPick={() => ask('delete')} />
           </>
@@ -90,9 +90,9 @@ function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; ids: re
   const isDelete = what === 'delete'
   const act = () =>
     run(async () => {
-      if (!link) return
       const { deleteEach, endEach } = await sessionActions()
-      const done = isDelete ? await deleteEach(link, ids) : await endEach(link, ids)
+      const each = isDelete ? deleteEach : endEach
+      const done = link ? await each(link, ids) : 0
       closeLayer()
       stopSelecting()
       toast(done < ids.length ? words.notDoneFor(ids.length - done) : isDelete ? words.deleted(done) : words.stopped(done))

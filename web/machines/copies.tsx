@@ -58,10 +58,8 @@ function RemoveSheet(props: { machine: MachineView; copy: Copy; onRemoved(): voi
   const { isBusy, run } = useBusy()
   const remove = () =>
     run(async () => {
-      const link = live.peek()
-      if (!link) return
       setTrouble(undefined)
-      const answer = await askMachine(link, machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
+      const answer = await askMachine(live.peek(), machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
       if (answer.type === 'failed') return setTrouble(answer)
       props.onRemoved()
       closeLayer()

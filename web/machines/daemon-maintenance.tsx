@@ -16,6 +16,7 @@ import { copy } from '../ui/copy.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
+import { toast } from '../ui/toast.tsx'
 import { machine as words } from '../words/machine.ts'
 import { start } from '../words/start.ts'
 import { clockTime } from '../words/time.ts'
@@ -31,10 +32,8 @@ export function DaemonMaintenance({ machine, onRestart }: { machine: MachineView
   const { isBusy, run } = useBusy()
   const restart = () =>
     run(async () => {
-      const link = live.peek()
-      if (!link) return
       setTrouble(undefined)
-      const answer = await askMachine(link, machine.id, 'restart', {})
+      const answer = await askMachine(live.peek(), machine.id, 'restart', {})
       if (answer.type === 'failed') return setTrouble(answer)
       onRestart()
     })
@@ -95,11 +94,10 @@ function Awake({ machine }: { machine: MachineView }) {
   const isOn = chosen ?? answer.result.on
   const flip = () =>
     run(async () => {
-      const link = live.peek()
-      if (!link) return
       choose(!isOn)
-      const answer = await askMachine(link, machine.id, 'keep-awake', { on: !isOn })
+      const answer = await askMachine(live.peek(), machine.id, 'keep-awake', { on: !isOn })
       choose(answer.type === 'answered' ? answer.result.on : isOn)
+      if (answer.type === 'failed') toast(words.notTold(nameOfMachine(machine)))
     })
   if (!canDo) {
     return (

@@ -136,10 +136,8 @@ function EndSheet(props: { machine: MachineView; process: MachineProcess; onEnde
   const { isBusy, run } = useBusy()
   const end = () =>
     run(async () => {
-      const link = live.peek()
-      if (!link) return
       setTrouble(undefined)
-      const answer = await askMachine(link, machine.id, 'end-process', { id: process.id })
+      const answer = await askMachine(live.peek(), machine.id, 'end-process', { id: process.id })
       if (answer.type === 'failed') return setTrouble(answer)
       props.onEnded()
       closeLayer()

@@ -8,7 +8,7 @@ import { type KnownRules, keeperOf, type MachineRules, rulesOf } from '../model/
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { LinkRow } from '../session/row/row.tsx'
-import { Banner } from '../ui/banner.tsx'
+import { Banner, Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -66,32 +66,38 @@ function useRules(): { known: KnownRules; again(): void } {
 
 function Pause({ isPaused, machines, onDone }: { isPaused: boolean; machines: readonly MachineView[]; onDone(): void }) {
   const { isBusy, run } = useBusy()
+  const [hasFailed, setFailed] = useState(false)
   const toggle = () =>
     run(async () => {
+      setFailed(false)
       const link = live.peek()
       const keepers = machines.map(machine => keeperOf(machine, home.peek())).filter(keeper => keeper !== undefined)
-      if (link) await Promise.allSettled(keepers.map(keeper => rulesOf(link, keeper).pause(!isPaused)))
+      const pauses = link ? await Promise.allSettled(keepers.map(keeper => rulesOf(link, keeper).pause(!isPaused))) : undefined
+      setFailed(pauses === undefined || pauses.some(({ status }) => status === 'rejected'))
       onDone()
     })
   return (
-    <div class="card tight">
-      <label class="irow">
-        <Icon name="hand" />
-        <span>
-          <b>{isPaused ? words.paused : words.pauseAll}</b>
-          <small>{words.pauseHint}</small>
-        </span>
-        <input
-          class="switch"
-          type="checkbox"
-          role="switch"
-          checked={isPaused}
-          aria-checked={isPaused}
-          disabled={isBusy}
-          onChange={() => void toggle()}
-        />
-      </label>
-    </div>
+    <>
+      <div class="card tight">
+        <label class="irow">
+          <Icon name="hand" />
+          <span>
+            <b>{isPaused ? words.paused : words.pauseAll}</b>
+            <small>{words.pauseHint}</small>
+          </span>
+          <input
+            class="switch"
+            type="checkbox"
+            role="switch"
+            checked={isPaused}
+            aria-checked={isPaused}
+            disabled={isBusy}
+            onChange={() => void toggle()}
+          />
+        </label>
+      </div>
+      {hasFailed && <Problem title={words.pauseFailed} />}
+    </>
   )
 }
 

@@ -68,6 +68,7 @@ const english = {
   pauseAll: 'Pause all rules',
   pauseHint: 'While paused, every request asks you.',
   paused: 'All rules are paused',
+  pauseFailed: 'A computer did not respond. Its rules are as before.',
   used: (count: number) => (count === 0 ? 'not used yet' : count === 1 ? 'used once' : `used ${count} times`),
   until: (when: string) => `until ${when}`,
   oneSession: 'one session',

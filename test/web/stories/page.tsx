@@ -13,7 +13,7 @@ import { WorkScreen } from '../../../web/session/work/work.tsx'
 import { IconSprite } from '../../../web/ui/icons/icon.tsx'
 import { Toasts } from '../../../web/ui/toast.tsx'
 import { press } from './app/press.ts'
-import { busyHome } from './app/world.ts'
+import { busyHome, homeOf, session, studio } from './app/world.ts'
 import { tellMore } from './session-model.ts'
 import { places, presses, stories } from './sessions.ts'
 import { workStories } from './work.ts'
@@ -60,7 +60,12 @@ Object.assign(globalThis, {
     const bodies = events.map((ev, index) => v.parse(messageBody, { role: 'session', content: { id: `r${seq}${index}`, ...about, ev } }))
     tellMore(model, ...bodies.map((body, index) => ({ seq: seq + index, localId: null, at: Date.now(), body })))
   },
-  story: model
+  /** Home knows this session, on a machine with a daemon. */
+  knowSession() {
+    updateHome({ type: 'restored', home: homeOf([studio], [session({ title: 'SSO loses return path', id: 's1' })]) })
+  },
+  story: model,
+  folder: inFolder?.work
 })
 
 function Page() {

@@ -34,11 +34,10 @@ export function useMachineSearch(query: string) {
     isBusy,
     look: (machines: readonly MachineView[]) =>
       run(async () => {
-        if (!link) return
         const results = await Promise.all(
           machines.map(async machine => {
-            const hits = await searchHistories(link, machine.id, query.trim())
-            return { machine, hits: 'hits' in hits ? hits : undefined }
+            const hits = link && (await searchHistories(link, machine.id, query.trim()))
+            return { machine, hits: hits && 'hits' in hits ? hits : undefined }
           })
         )
         setFound(results)
@@ -108,8 +107,7 @@ function ConversationHit({ hit, machine, sought }: { hit: MachineHit; machine: M
   }
   const goOn = () =>
     run(async () => {
-      if (!link) return
-      const outcome = await continueConversation(link, machine.id, hit)
+      const outcome = link && (await continueConversation(link, machine.id, hit))
       if (typeof outcome === 'string') go({ name: 'session', id: outcome, view: [] })
       else setFailed(true)
     })

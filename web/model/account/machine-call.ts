@@ -8,13 +8,17 @@ export type Trouble = { readonly type: 'failed'; readonly why: CallFailureReason
 
 export type MachineAnswer<Result> = { readonly type: 'answered'; readonly result: Result } | Trouble
 
+/** There is no link to the server, so nothing was sent. */
+export const notConnected: Trouble = { type: 'failed', why: 'not-connected', says: '' }
+
 /** Calls the daemon of a machine; the reason for a failure is also a result. */
 export async function askMachine<Name extends MachineCall>(
-  link: MachineLink,
+  link: MachineLink | undefined,
   machine: string,
   call: Name,
   params: ParamsOfMachineCall<Name>
 ): Promise<MachineAnswer<ResultOfMachineCall<Name>>> {
+  if (!link) return notConnected
   try {
     const cipher = link.cipherOfMachine(machine)
     if (!cipher) throw new CallFailed('unreadable', '')

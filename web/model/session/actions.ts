@@ -15,7 +15,8 @@ import { stopOnMachine } from '../start-and-stop.ts'
 import { changeMetadata } from './metadata.ts'
 
 /** Archives sessions. It can be undone for a moment; agents that still run there end only after that. */
-export async function archive(live: Live, ids: readonly string[]): Promise<void> {
+export async function archive(live: Live | undefined, ids: readonly string[]): Promise<void> {
+  if (!live) return toast(words.notDone)
   const done = await changeEach(live, ids, { archivedAt: trueNow() })
   const running = done.filter(id => home.peek().sessions.get(id)?.isActive === true)
   if (done.length === 0) return
@@ -26,7 +27,8 @@ export async function archive(live: Live, ids: readonly string[]): Promise<void>
 }
 
 /** Unarchives sessions, also those archived automatically: they count as idle from now. */
-export async function unarchive(live: Live, ids: readonly string[]): Promise<void> {
+export async function unarchive(live: Live | undefined, ids: readonly string[]): Promise<void> {
+  if (!live) return toast(words.notDone)
   await changeEach(live, ids, { archivedAt: null, restoredAt: trueNow() })
 }
 
@@ -42,9 +44,10 @@ export async function endEach(live: Live, ids: readonly string[]): Promise<numbe
 }
 
 /** Asks an agent to stop its turn; it keeps running. Shows an error if it could not be reached. */
-export async function askToStop(live: Live, id: string): Promise<void> {
-  const cipher = live.cipherOf(id)
+export async function askToStop(live: Live | undefined, id: string): Promise<void> {
+  const cipher = live?.cipherOf(id)
   const isAsked =
+    live &&
     cipher &&
     (await callSession(live.socket, cipher, id, 'abort', {}).then(
       () => true,

@@ -32,7 +32,7 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
   const isPinned = home.value.pinned.has(facts.id)
   const isAway = groups.value.archived.some(({ id }) => id === facts.id)
   const putAway = () => {
-    if (link) void (isAway ? unarchive(link, ids) : archive(link, ids))
+    void (isAway ? unarchive(link, ids) : archive(link, ids))
   }
   const items: MenuItem[] = [
     { icon: 'pencil', name: lists.rename, onPress: () => setOpen('rename') },

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { trueNow } from '../../core/clock.ts'
 import { go } from '../../core/router.ts'
 import { live } from '../../model/account/account.ts'
-import type { Trouble } from '../../model/account/machine-call.ts'
+import { notConnected, type Trouble } from '../../model/account/machine-call.ts'
 import { forkSession } from '../../model/histories.ts'
 import { home } from '../../model/home.ts'
 import { hasDaemon } from '../../model/machines.ts'
@@ -38,7 +38,8 @@ export function RenameSheet({ facts, onClose }: About) {
   const text = title.trim()
   const save = () =>
     run(async () => {
-      if (!link || text === '') return
+      if (text === '') return
+      if (!link) return setFailed(true)
       setFailed(false)
       const summary = { text, updatedAt: trueNow() }
       const isDone = await changeMetadata(link, facts.id, metadata => ({ ...metadata, name: text, summary })).then(
@@ -77,7 +78,8 @@ export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
   const canFork = machine !== undefined && hasDaemon(machine)
   const fork = () =>
     run(async () => {
-      if (!link || !machine) return
+      if (!machine) return
+      if (!link) return setTrouble(notConnected)
       setTrouble(undefined)
       const outcome = await forkSession(link, machine.id, facts.id, after)
       if (outcome === 'not-there') return setTrouble({ type: 'failed', why: 'failed', says: lists.forkNotThere(facts.agentShort) })
@@ -113,7 +115,7 @@ export function ExportSheet({ facts, onClose }: About) {
   const save = (form: 'md' | 'json') => () =>
     void run(async () => {
       const session = home.peek().sessions.get(facts.id)
-      if (!link || !session) return
+      if (!link || !session) return setFailed(true)
       setFailed(false)
       const { exportSession, saveFile } = await import('../../model/transcript/export/export.ts')
       await exportSession(link, session, form).then(

@@ -60,6 +60,7 @@ export const decide: DecideWords = {
   pauseAll: '暂停所有规则',
   pauseHint: '暂停期间，每个请求都会询问你。',
   paused: '所有规则已暂停',
+  pauseFailed: '有电脑没有响应，其规则保持不变。',
   used: count => (count === 0 ? '尚未使用' : `已使用 ${count} 次`),
   until: when => `有效至 ${when}`,
   oneSession: '仅一个会话',

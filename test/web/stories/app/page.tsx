@@ -15,7 +15,7 @@ import { type AppStory, show, shown } from './app-story.ts'
 import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
 import { pretend } from './reach.ts'
-import type { ServerResponses } from './responses.ts'
+import type { MachineResponses, ServerResponses } from './responses.ts'
 import { appStories } from './stories.ts'
 
 const params = new URLSearchParams(location.search)
@@ -23,10 +23,11 @@ const story = appStories[params.get('app') ?? '']
 if (story) await begin(story)
 else document.body.textContent = Object.keys(appStories).join(' ')
 
-/** For tests: the server answers these from now on. */
+/** For tests: the server and the machines answer these from now on. */
 Object.assign(globalThis, {
-  respond(server: ServerResponses) {
-    show({ ...shown(), server: { ...shown().server, ...server } })
+  respond(server: ServerResponses, machine: MachineResponses = {}) {
+    const now = shown()
+    show({ ...now, server: { ...now.server, ...server }, machine: { ...now.machine, ...machine } })
   }
 })
 

@@ -154,6 +154,15 @@ export const machine: MachineResponses = {
         dirty: 2,
         ahead: 1,
         isInUse: true
+      },
+      {
+        path: '/home/mira/.afield/copies/orchard-api-2',
+        branch: 'afield/changelog',
+        repository: folder,
+        base: 'main',
+        dirty: 0,
+        ahead: 0,
+        isInUse: false
       }
     ]
   },
