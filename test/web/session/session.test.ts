@@ -1,6 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { pause } from '../../../lib/async/pause.ts'
 import { openChromium } from '../../kit/chromium.ts'
 import { serveStories } from '../stories/serve.ts'
 
@@ -45,6 +44,7 @@ t.test('the session screen in a real browser', async t => {
   t.test('a risky one needs a long press: not a tap, not a single Enter [acceptance 1] [U1]', async t => {
     const page = await open(t, 'permission')
     await page.clock.runFor(450)
+    await standStill(page)
     const hold = page.getByRole('button', { name: 'Hold to run once' })
     await hold.click()
     await hold.focus()
@@ -111,6 +111,7 @@ t.test('the session screen in a real browser', async t => {
   t.test('a tap on a long-press button says so in place, until it is held', async t => {
     const page = await open(t, 'permission')
     await page.clock.runFor(450)
+    await standStill(page)
     const hold = page.getByRole('button', { name: /^Hold to run once/ })
     t.equal(await page.getByText('Keep holding until the bar is full.').count(), 0)
     await hold.click()
@@ -195,8 +196,8 @@ t.test('the session screen in a real browser', async t => {
           )
         // The page needs a frame or two to adapt to a rotated screen.
         let lost = await outOfSight()
-        for (let tries = 0; lost.length > 0 && tries < 20; tries += 1) {
-          await pause(50)
+        for (let frames = 0; lost.length > 0 && frames < 60; frames += 1) {
+          await page.evaluate(() => new Promise(requestAnimationFrame))
           lost = await outOfSight()
         }
         t.strictSame(lost, [], `${story} at ${viewport.width} by ${viewport.height}`)
@@ -323,6 +324,24 @@ t.test('the session screen in a real browser', async t => {
     t.ok(await page.locator('[role=log]').evaluate(log => log.scrollTop > 0), 'the reader is not thrown to the top')
   })
 
+  t.test('a message sent while a file is still being read waits for it', async t => {
+    const page = await open(t, 'empty')
+    const field = page.getByRole('textbox', { name: 'Message Claude' })
+    await page.evaluate(`story.files.choose([{ name: 'plan.txt', size: 3 }])`)
+    await field.fill('Follow this plan')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Sent as soon as the files are uploaded.').waitFor()
+    t.equal(await page.locator('.bub').count(), 0)
+    const file = { ref: 'r1', name: 'plan.txt', size: 3 }
+    await page.evaluate(
+      chosen => {
+        Reflect.get(globalThis, 'story').files.chosen.value = chosen
+      },
+      [{ key: 'plan.txt', name: 'plan.txt', size: 3, state: { type: 'ready', file } }]
+    )
+    await page.locator('.bub', { hasText: 'Follow this plan' }).waitFor()
+  })
+
   t.test('Enter sends on a desktop; the message appears in the log at once', async t => {
     const page = await open(t, 'empty', { viewport: { width: 1280, height: 800 } })
     const box = page.getByRole('textbox', { name: 'Message Claude' })
@@ -341,6 +360,11 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await page.locator('.bub').count(), 0)
   })
 })
+
+/** From now on its time passes only in `runFor`. */
+async function standStill(page: Page): Promise<void> {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 100)
+}
 
 function topOfMiddle(page: Page): Promise<number | undefined> {
   return page.evaluate(() => document.elementFromPoint(195, 400)?.closest('.block')?.getBoundingClientRect().top)

@@ -185,9 +185,11 @@ export function model(given: Given): SessionModel {
       questionStates.value = new Map(questionStates.value).set(question.id, { type: 'sending' })
     },
     async tryRule({ pattern }) {
+      // Its answer comes when a test says so.
+      if (pattern === 'slow *') await new Promise(resolve => Object.assign(globalThis, { answerSlowly: resolve }))
       if (pattern === 'bash *') throw new Error('bash runs other programs, so this would allow any command.')
       const at = Date.now() - 3600_000
-      return { looked: 50, passed: 41, entries: [{ at, what: 'npm run build', answer: 'allowed' as const }] }
+      return { looked: 50, passed: pattern === 'slow *' ? 1 : 41, entries: [{ at, what: 'npm run build', answer: 'allowed' as const }] }
     },
     dismiss(id) {
       lives.value = new Map([...lives.value].filter(([each]) => each !== id))

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { hasHidden } from '../../../../lib/protocol/sealed/decisions/hidden-characters.ts'
 import { openChromium } from '../../../kit/chromium.ts'
 import { serveStories } from '../../stories/serve.ts'
 
@@ -88,6 +89,45 @@ t.test('next to a waiting command its effect is shown, and no plan', async t => 
 t.test('a decision shows its folder with the full path, also on a phone', async t => {
   const page = await open(t, 'permission')
   t.equal(await page.locator('.dock .where code').first().innerText(), '/home/mira/work/orchard-api')
+})
+
+t.test('the trial of an earlier pattern is not shown as that of the rule being edited', async t => {
+  const page = await open(t, 'plain')
+  await page.evaluate(() => {
+    const { requests } = Reflect.get(globalThis, 'story')
+    const suggestedRule = { on: 'command', pattern: 'npm run build', folder: '/home/mira' }
+    requests.value = requests.value.map((each: object) => ({ ...each, suggestedRule }))
+  })
+  await page.getByRole('button', { name: 'Always' }).click()
+  const pattern = page.getByRole('dialog').getByLabel('Pattern')
+  const trial = page.locator('.trial')
+  await pattern.fill('slow *')
+  await page.clock.runFor(300)
+  await page.waitForFunction(() => 'answerSlowly' in globalThis)
+  await pattern.fill('npm run *')
+  await page.clock.runFor(300)
+  await trial.getByText('41 of your last 50').waitFor()
+  await page.evaluate('answerSlowly()')
+  await page.clock.runFor(300)
+  t.match(await trial.innerText(), '41 of your last 50')
+})
+
+t.test('nothing that a decision shows hides a character', async t => {
+  const page = await open(t, 'hidden-paths')
+  const dock = page.locator('.dock')
+  const text = await dock.innerText()
+  t.equal(hasHidden(text.replaceAll('\xa0', ' ')), false, text)
+  const escapes = [
+    'src/\\u{202e}safe',
+    '/etc/pa\\u{200b}sswd',
+    '/tmp/\\u{2066}away',
+    'na\\u{200b}me',
+    'va\\u{200b}lue',
+    'rea\\u{202e}son',
+    'tw\\u{202e}o',
+    'orchard-api\\u{200b}'
+  ]
+  for (const escaped of escapes) t.ok(text.includes(escaped), escaped)
 })
 
 type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>

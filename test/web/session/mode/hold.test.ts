@@ -74,5 +74,7 @@ async function open(t: Test): Promise<Page> {
   await page.goto(`${origin}/?app=pair-machine`)
   await page.getByLabel('Check code').fill('4812')
   await page.clock.runFor(450)
+  // How long the button is held is for the tests to say.
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 100)
   return page
 }

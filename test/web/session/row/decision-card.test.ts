@@ -1,4 +1,5 @@
 import t from 'tap'
+import { hasHidden } from '../../../../lib/protocol/sealed/decisions/hidden-characters.ts'
 import { openChromium } from '../../../kit/chromium.ts'
 import { openStory } from '../../kit/open-story.ts'
 import { serveStories } from '../../stories/serve.ts'
@@ -48,4 +49,17 @@ t.test('without a link, a waiting session is not called quiet', async t => {
   await openStory(page, origin, '/?app=home-waiting-offline', 'light')
   await page.getByRole('heading', { name: /^1 needed you at / }).waitFor()
   t.equal(await page.getByText('All was quiet').count(), 0)
+})
+
+t.test('a request with a hidden character is never allowed in a card, and no card shows it as if nothing were hidden', async t => {
+  const { origin, close } = await serveStories()
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  await openStory(page, origin, '/?app=home-allow-hidden', 'light')
+  const card = page.locator('.ask', { hasText: 'Read the state once' })
+  await card.getByRole('link', { name: 'Review' }).waitFor()
+  t.equal(await card.getByRole('button').count(), 0)
+  t.equal(hasHidden((await card.innerText()).replaceAll('\xa0', ' ')), false)
+  t.equal(await page.getByRole('button', { name: /^Allow once/ }).count(), 1, 'the other one can be')
 })

@@ -34,6 +34,13 @@ t.test('in a real browser', async t => {
     )
   })
 
+  t.test('how long a command runs is counted from when it was allowed, not from when it was requested', async t => {
+    await openStory(page, origin, '/?app=home-plain', 'light')
+    const row = page.locator('.row', { hasText: 'SSO loses return path' })
+    await row.getByText('Running npm test, ').waitFor()
+    t.match(await row.locator('.row-a').innerText(), /, \d+ s$/)
+  })
+
   t.test('the session info ends with the last output of its agent', async t => {
     await openStory(page, origin, '/?story=info&framed', 'light')
     const sheet = page.getByRole('dialog')

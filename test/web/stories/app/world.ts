@@ -152,6 +152,16 @@ export const editAsk = session({
   line: 'Editing',
   agentState: asksPlainly({ tool: 'Edit', kind: 'edit', content: [{ type: 'diff', ...callback }], locations: [callback.path] })
 })
+export const hiddenAsk = session({
+  title: 'Read the state once',
+  ago: 3,
+  line: 'Editing',
+  agentState: asksPlainly({
+    tool: 'Edit',
+    kind: 'edit',
+    content: [{ type: 'diff', ...callback, path: `${folder}/src/\u202esafe\u202c.ts` }]
+  })
+})
 export const limited = session({
   title: 'Upgrade Postgres to 17',
   ago: 3,
@@ -163,9 +173,15 @@ export const sealedAsk = session({ title: 'Rotate the signing keys', ago: 2, lin
 export const moving = [
   session({
     title: 'SSO loses return path',
-    ago: 0.7,
+    ago: 2,
     line: 'npm test',
     command: { call: 'c1', hasRun: false },
+    agentState: {
+      requests: {},
+      completedRequests: {
+        a1: { tool: 'Bash', arguments: {}, createdAt: now - 2 * minute, completedAt: now - 0.2 * minute, status: 'approved' }
+      }
+    },
     isThinking: true,
     metadata: {
       progress: { done: 3, all: 5 },
