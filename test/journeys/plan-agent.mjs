@@ -8,12 +8,15 @@ const modes = {
   availableModes: ['plan', 'default', 'acceptEdits', 'bypassPermissions'].map(id => ({ id, name: id }))
 }
 let mode = 'plan'
+let left = Promise.withResolvers()
 
 agent({ name: 'planner' })
   .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: 'plan', modes }))
   .onRequest(methods.agent.session.setMode, ({ params }) => {
     mode = params.modeId
+    if (mode === 'plan') left = Promise.withResolvers()
+    else left.resolve()
     return {}
   })
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
@@ -37,7 +40,7 @@ agent({ name: 'planner' })
     })
     // The mode is set right after the answer.
     await new Promise(resolve => setImmediate(resolve))
-    while (outcome.optionId === 'go' && mode === 'plan') await new Promise(resolve => setTimeout(resolve, 20))
+    if (outcome.optionId === 'go' && mode === 'plan') await left.promise
     await say(outcome.optionId === 'go' ? `Off I go in ${mode}.` : 'Back to the map.')
     return { stopReason: 'end_turn' }
   })

@@ -20,7 +20,7 @@ export const presses: Readonly<Record<string, readonly string[]>> = {
   changing: ['2 waiting', 'Edit'],
   'deciding-queue': ['2 waiting'],
   'mode-usage': ['Ask first'],
-  denying: ['see Deny…', 'calm', 'Deny'],
+  denying: ['see Deny…', 'again Deny'],
   'question-beside': ['1 of 2'],
   'question-unsaid': ['Something else']
 }

@@ -1,7 +1,6 @@
-import { pause } from '../../../../lib/async/pause.ts'
 import { localized } from './localized.ts'
 
-/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words, `calm` until buttons that came just now can be pressed; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words, `again Deny` presses until that has an effect, since a button that came just now ignores it; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
 export async function press(what: string): Promise<void> {
   if (what === '?' || what.startsWith('ctrl ')) {
     const key = what.replace('ctrl ', '')
@@ -9,7 +8,6 @@ export async function press(what: string): Promise<void> {
     document.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
     return
   }
-  if (what === 'calm') return pause(500)
   if (what.startsWith('see ')) {
     const words = localized(what.replace('see ', ''))
     await found(() => words.test(document.body.textContent ?? '') || undefined)
@@ -21,11 +19,23 @@ export async function press(what: string): Promise<void> {
     input.dispatchEvent(new InputEvent('input', { bubbles: true }))
     return
   }
+  if (what.startsWith('again ')) {
+    const name = new RegExp(`^(${localized(what.replace('again ', '')).source})`)
+    return pressUntilGone(await found(() => calledIn('main', name)))
+  }
   const place = what.startsWith('dialog ') ? 'dialog[open]' : 'main'
   const name = new RegExp(`^(${localized(what.replace(/^dialog /, '')).source})`)
   // On a desktop, Home is beside the main pane.
   const pressed = await found(() => calledIn(place, name) ?? calledIn('.list-pane', name))
   pressed.click()
+}
+
+/** Presses in each frame, until the button is gone. */
+async function pressUntilGone(button: HTMLElement): Promise<void> {
+  while (button.isConnected) {
+    button.click()
+    await new Promise(resolve => requestAnimationFrame(resolve))
+  }
 }
 
 function calledIn(place: string, name: RegExp): HTMLElement | undefined {
