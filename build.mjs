@@ -1,7 +1,7 @@
 // node build.mjs <step> …
 //   start [command …]   the program from source; without a command, `serve`
 //   test [files]        the tests, with a sample of the journeys (AFIELD_SEED picks it)
-//   test --long         the same, then what takes long: real agents, the CLI of Happy, power cuts; test/kit/run.mjs names them
+//   test --long         the same, then what takes long: real agents, the CLI of Happy, the single file, power cuts; test/kit/run.mjs names them
 //   published           fetches real agents and the clients of Happy for the tests that run them (1.5 GB); see test/kit/published.ts
 //   journeys            every journey through the app, in a real browser
 //   check               types, lint, tests; import arrows and generated pages are among the tests

@@ -11,6 +11,7 @@ import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { createServer } from '../../lib/server/create.ts'
 import { openStore } from '../../lib/store/open.ts'
 import type { Store } from '../../lib/store/store.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 import { draft, newAccount, newSession, readAll, sha256, signInAs, tokenDraft } from '../store/contract/kit.ts'
 
@@ -230,7 +231,7 @@ t.test('a damaged database is not backed up, and no file is overwritten', async 
 t.test('the commands do the same, and report what they did', async t => {
   const { data, place } = await filledData(t)
   const run = (...args: string[]) =>
-    execFileSync(process.execPath, ['bin/afield.ts', ...args, '--passphrase-file', join(place, 'words')], { encoding: 'utf8' })
+    execFileSync(process.execPath, [programFile(), ...args, '--passphrase-file', join(place, 'words')], { encoding: 'utf8' })
   const said = run('backup', join(place, 'out'), '--data', data)
   const file = /^(\S+\.backup) {2}/.exec(said)?.[1] ?? ''
   t.match(said, /Accounts: 1, sessions: 1, messages: 40/)

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { programFile } from '../kit/program.ts'
 
 /** The real server in a process of its own, which this harness kills. */
 export interface Victim {
@@ -20,7 +21,7 @@ export interface VictimOptions {
   nodeArgs?: readonly string[]
   /** More options of the server. */
   args?: readonly string[]
-  /** The program with its arguments, if it is not run from the sources. */
+  /** The program with its arguments, if it is another. What is loaded into it with `nodeArgs` changes its sources. */
   program?: readonly string[]
   /** A program and its arguments that starts and watches the server. */
   through?: readonly string[]
@@ -31,7 +32,7 @@ export async function startVictim({
   data,
   nodeArgs = [],
   args: more = [],
-  program = [process.execPath, ...nodeArgs, 'bin/afield.ts'],
+  program = [process.execPath, ...nodeArgs, nodeArgs.length === 0 ? programFile() : 'bin/afield.ts'],
   through = []
 }: VictimOptions): Promise<Victim | undefined> {
   const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off', ...more]

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import * as v from '../../lib/schema.ts'
+import { programFile } from '../kit/program.ts'
 import type { Stage } from './steps.ts'
 
 /** The computer of somebody who uses the published CLI: a home of its own, the server, and agents on its path. */
@@ -20,7 +21,7 @@ export function furnishComputer({ entry, folder, teardown }: Stage, server: stri
   const computer: Computer = { entry, server, env, teardown, home: join(folder, 'home'), agents: join(folder, 'agents') }
   mkdirSync(computer.home)
   mkdirSync(computer.agents)
-  const program = [process.execPath, join(process.cwd(), 'bin', 'afield.ts'), 'demo-agent', join(folder, 'conversations')]
+  const program = [process.execPath, programFile(), 'demo-agent', join(folder, 'conversations')]
   for (const name of ['scripted', 'gemini']) {
     const file = join(computer.agents, name)
     writeFileSync(file, `#!/bin/sh\nexec ${program.map(word => `'${word}'`).join(' ')}\n`)

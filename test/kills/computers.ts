@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Test } from 'tap'
+import { programFile } from '../kit/program.ts'
 import { computerWithRealCodex } from '../real/codex-computer.ts'
 import { computerWithRealClaude } from '../real/computer.ts'
 import { computerWithRealOpencode } from '../real/opencode-computer.ts'
@@ -153,7 +154,7 @@ async function scripted(t: Teardown, server: Server): Promise<Computer> {
   const { phone, home } = await linkedComputer(t, server)
   const directory = join(home, '..')
   const kept = join(directory, 'demo')
-  const agent = [process.execPath, resolve('bin/afield.ts'), 'demo-agent', kept]
+  const agent = [process.execPath, programFile(), 'demo-agent', kept]
   return {
     phone,
     sitDown: (args = ['run', '--', ...agent]) => runOnTerminal(t, { home, directory, args }),

@@ -130,7 +130,14 @@ const byHand = ['test/real/opencode.test.ts']
 
 const isLong = file => long.some(path => file.split(sep).join('/').startsWith(`test/${path}`))
 
-const long = ['real/', 'interop/happy-cli.test.ts', 'crash/power.test.ts', 'package.test.ts', 'instances/instances.test.ts']
+const long = [
+  'real/',
+  'binary.test.ts',
+  'interop/happy-cli.test.ts',
+  'crash/power.test.ts',
+  'package.test.ts',
+  'instances/instances.test.ts'
+]
 
 /**
  * The files of a run that can reach changes since a revision; prints which and why. By default: since this branch
@@ -173,9 +180,9 @@ const usualJourneys = ['first-slice.test.ts', 'offline.test.ts', 'nginx.test.ts'
 
 // A long file that starts last would run alone at the end. Some of these are files beside the folders.
 const longFolders = [
-  ...['journeys', 'kills', 'upgrade', 'binary.test.ts', 'backup', 'postgres', 'redis', 'wrapper', 'web'],
+  ...['journeys', 'kills', 'upgrade', 'backup', 'postgres', 'redis', 'wrapper', 'web'],
   ...['crash', 'instances', 'endurance', 'doctor', 'interop', 'mutation', 'link-down', 'storm', 'fuzz'],
-  ...['client', 'sqlite', 'server', 'package.test.ts', 'bin']
+  ...['client', 'sqlite', 'server', 'bin']
 ]
 
 function longFirst(files) {

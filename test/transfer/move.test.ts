@@ -14,6 +14,7 @@ import { openPostgresStore } from '../../postgres/store.ts'
 import { afield } from '../bin/kit/afield.ts'
 import { signUp } from '../kit/person.ts'
 import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 import { draft, newAccount, newSession } from '../store/contract/kit.ts'
 
@@ -203,7 +204,7 @@ function move(
 
 /** Runs a command and sends it a signal when it says that a table is done. */
 async function signalled(args: readonly string[], signal: NodeJS.Signals, table: string) {
-  const child = spawn(process.execPath, ['bin/afield.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [programFile(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const [ended, stderr] = [once(child, 'exit'), text(child.stderr)]
   for await (const line of createInterface({ input: child.stdout })) if (line.startsWith(`${table}:`)) child.kill(signal)
   const [code, by] = await ended

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cannotMount } from '../kit/needs.ts'
+import { programFile } from '../kit/program.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
@@ -47,7 +48,7 @@ function demoOnSmallDisk(t: Test, home: string) {
     'mkdir -p "$1/demo-conversations" && mount --bind "$1.agent" "$1/demo-conversations"',
     'shift && exec "$@"'
   ].join(' && ')
-  const demo = [process.execPath, resolve('bin/afield.ts'), 'demo', 'SCRIPT: text hello']
+  const demo = [process.execPath, programFile(), 'demo', 'SCRIPT: text hello']
   const child = spawn('unshare', ['-m', 'sh', '-c', onOwnDisk, 'sh', home, ...demo], {
     env: { ...process.env, AFIELD_HOME: home },
     stdio: 'ignore'

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { CannotStart } from '../../../../lib/exit.ts'
 import { startAcp } from '../../../../lib/wrapper/agents/acp/acp.ts'
 import { AgentDied, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { programFile } from '../../../kit/program.ts'
 import { listenTo } from '../contract.ts'
 
 async function odd(t: Test, args: string[] = [], how: Partial<StartAgent> = {}) {
@@ -301,7 +302,7 @@ t.test('a second conversation starts with the same history', async t => {
 })
 
 t.test('an agent that dies ends its turn and its events, with the cause and its last lines', async t => {
-  const program = { command: process.execPath, args: ['bin/afield.ts', 'demo-agent', t.testdir()], title: 'Demo' }
+  const program = { command: process.execPath, args: [programFile(), 'demo-agent', t.testdir()], title: 'Demo' }
   const agent = await startAcp(program, { directory: process.cwd(), env: {} })
   const talk = listenTo(agent)
   await agent.prompt('SCRIPT: text before; die')

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { AgentEvent, HistoryPosition, StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
 import { codexKind } from '../../../../lib/wrapper/agents/codex/codex.ts'
+import { programFile } from '../../../kit/program.ts'
 import { listenTo, testAgent } from '../contract.ts'
 
 if (process.platform === 'win32') t.bailout('the fake is a script')
@@ -49,7 +50,7 @@ t.test('an unknown version is driven through the adapter if installed, and says 
 
   const bin = join(directory, 'bin')
   mkdirSync(bin)
-  const adapter = `#!/bin/sh\nexec ${process.execPath} ${resolve('bin/afield.ts')} demo-agent ${join(directory, 'state')}\n`
+  const adapter = `#!/bin/sh\nexec ${process.execPath} ${programFile()} demo-agent ${join(directory, 'state')}\n`
   writeFileSync(join(bin, 'codex-acp'), adapter, { mode: 0o755 })
   const { kind, told } = kindIn(directory, { PATH: bin })
   const agent = await kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })

@@ -5,12 +5,11 @@ import { riskOf } from '../../../../lib/protocol/sealed/decisions/risk.ts'
 import { riskSubjectOf } from '../../../../lib/protocol/sealed/decisions/subject.ts'
 import { startAcp } from '../../../../lib/wrapper/agents/acp/acp.ts'
 import type { StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { programFile } from '../../../kit/program.ts'
 import { choice, listenTo, testAgent } from '../contract.ts'
 
 const start = (how: StartAgent) => {
-  const args = ['bin/afield.ts', 'demo-agent', join(how.directory, '.conversations')].map((arg, index) =>
-    index === 0 ? join(process.cwd(), arg) : arg
-  )
+  const args = [programFile(), 'demo-agent', join(how.directory, '.conversations')]
   return startAcp({ command: process.execPath, args, title: 'Demo agent' }, how)
 }
 
