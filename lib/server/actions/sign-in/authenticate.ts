@@ -2,7 +2,7 @@ import { every } from '../../../async/every.ts'
 import { revocationTopic } from '../../../bus/bus.ts'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { TokenId } from '../../../protocol/wire/ids.ts'
-import { isAllowed, type Need } from '../../../protocol/wire/scopes.ts'
+import { everyScope, isAllowed, type Need, type Scope } from '../../../protocol/wire/scopes.ts'
 import { revocationRecentMs } from '../../../store/access/tokens.ts'
 import type { Bearer } from '../../../store/rows.ts'
 import type { Store } from '../../../store/store.ts'
@@ -105,7 +105,7 @@ export async function createAuthenticator(
       const oldest = knownByHash.values().next().value
       if (oldest) forget(oldest.bearer.token)
     }
-    const known = { bearer, markedAt: 0 }
+    const known = { bearer: { ...bearer, scopes: sharedScopes(bearer.scopes) }, markedAt: markedAtOf(bearer, time()) }
     knownByHash.set(hash, known)
     hashByToken.set(bearer.token, hash)
     return known
@@ -113,8 +113,8 @@ export async function createAuthenticator(
 
   function used(known: Known, from: () => string): Bearer | undefined {
     const at = time()
-    const { token, expiresAt, idleMs } = known.bearer
-    if (expiresAt !== null && expiresAt <= at) {
+    const { token, idleMs } = known.bearer
+    if (hasExpired(known.bearer, at)) {
       forget(token)
       return undefined
     }
@@ -128,9 +128,12 @@ export async function createAuthenticator(
 
   async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
     limits.check('badToken', `${from} ${hash}`)
-    // A use that is not written yet may be what keeps this token valid.
-    await writeMarks()
-    const bearer = await store.findBearer(hash)
+    let bearer = await store.findBearer(hash)
+    if (bearer !== 'missing' && hasExpired(bearer, time())) {
+      // A use that is not written yet may be what keeps this token valid.
+      await writeMarks()
+      bearer = await store.findBearer(hash)
+    }
     if (bearer === 'missing' || revoked.has(bearer.token)) {
       limits.take('badToken', `${from} ${hash}`)
       return undefined
@@ -190,4 +193,20 @@ export async function createAuthenticator(
       await unsubscribe()
     }
   }
+}
+
+/** Most tokens have all, and need no list of their own. */
+function sharedScopes(scopes: readonly Scope[]): readonly Scope[] {
+  const hasEvery = scopes.length === everyScope.length && everyScope.every((scope, at) => scopes[at] === scope)
+  return hasEvery ? everyScope : scopes
+}
+
+function hasExpired({ expiresAt }: Bearer, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
+}
+
+/** When its use was last written, as far as its expiry tells: else a new token would be marked right after it was stored. */
+function markedAtOf({ expiresAt, idleMs }: Bearer, now: number): number {
+  const at = expiresAt !== null && idleMs !== null ? expiresAt - idleMs : 0
+  return at <= now ? at : 0
 }
