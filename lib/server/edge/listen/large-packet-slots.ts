@@ -61,6 +61,8 @@ export class LargePacketSlots {
   readonly #isOff: boolean
   /** The longest unused first. */
   readonly #held: Record<LargePacketSize, Set<LargePacketSlot>> = { usual: new Set(), large: new Set() }
+  /** Without limits nobody makes room, so that one slot is enough for all. */
+  readonly #ofAll = new LargePacketSlot({ account: '', packetSize: 'large', makeRoom() {} }, 0, this)
   /** What a client of a network wants, and until when that counts. */
   readonly #wanted = new Map<string, { packetSize: LargePacketSize; until: number }>()
 
@@ -93,6 +95,7 @@ export class LargePacketSlots {
     network,
     ...who
   }: Pick<LargePacketSlot, 'account' | 'packetSize' | 'makeRoom'> & { network: string }): LargePacketSlot | undefined {
+    if (this.#isOff) return this.#ofAll
     if (!this.#hasRoom(who)) {
       this.#wanted.delete(network)
       return undefined
@@ -113,7 +116,6 @@ export class LargePacketSlots {
   }
 
   #hasRoom({ account, packetSize }: Pick<LargePacketSlot, 'account' | 'packetSize'>): boolean {
-    if (this.#isOff) return true
     const all = [...this.#held[packetSize]]
     const own = all.filter(slot => slot.account === account)
     if (own.length >= most[packetSize].ofAccount) return this.#frees(own, own.length)

@@ -90,15 +90,13 @@ export class AdmittedConnection implements Stranger {
   onLate: () => void = nothing
   /** Called when others need its slot; it must close. */
   onCrowded: () => void = nothing
-  readonly #strangers: Strangers
-  readonly #preSignInSlots: PreSignInSlots
+  readonly #deps: Pick<AdmissionDeps, 'strangers' | 'preSignInSlots'>
 
-  constructor(address: string, page: string, { strangers, preSignInSlots }: Pick<AdmissionDeps, 'strangers' | 'preSignInSlots'>) {
+  constructor(address: string, page: string, deps: Pick<AdmissionDeps, 'strangers' | 'preSignInSlots'>) {
     this.address = address
     this.page = page
-    this.#strangers = strangers
-    this.#preSignInSlots = preSignInSlots
-    strangers.come(this)
+    this.#deps = deps
+    deps.strangers.come(this)
   }
 
   get network(): string {
@@ -115,20 +113,22 @@ export class AdmittedConnection implements Stranger {
     // Whatever began the connection, up to its HTTP request, would stay in memory with these for as long as it lasts.
     this.preSignInSlot = undefined
     this.onLate = nothing
-    this.#strangers.leave(this)
-    this.#strangers.know(subnetOf(this.address))
+    this.onCrowded = nothing
+    this.#deps.strangers.leave(this)
+    this.#deps.strangers.know(subnetOf(this.address))
   }
 
-  /** They left it, and it stays open, unless there is no slot for packets of that size; `makeRoom` ends it when others need the slot. */
+  /** They left it, and it stays open, unless there is no slot for packets of that size; `makeRoom` ends it when others need its place. */
   signedOut(packetSize: PacketSize, makeRoom: () => void): boolean {
-    this.#strangers.come(this)
+    this.onCrowded = makeRoom
+    this.#deps.strangers.come(this)
     if (packetSize === 'small') return true
-    this.preSignInSlot = this.#preSignInSlots.stay(subnetOf(this.address), packetSize, makeRoom)
+    this.preSignInSlot = this.#deps.preSignInSlots.stay(subnetOf(this.address), packetSize, makeRoom)
     return this.preSignInSlot !== undefined
   }
 
   leave(): void {
     this.preSignInSlot?.leave()
-    this.#strangers.leave(this)
+    this.#deps.strangers.leave(this)
   }
 }

@@ -22,10 +22,10 @@ export interface Transport {
   /** When the client last read waiting data; undefined if nothing waits. */
   readonly readAt: number | undefined
   /**
-   * A client signed in. False if there is no place for packets as large as it accepts: then the connection
+   * A client of this network signed in. False if there is no place for packets as large as it accepts: then the connection
    * must end.
    */
-  signedIn(account: string): boolean
+  signedIn(account: string, network: string): boolean
   /** They left. Returns how large packets it goes on to take. */
   signedOut(): PacketSize
   /** Accepts the packets of a turn. False if the client is too far behind: then the connection must end. */
@@ -40,6 +40,8 @@ export interface Receiver {
   readonly mostBytes: number
   /** How much sent data the client may leave unread. */
   readonly mostUnreadBytes: number
+  /** Where the client is. */
+  readonly network: string
   receive(packet: string): void
   /** A binary message; the receiver owns the bytes. */
   receiveBinary(bytes: Buffer): void
@@ -75,8 +77,6 @@ const littleBytes = 1024
  * demand.
  */
 export class EngineConnection implements Pinged, Writer, Receiver {
-  /** Identifies the connection in its client's requests. Not the id that others may see. */
-  readonly sid: string
   /** Why it ended; undefined while open. */
   endedBy: CloseReason | undefined
   /** Called once, at its end. */
@@ -91,13 +91,13 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   #handler: EngineHandler | undefined
   #waiting: Frame[] | undefined
 
-  constructor(transport: Transport, deps: EngineDeps, admitted: AdmittedConnection) {
-    this.sid = deps.newId()
+  /** `sid` identifies the connection in its client's requests. It is not the id that others may see. */
+  constructor(transport: Transport, deps: EngineDeps, admitted: AdmittedConnection, sid = deps.newId()) {
     this.#deps = deps
     this.#admitted = admitted
     this.#transport = transport
     const { upgrades } = transport
-    const open = { sid: this.sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
+    const open = { sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
     this.send(`0${JSON.stringify(open)}`)
     deps.heartbeat.alive(this)
     this.#handler = deps.accept(this)
@@ -128,7 +128,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   signedIn(account: string): boolean {
     this.account = account
     this.#admitted.signedIn()
-    return this.#transport?.signedIn(account) ?? false
+    return this.#transport?.signedIn(account, this.network) ?? false
   }
 
   /** They left, and it stays as a stranger's, if there is a place for as large packets as it takes. */

@@ -198,9 +198,10 @@ export class PollingClients {
       return
     }
     const transport = new PollingTransport(this.#deps, () => connection.close('slow-consumer'))
-    const connection = new EngineConnection(transport, this.#deps, admitted)
-    this.#clientBySid.set(connection.sid, { connection, transport })
-    connection.onEnd = () => this.#clientBySid.delete(connection.sid)
+    const sid = this.#deps.newId()
+    const connection = new EngineConnection(transport, this.#deps, admitted, sid)
+    this.#clientBySid.set(sid, { connection, transport })
+    connection.onEnd = () => this.#clientBySid.delete(sid)
     poll({ connection, transport }, exchange)
   }
 }

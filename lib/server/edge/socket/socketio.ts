@@ -51,7 +51,8 @@ const done = Promise.resolve()
 export class SocketConnection implements EngineHandler {
   readonly #deps: SocketDeps
   readonly #engine: EngineConnection
-  readonly #reader = new PacketReader()
+  /** While bytes are to follow a packet. */
+  #reader: PacketReader | undefined
   #cancelDeadline: () => void
   #accepted: Accepted | undefined
   /** Where it has a seat. */
@@ -75,7 +76,7 @@ export class SocketConnection implements EngineHandler {
       this.#engine.close('too-fast')
       return
     }
-    const packet = data.length > this.mostBytes ? undefined : this.#reader.read(data)
+    const packet = data.length > this.mostBytes ? undefined : this.#read(data)
     // Only sign-in may come first, and it has no bytes: those of strangers are counted nowhere.
     const isTooEarly = packet === 'more' && this.#state !== 'live'
     if (!packet || isTooEarly) this.#engine.close('bad-packet')
@@ -84,6 +85,13 @@ export class SocketConnection implements EngineHandler {
       this.#handle(packet, isOverPace)
       this.#letGo()
     }
+  }
+
+  #read(data: string | Buffer): Packet | 'more' | undefined {
+    const reader = this.#reader ?? new PacketReader()
+    const packet = reader.read(data)
+    this.#reader = packet === 'more' ? reader : undefined
+    return packet
   }
 
   /** Counts what arrived until it is handled. False if that is too much for the account or in total. */

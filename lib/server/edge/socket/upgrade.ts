@@ -23,7 +23,7 @@ export class Probe implements Receiver {
   static begin(socket: WebSocketTransport, client: PollingClient, clock: Clock): void {
     const { connection, transport } = client
     if (!connection.isOn(transport) || transport.probe) socket.end('bad-packet')
-    else if (connection.account !== undefined && !socket.signedIn(connection.account)) socket.end('try-again')
+    else if (connection.account !== undefined && !socket.signedIn(connection.account, connection.network)) socket.end('try-again')
     else {
       const probe = new Probe(socket, client, clock)
       transport.probe = probe
@@ -35,6 +35,10 @@ export class Probe implements Receiver {
     this.#socket = socket
     this.#client = client
     this.#cancelDeadline = clock.after(upgradeWithinMs, () => this.close('connect-timeout'))
+  }
+
+  get network(): string {
+    return this.#client.connection.network
   }
 
   receive(packet: string): void {

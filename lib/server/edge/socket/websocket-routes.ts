@@ -87,12 +87,16 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
     sendPingsAutomatically: false,
     open(ws) {
       const data = ws.getUserData()
-      const transport = new WebSocketTransport(ws as WebSocket<UserData>, deps)
+      const { start } = data
+      if (!start) return
+      const transport = new WebSocketTransport(ws as WebSocket<UserData>, start, deps)
       data.transport = transport
-      if (data.polling) Probe.begin(transport, data.polling, deps.clock)
-      else if (data.admitted) {
-        data.admitted.onLate = () => transport.evict()
-        transport.receiver = new EngineConnection(transport, deps, data.admitted)
+      data.start = undefined
+      const { polling, admitted } = start
+      if (polling) Probe.begin(transport, polling, deps.clock)
+      else if (admitted) {
+        admitted.onLate = () => transport.evict()
+        transport.receiver = new EngineConnection(transport, deps, admitted)
       }
     },
     message(ws, message, isBinary) {
@@ -156,9 +160,8 @@ function beginUpgrade(
   const key = request.getHeader('sec-websocket-key')
   const protocol = request.getHeader('sec-websocket-protocol')
   const extensions = request.getHeader('sec-websocket-extensions')
-  const network = (admitted ?? client?.connection)?.network ?? ''
   const upgrade = (packetSize: PacketSize, context: us_socket_context_t) => {
-    const data = { transport: undefined, packetSize, network, polling: client, admitted }
+    const data = { transport: undefined, start: { packetSize, polling: client, admitted } }
     response.cork(() => response.upgrade<UserData>(data, key, protocol, extensions, context))
   }
   return { client, admitted, upgrade }

@@ -19,8 +19,13 @@ const tooLarge = 'Received too big message'
 /** The data of a WebSocket from its handshake on. */
 export interface UserData {
   transport: WebSocketTransport | undefined
+  /** Until it is open: the library keeps each property with the WebSocket. */
+  start: Start | undefined
+}
+
+/** How a WebSocket starts. */
+export interface Start {
   packetSize: PacketSize
-  network: string
   /** The connection that upgrades to this WebSocket; otherwise the admitted connection that starts with it. */
   polling: PollingClient | undefined
   admitted: AdmittedConnection | undefined
@@ -50,23 +55,19 @@ export class WebSocketTransport implements Transport, Behind {
   #isClosed = false
   #cancelLinger: (() => void) | undefined
   readonly #packetSize: PacketSize
-  readonly #network: string
   #isSignedIn = false
   /** While it is signed in and may send the largest packets. */
   #largePacketSlot: LargePacketSlot | undefined
 
-  constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
+  constructor(ws: WebSocket<UserData>, { packetSize }: Start, deps: TransportDeps) {
     this.#ws = ws
     this.#deps = deps
-    const { packetSize, network } = ws.getUserData()
     this.#packetSize = packetSize
-    this.#network = network
   }
 
-  signedIn(account: string): boolean {
+  signedIn(account: string, network: string): boolean {
     this.#isSignedIn = true
     const packetSize = this.#packetSize
-    const network = this.#network
     if (packetSize === 'small') return true
     this.#largePacketSlot ??= this.#deps.largePacketSlots.take({ account, packetSize, network, makeRoom: () => this.evict() })
     return this.#largePacketSlot !== undefined
@@ -148,8 +149,8 @@ export class WebSocketTransport implements Transport, Behind {
   /** The WebSocket is closed. */
   closed(why: string): void {
     this.#isClosed = true
-    if (why === tooLarge && this.#isSignedIn && this.#packetSize !== 'large')
-      this.#deps.largePacketSlots.want(this.#network, this.#packetSize === 'usual' ? 'large' : 'usual')
+    if (why === tooLarge && this.#isSignedIn && this.#packetSize !== 'large' && this.receiver)
+      this.#deps.largePacketSlots.want(this.receiver.network, this.#packetSize === 'usual' ? 'large' : 'usual')
     this.#largePacketSlot?.leave()
     this.#cancelLinger?.()
     this.#sendQueue?.clear()
