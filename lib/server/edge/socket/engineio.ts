@@ -98,7 +98,8 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.#transport = transport
     const { upgrades } = transport
     const open = { sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
-    this.send(`0${JSON.stringify(open)}`)
+    // At once, so that it leaves with the answer to the handshake.
+    this.#write([`0${JSON.stringify(open)}`])
     deps.heartbeat.alive(this)
     this.#handler = deps.accept(this)
     admitted.onCrowded = () => this.close('crowded')
