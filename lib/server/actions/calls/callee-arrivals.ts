@@ -32,8 +32,11 @@ export class CalleeArrivals {
     this.#onError = onError
   }
 
-  /** `subscribed` never rejects. Without a subscription, only a callee that arrives while the call waits is missed. Call `end` once. */
-  await(topic: Topic, method: string, onCallee: OnCallee): { subscribed: Promise<unknown>; end(): void } {
+  /**
+   * `subscribed` never rejects, and has resolved if `isOpen`. Without a subscription, only a callee that arrives while the call
+   * waits is missed. Call `end` once.
+   */
+  await(topic: Topic, method: string, onCallee: OnCallee): { subscribed: Promise<unknown>; isOpen: boolean; end(): void } {
     const waiters = this.#waiters.get(topic) ?? this.#open(topic)
     this.#unused.end(waiters.close)
     const waiting = waiters.byMethod.get(method) ?? new Set()
@@ -46,7 +49,7 @@ export class CalleeArrivals {
       if (waiters.isOpen) this.#unused.begin(waiters.close)
       else waiters.close()
     }
-    return { subscribed: waiters.subscribed, end }
+    return { subscribed: waiters.subscribed, isOpen: waiters.isOpen, end }
   }
 
   close(): void {

@@ -142,14 +142,18 @@ export async function createCalls(
     waitingById.set(id, waiting)
     const onGrace = () => waiting.takenBy === undefined && resolve(notAvailable)
     const onLimit = () => resolve({ ok: false, why: 'timed-out' })
-    graces.begin(onGrace)
     limits.begin(onLimit)
     const hangUp = () => resolve({ ok: false, why: 'internal' })
     signal.addEventListener('abort', hangUp, { once: true })
-    if (signal.aborted) hangUp()
     const arrival = arrivals.await(topic, method, () => waiting.takenBy === undefined && ask())
-    listens.begin(askFirst)
-    if (!signal.aborted) void arrival.subscribed.then(askFirst)
+    if (signal.aborted) hangUp()
+    else if (arrival.isOpen) ask()
+    else {
+      listens.begin(askFirst)
+      void arrival.subscribed.then(askFirst)
+    }
+    // A callee at this instance has taken it by now.
+    if (waiting.takenBy === undefined) graces.begin(onGrace)
 
     const result = await promise
     metrics.callEnded(result.ok ? 'answered' : result.why)

@@ -1,4 +1,3 @@
-import { setImmediate as turnEnds } from 'node:timers/promises'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
 import { callFailures, failures } from '../../../protocol/wire/failures.ts'
 import type { Sealed } from '../../../protocol/wire/ids.ts'
@@ -238,6 +237,19 @@ class Declined extends Error {
     super('Declined')
     this.ack = ack
   }
+}
+
+let turnEnd: Promise<void> | undefined
+
+/** One promise for everything of the turn. */
+function turnEnds(): Promise<void> {
+  turnEnd ??= new Promise(resolve => {
+    setImmediate(() => {
+      turnEnd = undefined
+      resolve()
+    })
+  })
+  return turnEnd
 }
 
 function isClientEvent(name: string): name is ClientEvent {
