@@ -32,16 +32,26 @@ export function flowOf({ size, tag, readFrom }: BytesOut, range: string): Flow |
  * Of every answer that is not a file of the app: a browser that is led to it shows text, in no frame, and
  * takes it for no page, script or style of ours.
  */
-export const notAPage: Headers = [
+export const notAPage: Headers = asOne([
   ['x-content-type-options', 'nosniff'],
   ['content-security-policy', "sandbox; default-src 'none'; frame-ancestors 'none'"]
-]
+])
 
 // An upload is never rendered as a page of ours, whatever its content and however a browser requests it
 // [H7].
-const inert: Headers = [
+const inert: Headers = asOne([
   ['content-type', 'application/octet-stream'],
   ['content-disposition', 'attachment'],
   ['accept-ranges', 'bytes'],
-  ['cache-control', 'no-store']
-]
+  ['cache-control', 'no-store'],
+  ...notAPage
+])
+
+/**
+ * The same headers as a single one whose value has the lines of the others: the library writes it as it is, and each header
+ * that it is given costs a call. Only for constants.
+ */
+export function asOne(headers: Headers): Headers {
+  const [[name, value] = ['', ''], ...others] = headers
+  return [[name, [value, ...others.map(([name, value]) => `${name}: ${value}`)].join('\r\n')]]
+}

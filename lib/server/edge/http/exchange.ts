@@ -8,7 +8,7 @@ import type { Metrics } from '../../watch/metrics.ts'
 import type { SecurityLog } from '../../watch/security-log.ts'
 import type { InFlight } from '../listen/in-flight.ts'
 import { type AnswerSender, Client, mostAtOnce, sendPieces } from './answer-sender.ts'
-import { type Flow, flowOf, type Headers, notAPage } from './byte-answer.ts'
+import { asOne, type Flow, flowOf, type Headers, notAPage } from './byte-answer.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { WriteTurn } from './write-turn.ts'
 
@@ -82,7 +82,6 @@ export function openExchange(
     if (status !== 200) response.writeStatus(statusLine(status))
     if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
     if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
-    for (const [name, value] of notAPage) response.writeHeader(name, value)
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
   const send = (text: string, { status, retryAfterS }: Reply, owner: string) => {
@@ -163,7 +162,4 @@ export function openExchange(
   }
 }
 
-const json: Headers = [
-  ['content-type', 'application/json; charset=utf-8'],
-  ['cache-control', 'no-store']
-]
+const json: Headers = asOne([['content-type', 'application/json; charset=utf-8'], ['cache-control', 'no-store'], ...notAPage])

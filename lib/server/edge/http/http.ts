@@ -278,7 +278,10 @@ function parsed(schema: v.GenericSchema, value: unknown, where: string): unknown
 }
 
 function namedParams(names: readonly string[], values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name, index) => [name, decodeParam(values[index] ?? '')]))
+  const params: Record<string, string> = {}
+  // The names are those of our own routes.
+  for (const [index, name] of names.entries()) params[name] = decodeParam(values[index] ?? '')
+  return params
 }
 
 function decodeParam(text: string): string {

@@ -9,8 +9,6 @@ import { readJson } from './json.ts'
 
 /** The content of a request, copied before the first await: the library's own object is invalid after it. */
 export interface Request {
-  method: string
-  path: string
   query: URLSearchParams | undefined
   /** Percent-encoded, in the order of the path. */
   params: string[]
@@ -25,11 +23,11 @@ export interface Request {
 /** Each header costs a call into the library, so only those that every route needs are copied here. */
 export function copyRequest(request: HttpRequest, paramCount: number): Request {
   const query = request.getQuery()
+  const params: string[] = []
+  for (let index = 0; index < paramCount; index += 1) params.push(request.getParameter(index) ?? '')
   return {
-    method: request.getCaseSensitiveMethod(),
-    path: request.getUrl(),
     query: query === '' ? undefined : new URLSearchParams(query),
-    params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
+    params,
     authorization: request.getHeader('authorization'),
     contentType: request.getHeader('content-type'),
     contentLength: lengthOf(request),
