@@ -50,6 +50,12 @@ const refusals: Record<string, Refusal> = {
     press: ['Select', 'Select all', 'Delete', 'Delete'],
     says: ' sessions could not be changed.'
   },
+  'withdrawing a queued message': {
+    at: 'story=deciding-queue',
+    fails: `story.texts.withdraw = ${rejects}`,
+    press: ['Withdraw'],
+    says: 'This device could not store your message.'
+  },
   'changing an unsent message': { at: 'app=leaving', press: ['Edit : Also keep', 'Save'], says: notDone },
   'continuing a conversation of a machine': {
     at: 'app=home-no-session',

@@ -176,7 +176,13 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     },
     async withdraw(localId) {
       takenBack.value = new Set([...takenBack.peek(), localId])
-      await withdrawMessage(live, { session: id, localId })
+      try {
+        await withdrawMessage(live, { session: id, localId })
+      } catch (error) {
+        // It is still sent, and must not look withdrawn.
+        takenBack.value = new Set([...takenBack.peek()].filter(each => each !== localId))
+        throw error
+      }
     },
     async retry(localId) {
       const failed = mine.peek().find(text => text.localId === localId)

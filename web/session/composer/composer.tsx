@@ -182,7 +182,7 @@ export function Composer(props: {
       setChanges({ of, draft: changes?.draft ?? text, files: changes?.files ?? own, isLate: false })
       setText(next)
     } else {
-      if (of !== undefined) void texts.withdraw(of)
+      if (of !== undefined) texts.withdraw(of).catch(failed)
       write(isAll || text.trim() === '' ? next : `${next}\n${text}`)
     }
     files.offer(attached ?? [])
@@ -212,7 +212,7 @@ export function Composer(props: {
         onEdit={queued => goOn({ ...queued, of: queued.localId })}
         onSteer={({ text, files, localId }) => texts.send(text, { files, isSteer: true, replaces: localId }).catch(failed)}
         onMoveUp={({ localId }, before) => texts.move(localId, before).catch(failed)}
-        onWithdraw={queued => void texts.withdraw(queued.localId)}
+        onWithdraw={queued => texts.withdraw(queued.localId).catch(failed)}
       />
       {problem && (
         <p class="problem" role="alert">

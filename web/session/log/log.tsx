@@ -11,6 +11,7 @@ import { ownOf } from '../../model/transcript/fold/turn-queue.ts'
 import type { Said } from '../../model/transcript/fork-point.ts'
 import type { Item } from '../../model/transcript/items.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
+import { toast } from '../../ui/toast.tsx'
 import { session as words } from '../../words/session.ts'
 import type { Offered } from '../composer/composer.tsx'
 import { Announcements } from '../transcript/announcements.tsx'
@@ -245,7 +246,7 @@ function useActions(model: SessionModel, asked: { onEdit(message: Offered): void
       canFork: ({ from, text }, delivery) =>
         from !== 'decision' && text !== '' && delivery === 'read' && model.facts.value?.canForkAt === true,
       fork: written => latest.current.onFork(written),
-      withdraw: localId => void model.texts.withdraw(localId).catch(() => {})
+      withdraw: localId => void model.texts.withdraw(localId).catch(() => toast(words.notKept))
     }),
     [model]
   )
