@@ -30,7 +30,8 @@ interface LiveAccount {
   readonly connections: Set<Connection>
   /** How many connections wait for `ready` before they are added. */
   connecting: number
-  readonly callees: CalleeRegistry
+  /** Once one of its connections, at any instance, has registered a method. */
+  callees: CalleeRegistry | undefined
   readonly updates: AccountUpdates
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
@@ -124,16 +125,17 @@ export class Hub {
     this.#leaving.delete(connection)
     const live = this.#accounts.get(connection.account)
     if (!live?.connections.delete(connection)) return
-    live.callees.drop(connection)
+    live.callees?.drop(connection)
     if (live.connections.size === 0 && live.connecting === 0) this.#drop(live)
   }
 
   register(connection: Connection, method: string): void {
-    this.#accounts.get(connection.account)?.callees.register(connection, method)
+    const live = this.#accounts.get(connection.account)
+    if (live) this.#calleesOf(live).register(connection, method)
   }
 
   unregister(connection: Connection, method: string): void {
-    this.#accounts.get(connection.account)?.callees.unregister(connection, method)
+    this.#accounts.get(connection.account)?.callees?.unregister(connection, method)
     connection.send(eventFrame('rpc-unregistered', { method }))
   }
 
@@ -212,14 +214,7 @@ export class Hub {
       id: account,
       connections,
       connecting: 0,
-      callees: createCalleeRegistry({
-        bus,
-        topic,
-        instance: this.#instance,
-        clock,
-        answerDeadlines: this.#answerDeadlines,
-        endedCalls: this.#endedCalls
-      }),
+      callees: undefined,
       updates: new AccountUpdates({ id: account, connections }, heard, this.#updatesDeps),
       subscription,
       ready: withDeadline(subscribeWithinMs, begin, { clock })
@@ -228,6 +223,18 @@ export class Hub {
     // The next client tries the bus again; waiting ones get the result of the same promise.
     live.ready.catch(() => this.#drop(live))
     return live
+  }
+
+  #calleesOf(live: LiveAccount): CalleeRegistry {
+    live.callees ??= createCalleeRegistry({
+      bus: this.#deps.bus,
+      topic: accountTopic(live.id),
+      instance: this.#instance,
+      clock: this.#deps.clock,
+      answerDeadlines: this.#answerDeadlines,
+      endedCalls: this.#endedCalls
+    })
+    return live.callees
   }
 
   #drop(live: LiveAccount): void {
@@ -302,9 +309,11 @@ export class Hub {
         this.#sendSignal(live, event)
         return
       case 'callee-here':
+        this.#calleesOf(live).hear(event)
+        return
       case 'call':
       case 'call-dropped':
-        live.callees.hear(event)
+        live.callees?.hear(event)
         return
       case 'present-asked':
         this.#answerPresent(live.id, event)
