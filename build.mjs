@@ -23,7 +23,7 @@
 //   mutate --sample 60 [--seed N] [--part server|wrapper|app] [--out file]  makes small random changes to the sources instead; goes on where the file ends
 //   screens [--out folder] [name …]  renders every screen in every state; see test/web/screens.ts
 //   format              formats and sorts imports
-//   docs                writes the generated pages of docs/
+//   docs                writes the generated pages of docs/, and draws its curves
 //   web                 bundles the app into build/web
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, realpathSync, watch, writeFileSync } from 'node:fs'

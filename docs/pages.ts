@@ -8,19 +8,21 @@ import { type RouteName, routes } from '../lib/protocol/wire/routes.ts'
 import type { Need } from '../lib/protocol/wire/scopes.ts'
 import { update } from '../lib/protocol/wire/updates.ts'
 import type * as v from '../lib/schema.ts'
+import { drawings } from './drawings.ts'
 import { evidencePage, readRuns, recordPath, recordText } from './evidence.ts'
 import { eventTexts, routeTexts } from './route-texts.ts'
 import { shapeOf } from './shapes.ts'
 import { table } from './tables.ts'
 
-/** The generated files of docs/ and their content, made from the tables that the program itself uses, and from the record of the proofs. */
+/** The generated files of docs/ and their content, made from the tables that the program itself uses, and from the records of proofs and benches. */
 export function pages(): Record<string, string> {
   const runs = readRuns()
   return {
     'docs/options.md': optionsPage(),
     'docs/protocol.md': protocolPage(),
     'docs/evidence.md': evidencePage(runs),
-    [recordPath]: recordText(runs)
+    [recordPath]: recordText(runs),
+    ...drawings()
   }
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Point } from '../docs/curves.ts'
+import { drawings } from '../docs/drawings.ts'
 import { pages } from '../docs/pages.ts'
 import { optionRows } from '../lib/options.ts'
 import { rooms } from './kit/arrows.ts'
@@ -12,6 +14,17 @@ for (const [path, text] of Object.entries(pages())) {
     t.equal(readFileSync(join(root, path), 'utf8'), text)
   })
 }
+
+t.test('a curve is drawn from the last figure of each size, in the order of the sizes', async t => {
+  const machine = { cores: 2, memoryGb: 4, fileSystem: 'ext4', kernel: 'Linux', node: '24' }
+  const curveOf = (...figures: [at: number, cost: number][]) => {
+    const points = figures.map(([at, cost]): Point => ({ curve: 'size', line: 'afield', at, cost, date: '', commit: '', machine }))
+    return drawings(points)['docs/images/cost-by-size.svg']
+  }
+  const drawn = curveOf([10, 20], [100, 40])
+  t.equal(curveOf([100, 30], [10, 20], [100, 40]), drawn)
+  t.not(curveOf([10, 20], [100, 30]), drawn)
+})
 
 t.test('the name, flag and environment name of an option use the same words', async t => {
   for (const { name, flag, env } of optionRows()) {
