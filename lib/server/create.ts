@@ -3,12 +3,13 @@ import { type Clock, systemClock } from '../async/clock.ts'
 import type { Bus } from '../bus/bus.ts'
 import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
+import { CannotStart, exitCodes } from '../exit.ts'
 import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
 import type { AccountId } from '../protocol/wire/ids.ts'
 import { isPostgres, openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
-import { type Store, StoreBroken } from '../store/store.ts'
+import { type Store, StoreBroken, StoreBusy } from '../store/store.ts'
 import { openSetupCode } from './actions/account/setup-code.ts'
 import type { SignupPolicy } from './actions/account/signup.ts'
 import {
@@ -368,8 +369,13 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   } catch (error) {
     // Report the error that prevented the start.
     await closers.close().catch(onError)
-    throw error
+    throw error instanceof StoreBusy ? lostAtStart(error) : error
   }
+}
+
+/** It could be opened, and was away a moment later: the next start may succeed. */
+function lostAtStart(cause: StoreBusy): CannotStart {
+  return new CannotStart('The database was lost while the server started; start again soon.', exitCodes.storage, { cause })
 }
 
 /** Of a tunnel and of a Unix socket, every client comes from a program of this computer that says where it is. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createServer } from '../../lib/index.ts'
+import { createServer, StoreBusy } from '../../lib/index.ts'
+import { openStore } from '../../lib/store/open.ts'
 import { readDisk } from '../crash/disk.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { call, signInBody, signUp, type Untyped } from '../kit/person.ts'
@@ -20,6 +21,18 @@ t.test('two servers run in one process, each with its own accounts', async t => 
   const [one, two] = [await startServer(t, { data: join(dir, 'one') }), await startServer(t, { data: join(dir, 'two') })]
   const ada = await signUp(t, one)
   t.equal((await call(two, 'GET', '/v1/sessions', { token: ada.token })).status, 401)
+})
+
+t.test('a store that is lost during the start ends it with one sentence, and the next start may succeed', async t => {
+  const data = t.testdir()
+  const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken() {} })
+  t.teardown(() => store.close())
+  const time = () => Promise.reject(new StoreBusy('The database cannot be reached.'))
+  await t.rejects(startServer(t, { data, store: { ...store, time } }), {
+    name: 'CannotStart',
+    exitCode: 75,
+    message: 'The database was lost while the server started; start again soon.'
+  })
 })
 
 t.test('closing tells connections why, frees the port and the directory, and may be called twice [L1]', async t => {
