@@ -95,7 +95,7 @@ function pages() {
       .filter(file => wanted.test(file))
       .map(file => relative(root, file))
   const above = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE']
-  return [...above, ...under('docs', /\.(md|png|jsonl)$/), ...under('examples', /\.(ts|conf|yaml|sh)$/)]
+  return [...above, ...under('docs', /\.(md|png|svg|jsonl)$/), ...under('examples', /\.(ts|conf|yaml|sh)$/)]
 }
 
 // The server notices by itself that its file is another.

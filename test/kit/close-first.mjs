@@ -1,8 +1,9 @@
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
 
-// A whole run has tap as one file, which loads faster (test/kit/bundles.mjs).
-const bundled = process.env.AFIELD_TEST_TAP
+// A whole run has tap as one file, which loads faster (test/kit/bundles.mjs). In a thread of a test it would speak to the test.
+const bundled = isMainThread && process.env.AFIELD_TEST_TAP
 if (bundled) {
   const found = { url: pathToFileURL(bundled).href, format: 'module', shortCircuit: true }
   registerHooks({

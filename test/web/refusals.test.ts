@@ -216,8 +216,8 @@ t.test('what was refused says so where it was requested', async t => {
 })
 
 async function act(page: Page, step: string): Promise<void> {
-  const sheet = page.locator('dialog[open]')
-  const place = (await sheet.count()) > 0 ? sheet.last() : page.locator('main')
+  // Looked for again with each try: a sheet may open a moment after the press that asks for it.
+  const place = page.locator('dialog[open], body:not(:has(dialog[open])) main').last()
   const [name = '', text] = step.split(' = ')
   if (text !== undefined) return place.getByLabel(name, { exact: true }).fill(text)
   const begins = new RegExp(`^${name.replaceAll('*', '\\*')}`)
@@ -228,4 +228,6 @@ async function act(page: Page, step: string): Promise<void> {
     .reduce((found, other) => found.or(other), first ?? place)
     .first()
     .click()
+  // A sheet that this opened is there for the next step.
+  await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
 }
