@@ -8,7 +8,7 @@
 //   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
 //   build               the library in dist/ and the single-file program build/afield
 //   release [--sign-key release.key] [--previous latest.json] [--darwin folder]  everything that is published, in release/; see docs/releasing.md
-//   bench [name …]      compares Afield with a bare baseline; one file per benchmark in bench/, which may have options of its own
+//   bench [name]        compares Afield with a bare baseline; one file per benchmark in bench/, which may have options of its own
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server random and malformed input, far longer than the tests do; see test/fuzz/run.ts
 //   cuts [--seconds 15,30,60]  cuts the connection of a working agent, far longer than the tests do; see test/link-down/run.ts

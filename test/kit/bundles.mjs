@@ -4,6 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+const asModule = { absWorkingDir: root, bundle: true, platform: 'node', target: 'node22', format: 'esm', logLevel: 'warning' }
+
 /**
  * Bundles the program for the tests of one run, because Node.js takes a third of a second to load its 700 modules. The
  * bundle behaves as the sources do. Returns the file that starts it. It is removed when this process
@@ -15,16 +17,11 @@ export async function bundleProgram() {
   const folder = join(root, 'node_modules/.cache/program', String(process.pid))
   mkdirSync(folder, { recursive: true })
   await build({
-    absWorkingDir: root,
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'esm',
+    ...asModule,
     packages: 'external',
     splitting: true,
     entryPoints: { afield: 'bin/afield.ts' },
     outdir: folder,
-    logLevel: 'warning',
     plugins: [inPlaceOf(/\.ts$/)]
   })
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -41,16 +38,11 @@ export async function bundleTap() {
   const { build } = await import('esbuild')
   const unfinished = `${file}.${process.pid}`
   await build({
-    absWorkingDir: root,
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'esm',
+    ...asModule,
     stdin: { contents: "export * from 'tap'; export { default } from 'tap'", resolveDir: root },
     outfile: unfinished,
     // Of its modules in CommonJS.
     banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)" },
-    logLevel: 'warning',
     plugins: [inPlaceOf(/\.m?js$/)]
   })
   renameSync(unfinished, file)
