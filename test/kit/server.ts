@@ -72,7 +72,7 @@ export async function startServerProcess(
  */
 export async function portToKeep(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const port = 11_000 + Math.floor(Math.random() * 20_000)
     const probe = createNetServer()
     const isFree = await new Promise<boolean>(resolve => {
       probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
