@@ -16,7 +16,7 @@ async function claudeWithPhone(t: Test) {
   const terminal = sitDown(['claude', '--yes', '--remote'])
   const session = await phone.session()
   const processes = () => below(terminal.pid)
-  const claude = () => processes().find(({ command }) => command.startsWith(program))?.pid ?? 0
+  const claude = () => processes().find(isConversation)?.pid ?? 0
   const adapter = () => processes().find(({ command }) => command.includes('claude-agent-acp'))?.pid ?? 0
   return { terminal, session, claude, adapter }
 }
@@ -65,7 +65,7 @@ t.test('killed at its own terminal, the terminal says how to continue', how, asy
   const session = await phone.session()
   await session.say('one')
   await session.until(session => turnsEnded(session) === 1)
-  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(program))?.pid ?? 0, 'SIGKILL')
+  process.kill(below(terminal.pid).find(isConversation)?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await terminal.sees(/The agent exited unexpectedly \(killed by SIGKILL\)/)
   await terminal.sees(/Resume it with:\s+.*resume /)
@@ -78,7 +78,7 @@ t.test('killed at its own terminal mid-answer, nothing shown on the phone is los
   const session = await phone.session()
   await session.say('slow 2 200 line')
   await session.until(({ partials }) => partials.some(({ text }) => text.includes('line 1.3')))
-  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(program))?.pid ?? 0, 'SIGKILL')
+  process.kill(below(terminal.pid).find(isConversation)?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await session.until(session => turnsEnded(session) === 1)
   const [cut] = session.events().flatMap(event => (event.t === 'text' ? event : []))
@@ -114,6 +114,11 @@ function isRunning(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** Not `claude auth status`, which the adapter runs for a moment at each message. */
+function isConversation({ command }: { command: string }): boolean {
+  return command.startsWith(program) && !command.startsWith(`${program} auth`)
 }
 
 /** All that a process started, and what that started. */
