@@ -179,9 +179,10 @@ export const proofs = {
     title: 'Malformed input',
     promise: 'No input of a client ends the server, is answered as a server error, or makes its memory grow.',
     rules: ['N1', 'N3', 'N5', 'N6', 'N7', 'Q4'],
-    how: 'Random and mutated bytes, HTTP requests, WebSocket frames, and Engine.IO, Socket.IO and JSON packets, with and without an account, from eight attackers at once. A server that writes to the prototype of all objects ends.',
+    how: 'Mutated bytes, HTTP requests, bodies, WebSocket frames, Engine.IO and Socket.IO packets and events, made from valid ones by a seeded generator, from 32 attackers with accounts at once. Valid ones are among them, so that there is something to attack; they do not count. Meanwhile somebody else writes messages and must hear each, and the memory is measured. A server that writes to the prototype of all objects ends.',
     round: 'one run against a new server',
-    check: 'one input; the server must be well after it',
+    check:
+      'one malformed input that the server has judged: it answered it, or what came after it on the same connection, or closed that; no answer may be a server error',
     notTried: 'TLS, which a proxy or Node.js itself reads, and inputs chosen by coverage',
     again: { command: 'node build.mjs fuzz --seconds 240', minutes: 5 },
     controls: {

@@ -37,9 +37,9 @@ export class Bystander {
 
   /** What it waited while `during` went on. Rejects when a message of it was refused or not heard within a minute. */
   async waits(during: () => Promise<unknown>): Promise<Waits> {
-    this.#worker.postMessage('begin')
-    await during()
     const told = once(this.#worker, 'message')
+    this.#worker.postMessage('begin')
+    await Promise.race([during(), told])
     this.#worker.postMessage('end')
     const [waits] = await told
     const sorted = [...waits].toSorted((one, other) => one - other)

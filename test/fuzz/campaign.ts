@@ -1,22 +1,37 @@
 import { cryptoReady } from '../../lib/crypto/index.ts'
 import { seededRandom } from '../crash/random.ts'
+import { Bystander } from '../endurance/bystander.ts'
 import { attackBytes } from './bytes.ts'
+import type { HttpConnection } from './http-connection.ts'
 import { attackPolling, attackSocket } from './packets.ts'
-import { attackRoute } from './requests.ts'
-import { type Fuzzed, startFuzzed } from './server.ts'
+import { attackRoutes } from './requests.ts'
+import { answersWithinMs, type Fuzzed, startFuzzed } from './server.ts'
+import { Tally } from './tally.ts'
 import { World } from './world.ts'
 
-const attackers = 8
+/** So many that the server always has something to judge, however long each waits for answers. */
+const attackers = 32
 const refillEvery = 50
-const answersWithinMs = 10_000
+const mostFindings = 20
 
 export interface Outcome {
   seed: number
-  inputs: number
-  /** What must not have happened, in sentences. */
-  findings: string[]
+  tally: Tally
   /** What the server held, in bytes: at the start, warmed up, and at each tenth of the time after that. */
   memory: number[]
+  /** How long it was attacked. */
+  seconds: number
+  /** What somebody wrote and heard meanwhile who uses the server as it is meant. */
+  messages: number
+}
+
+/** What one attacker has at hand. */
+export interface Attack {
+  server: Fuzzed
+  world: World
+  tally: Tally
+  /** For requests; kept from one to the next. */
+  connection: HttpConnection | undefined
 }
 
 /** Sends a server everything but what it expects, for that long. */
@@ -39,40 +54,51 @@ export async function fuzz({
 }): Promise<Outcome> {
   await cryptoReady()
   const server = await startFuzzed(data, nodeArgs)
-  const outcome: Outcome = { seed, inputs: 0, findings: [], memory: [await server.memory()] }
-  const endsAt = performance.now() + seconds * 1000
-  const goesOn = () => performance.now() < endsAt && !until?.aborted && server.ended() === undefined && outcome.findings.length < 20
-  const running = Array.from({ length: attackers }, (_, number) => attack(server, outcome, seed * attackers + number, goesOn))
-  const watching = watch(server, outcome, seconds, goesOn, show)
-  await Promise.all([...running, watching])
+  const tally = new Tally()
+  const outcome: Outcome = { seed, tally, memory: [await server.memory()], seconds: 0, messages: 0 }
+  const closers: (() => unknown)[] = []
+  const bystander = await Bystander.at({ teardown: (close: () => unknown) => void closers.push(close) }, server)
+  const beganAt = performance.now()
+  const endsAt = beganAt + seconds * 1000
+  const goesOn = () => performance.now() < endsAt && !until?.aborted && server.ended() === undefined && tally.findings.length < mostFindings
+  const attacking = () =>
+    Promise.all([
+      ...Array.from({ length: attackers }, (_, number) => attack(server, tally, seed * attackers + number, goesOn)),
+      watch(server, outcome, seconds, goesOn, show)
+    ])
+  try {
+    outcome.messages = (await bystander.waits(attacking)).count
+  } catch (error) {
+    if (server.ended() === undefined) tally.found(`Somebody else was not served: ${String(error)}`)
+  }
+  outcome.seconds = (performance.now() - beganAt) / 1000
+  for (const close of closers) await close()
 
   const end = server.ended() ?? (await server.end())
-  if (end !== 'exit code 0') outcome.findings.push(`The server ended with ${end}.`)
-  outcome.findings.push(...server.complaints)
+  if (end !== 'exit code 0') tally.found(`The server ended with ${end}.`)
+  for (const complaint of server.complaints) tally.found(complaint)
   return outcome
 }
 
-async function attack(server: Fuzzed, outcome: Outcome, seed: number, goesOn: () => boolean): Promise<void> {
+async function attack(server: Fuzzed, tally: Tally, seed: number, goesOn: () => boolean): Promise<void> {
   const random = seededRandom(seed)
   const world = new World(server, random)
+  const attack: Attack = { server, world, tally, connection: undefined }
   for (let round = 0; goesOn(); round += 1) {
     try {
-      if (round % refillEvery === 0) await world.refill()
-      const inputs = await attackOnce()
-      outcome.inputs += inputs
+      if (round % refillEvery === 0 || !world.isWhole) await world.refill()
+      await attackOnce()
     } catch (error) {
-      if (server.ended() === undefined) outcome.findings.push(`An attack met ${String(error)}`)
+      if (server.ended() === undefined) tally.found(`An attack met ${String(error)}`)
     }
   }
+  attack.connection?.destroy()
 
-  async function attackOnce(): Promise<number> {
+  function attackOnce(): Promise<void> {
     const luck = random.between(0, 9)
-    if (luck === 0) return attackBytes(server, world)
-    if (luck === 1) return attackPolling(server, world)
-    if (luck < 5) return attackSocket(server, world)
-    const finding = await attackRoute(server, world)
-    if (finding !== undefined) outcome.findings.push(finding)
-    return 1
+    if (luck === 0) return attackBytes(attack)
+    if (luck === 1) return attackPolling(attack)
+    return luck < 4 ? attackSocket(attack) : attackRoutes(attack)
   }
 }
 
@@ -89,12 +115,12 @@ async function watch(
   while (goesOn()) {
     const health = await fetch(`${server.url}/health`, { signal: AbortSignal.timeout(answersWithinMs) }).catch(error => error)
     if (server.ended() === undefined && !(health instanceof Response && health.status === 200)) {
-      outcome.findings.push(`It did not say that it is well: ${health instanceof Response ? health.status : String(health)}`)
+      outcome.tally.found(`It did not say that it is well: ${health instanceof Response ? health.status : String(health)}`)
     }
     if (performance.now() > next && server.ended() === undefined) {
       next += everyMs
       outcome.memory.push(await server.memory())
-      show?.(`${outcome.inputs} inputs, ${megabytes(outcome.memory.at(-1) ?? 0)}`, outcome)
+      show?.(`${outcome.tally.total} inputs, ${megabytes(outcome.memory.at(-1) ?? 0)}`, outcome)
     }
     await new Promise(resolve => setTimeout(resolve, 100))
   }

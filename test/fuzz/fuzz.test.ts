@@ -6,8 +6,11 @@ import { fuzz, megabytes } from './campaign.ts'
 const { number: seed } = sampleSeed
 
 t.test('ten seconds of random input crash nothing, and no answer is a server bug [N1, N3]', async t => {
-  const { inputs, findings, memory } = await fuzz({ data: t.testdir(), seconds: 10, seed })
-  t.comment(`seed ${seed}: ${inputs} inputs, ${memory.map(megabytes).join(' ')}`)
-  t.same(findings, [], `seed ${seed}`)
-  t.ok(inputs > 100, `${inputs} inputs`)
+  const { tally, memory, messages } = await fuzz({ data: t.testdir(), seconds: 10, seed })
+  t.comment(`seed ${seed}: ${tally.total} inputs, ${memory.map(megabytes).join(' ')}`)
+  t.same(tally.findings, [], `seed ${seed}`)
+  // All layers, and enough of each that a handful of refusals cannot stand for them.
+  t.equal(tally.inputs.size, 7, [...tally.inputs].join(' '))
+  for (const [layer, inputs] of tally.inputs) t.ok(inputs > 20, `${inputs} ${layer}`)
+  t.ok(messages > 5, `${messages} messages of somebody else`)
 })

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { memoryFolder } from '../kit/memory-folder.ts'
 import { recordRun } from '../torture/record.ts'
 import { fuzz, megabytes, type Outcome } from './campaign.ts'
 
@@ -14,11 +13,19 @@ const { values } = parseArgs({
     control: { type: 'boolean', default: false }
   }
 })
-const data = mkdtempSync(join(tmpdir(), 'afield-fuzz-'))
+const closers: (() => void)[] = []
+// A run is not about disks, and would wait for them most of the time.
+const data = memoryFolder({ teardown: (close: () => void) => void closers.push(close) })
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 const recorded = recordRun({ proof: 'fuzz', seed: Number(values.seed), control: values.control ? 'trust-json' : undefined })
-const record = ({ inputs, findings }: Outcome) => recorded.tell({ rounds: 1, checks: inputs, violations: findings.length })
+const record = ({ tally, messages }: Outcome) =>
+  recorded.tell({
+    rounds: 1,
+    checks: tally.total,
+    violations: tally.findings.length,
+    counts: { ...Object.fromEntries(tally.inputs), 'messages of somebody else': messages }
+  })
 console.log(`${values.seconds} seconds with seed ${values.seed}`)
 const outcome = await fuzz({
   data,
@@ -31,16 +38,20 @@ const outcome = await fuzz({
     record(outcome)
   }
 })
-rmSync(data, { recursive: true, force: true })
+for (const close of closers) close()
 
-const { inputs, findings, memory } = outcome
+const { tally, memory } = outcome
+const perSecond = Math.round(tally.total / outcome.seconds)
 const warm = memory.slice(2, 5)
 const last = memory.slice(-3)
 // Caches fill; what leaks with every input grows by far more than this.
 const isFlat = memory.length < 8 || Math.min(...last) < Math.max(...warm) * 1.2 + 16e6
-if (!isFlat) findings.push(`The memory of the server was not flat: ${memory.map(megabytes).join(' ')}.`)
+if (!isFlat) tally.found(`The memory of the server was not flat: ${memory.map(megabytes).join(' ')}.`)
 record(outcome)
-for (const finding of findings.slice(0, 20)) console.log(`  ${finding.slice(0, 2_000)}`)
+for (const finding of tally.findings.slice(0, 20)) console.log(`  ${finding.slice(0, 2_000)}`)
 console.log(`memory: ${memory.map(megabytes).join(' ')}`)
-console.log(`${inputs} inputs, ${findings.length} findings`)
-process.exitCode = findings.length === 0 ? 0 : 1
+console.log([...tally.inputs].map(([layer, inputs]) => `${inputs} ${layer}`).join(', '))
+console.log(
+  `${tally.total} inputs, ${perSecond} per second; ${outcome.messages} messages of somebody else; ${tally.findings.length} findings`
+)
+process.exitCode = tally.findings.length === 0 ? 0 : 1

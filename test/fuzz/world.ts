@@ -3,9 +3,13 @@ import type { Random } from '../crash/random.ts'
 import { call, signInBody, type Untyped } from '../kit/person.ts'
 import type { Known } from './values.ts'
 
+const mostToLearnFrom = 10_000
+
 /** Who attacks: several accounts that have something, and the ids of all of it, so that handlers are reached. */
 export class World {
   readonly random: Random
+  /** False when somebody has to sign in anew. */
+  isWhole = false
   readonly #server: { url: string }
   readonly #secrets = [1, 2, 3].map(() => engine.randomBytes(32))
   #tokens: readonly string[] = []
@@ -33,15 +37,21 @@ export class World {
       await ask('/v1/push-tokens', { token: 'ExponentPushToken[fuzz]' })
     }
     this.#tokens = tokens
+    this.isWhole = true
   }
 
   /** The token of one of the accounts. */
-  token(): string {
-    return this.random.pick(this.#tokens)
+  readonly token = (): string => this.random.pick(this.#tokens)
+
+  /** The server no longer takes it. */
+  lost(token: string): void {
+    if (this.#tokens.includes(token)) this.isWhole = false
   }
 
   /** Takes ids out of whatever the server answered. */
-  learnFrom(body: Untyped): void {
+  learnFrom(text: string): void {
+    if (text.length > mostToLearnFrom) return
+    const body: Untyped = parsed(text)
     for (const kind of ['session', 'artifact', 'machine', 'device', 'invite', 'attachment'] as const) {
       const id: unknown = body?.[kind]?.id
       if (typeof id === 'string') this.#learn(kind, id)
@@ -82,5 +92,13 @@ export class World {
   #learn(kind: string, id: string): void {
     const ids = this.#ids.get(kind) ?? []
     this.#ids.set(kind, [id, ...ids].slice(0, 20))
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
