@@ -56,6 +56,13 @@ const refusals: Record<string, Refusal> = {
     press: ['Withdraw'],
     says: 'This device could not store your message.'
   },
+  'asking again after a session was resumed': {
+    at: 'story=not-applied',
+    fails: `story.texts.send = ${rejects}`,
+    press: ['Resume and'],
+    says: 'This device could not store your message.'
+  },
+  'exporting everything': { at: 'app=storage-not-exported', press: [], says: 'The export stopped' },
   'changing an unsent message': { at: 'app=leaving', press: ['Edit : Also keep', 'Save'], says: notDone },
   'continuing a conversation of a machine': {
     at: 'app=home-no-session',

@@ -96,7 +96,9 @@ export function OpenSession(props: {
           onFork={fork}
         />
         {Notices && <Notices model={model} facts={facts} />}
-        {waiting.length > 0 && Decisions && <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} />}
+        {waiting.length > 0 && Decisions && (
+          <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} onUnsent={text => offer({ text })} />
+        )}
         <SessionFoot
           model={model}
           facts={facts}

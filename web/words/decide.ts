@@ -133,6 +133,7 @@ const english = {
   planAfter: 'After that, the agent works in',
   planSend: 'Send back',
   planBack: 'Keep open',
+  reasonNotSent: 'This device could not send what you wrote. It is in the message field.',
   planEffect: (files: number) => (files === 1 ? 'Mentions 1 file.' : `Mentions ${files} files.`),
   planNetwork: { yes: 'May reach the network.', no: 'Mentions no network.' }
 } as const

@@ -7,6 +7,8 @@ import { type Waiting, waitingOf } from '../../model/decisions/waiting.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import type { Transcript } from '../../model/transcript/transcript.ts'
+import { toast } from '../../ui/toast.tsx'
+import { decide } from '../../words/decide.ts'
 import { rich } from '../text/lazy-rich.ts'
 import { DecisionDock } from './dock.tsx'
 import { QuestionDock } from './question/question.tsx'
@@ -22,7 +24,14 @@ export function shownOf(waiting: readonly Waiting[]): Waiting | undefined {
 }
 
 /** One decision at a time, oldest first; a new one never replaces the one being read. */
-export function Decisions(props: { model: SessionModel; facts: SessionFacts; waiting: readonly Waiting[]; isCurrent: boolean }) {
+export function Decisions(props: {
+  model: SessionModel
+  facts: SessionFacts
+  waiting: readonly Waiting[]
+  isCurrent: boolean
+  /** A text that was written here and could not be sent. */
+  onUnsent(text: string): void
+}) {
   const { model, facts, waiting } = props
   const [chosen, choose] = useState<string>()
   const found = waiting.findIndex(each => each.id === chosen)
@@ -61,7 +70,10 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
       mine={model.lives.value.get(request.id)}
       isOffline={!props.isCurrent && model.isOffline.value}
       edited={edited}
-      onAnswer={verdict => answer(model, facts, request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')}
+      onAnswer={verdict => {
+        void model.answer(request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')
+        sendReason(props, request, verdict)
+      }}
       onWithdraw={() => model.withdraw(request.id)}
       onTry={model.tryRule}
     />
@@ -79,10 +91,13 @@ function noteIfOver(model: SessionModel, asked: Waiting): void {
 }
 
 /** Happy's wrapper does not forward the reason for denying a plan, so it is sent to the agent as a message. Ours does. */
-function answer(model: SessionModel, facts: SessionFacts, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
-  void model.answer(request, verdict, isRisky)
+function sendReason({ model, facts, onUnsent }: Parameters<typeof Decisions>[0], request: OpenRequest, { kind, reason }: Verdict): void {
   const isOurs = facts.methods !== undefined
-  if (!isOurs && isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
+  if (isOurs || !isPlan(request) || kind !== 'deny' || !reason) return
+  model.texts.send(reason).catch(() => {
+    toast(decide.reasonNotSent)
+    onUnsent(reason)
+  })
 }
 
 /** Files that the agent changed, as far as this device knows. */

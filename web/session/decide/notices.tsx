@@ -11,7 +11,9 @@ import { home } from '../../model/home.ts'
 import { replyKey } from '../../model/outbox/replies.ts'
 import { factsIn, type SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
+import { toast } from '../../ui/toast.tsx'
 import { outcomes } from '../../words/outcomes.ts'
+import { session as words } from '../../words/session.ts'
 import { NoticeCard, whatOf } from './answer-state.tsx'
 
 /** The outcomes of decisions that were read in this session, or answered without effect. */
@@ -27,7 +29,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
     // The agent does not know that it was answered, so a message tells it to ask again.
     onAskAgain: facts.canResume
       ? what => {
-          void model.texts.send(outcomes.askAgain(what)).catch(() => {})
+          model.texts.send(outcomes.askAgain(what)).catch(() => toast(words.notKept))
           void model.resume()
         }
       : undefined

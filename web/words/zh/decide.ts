@@ -125,6 +125,7 @@ export const decide: DecideWords = {
   planAfter: '之后，智能体的工作模式',
   planSend: '退回修改',
   planBack: '保持等待',
+  reasonNotSent: '此设备没能发送你写的内容。它在消息输入框里。',
   planEffect: files => `提到 ${files} 个文件。`,
   planNetwork: { yes: '可能访问网络。', no: '未提到网络。' }
 }

@@ -20,6 +20,19 @@ t.test('while a no is being given, no button is in the place of Allow or looks l
   }
 })
 
+t.test('the reason for denying a plan that could not be sent is in the message field', async t => {
+  const page = await open(t, 'plan')
+  // Its wrapper does not forward reasons, and this device cannot store messages.
+  await page.evaluate('story.facts.value = { ...story.facts.value, methods: undefined }')
+  await page.evaluate(`story.texts.send = () => Promise.reject(new Error('no room'))`)
+  await page.getByRole('button', { name: 'Change it…' }).click()
+  await page.getByLabel('What should be different?').fill('Keep Babel')
+  await page.clock.runFor(450)
+  await page.getByRole('button', { name: 'Send back' }).click()
+  await page.getByText('This device could not send what you wrote.').waitFor()
+  t.equal(await page.locator('.foot-area textarea').inputValue(), 'Keep Babel')
+})
+
 t.test('a form shows its position once, and why it cannot continue yet', async t => {
   const page = await open(t, 'question')
   const header = page.locator('.dock-h')

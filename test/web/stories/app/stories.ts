@@ -287,6 +287,11 @@ const settings = {
   'storage-limited': at('/settings/storage', { server: { readStorage: limitedStorage } }),
   'storage-untold': at('/settings/storage', { server: { readStorage: 404 } }),
   'storage-low-data': at('/settings/storage', { kept: { 'afield-lowData': 'true' } }),
+  'storage-not-exported': at('/settings/storage', {
+    unsent: { texts: [], starts: [] },
+    server: { readMessages: 400 },
+    press: ['Export everything']
+  }),
   'storage-erase': at('/settings/storage', { press: ['Erase this device'] }),
   about: at('/settings/about')
 }
