@@ -136,9 +136,8 @@ async function answer(tx: Queries, { kind, publicKey, response, account, device 
   )
   if (answered > 0) return 'answered' as const
   const row = await find(tx, kind, publicKey)
-  const state = row && stateOf(row, now)
   // One that waits was created after the answer to it.
-  if (!row || !state || state.is === 'expired' || state.is === 'waiting') return 'unknown' as const
+  if (!row || ['expired', 'waiting'].includes(stateOf(row, now).is)) return 'unknown' as const
   return row.account === account && row.answerHash?.equals(hash) ? ('answered' as const) : ('answered-before' as const)
 }
 

@@ -110,8 +110,10 @@ export function pairings({
 
   function accept({ kind, publicKey, response, account, device = null, now }: PairingAnswer): 'answered' | 'answered-before' | 'unknown' {
     const row = find.get(kind, publicKey)
-    const state = row && stateOf(row, now)
-    if (!row || !state || state.is === 'expired') return 'unknown'
+    if (!row) return 'unknown'
+
+    const state = stateOf(row, now)
+    if (state.is === 'expired') return 'unknown'
 
     const hash = createHash('sha256').update(response).digest()
     if (state.is !== 'waiting') return row.account === account && row.answerHash?.equals(hash) ? 'answered' : 'answered-before'
