@@ -89,6 +89,10 @@ export interface NearTest {
   test: string
   /** It runs the built app in a browser. */
   opensApp: boolean
+  /** It has the path of the source. */
+  isOwn: boolean
+  /** Its imports on the way to the source, less the folders that both share. */
+  distance: number
 }
 
 /**
@@ -113,10 +117,10 @@ export function nearestTests({
       .map(({ test, near, whole }) => ({
         test,
         opensApp: whole.has('web/bundle.mjs'),
-        distance: mirrorOf(file) === test ? -longestWay : (near.get(file) ?? longestWay) - sharedFolders(mirrorOf(file), test)
+        isOwn: mirrorOf(file) === test,
+        distance: (near.get(file) ?? longestWay) - sharedFolders(mirrorOf(file), test)
       }))
-      .toSorted((a, b) => a.distance - b.distance || a.test.localeCompare(b.test))
-      .map(({ test, opensApp }) => ({ test, opensApp }))
+      .toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn) || a.distance - b.distance || a.test.localeCompare(b.test))
 }
 
 /** In imports. A test that starts a program counts as farther than any that imports the source. */

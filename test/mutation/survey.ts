@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nearestTests } from '../kit/reach.ts'
+import { likelyTests } from './likely-tests.ts'
 import { allParts, draw, type Part, partOf, type Sampled } from './sample.ts'
 import { type Limits, TreeCopy, type Trial } from './trial.ts'
 
@@ -20,7 +20,7 @@ interface Survey {
 
 type Result = Omit<Sampled, 'text'> & Trial & { seed: number }
 
-/** Tries a sample of changes to the sources, each against the tests nearest to it, and shows what came of each. */
+/** Tries a sample of changes to the sources, each against the tests that most likely notice it, and shows what came of each. */
 export async function survey({ root, seed, count, parts = allParts, only = () => true, out, limits, show }: Survey): Promise<Result[]> {
   const files = filesOf(root)
   const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -37,14 +37,14 @@ export async function survey({ root, seed, count, parts = allParts, only = () =>
   return results
 
   async function tryAll(waiting: readonly Sampled[]): Promise<Result[]> {
-    const nearest = nearestTests({ files, tests: files.filter(isTest), read })
+    const likely = likelyTests({ files, tests: files.filter(isTest), read })
     const copy = new TreeCopy(root, files)
     const stop = endingOn(copy)
     const began = performance.now()
     const tried: Result[] = []
     try {
       for (const change of waiting) {
-        const result = { ...withoutText(change), seed, ...(await copy.try(change, nearest(change.file), limits)) }
+        const result = { ...withoutText(change), seed, ...(await copy.try(change, likely(change), limits)) }
         tried.push(result)
         if (out !== undefined) appendFileSync(out, `${JSON.stringify(result)}\n`)
         const left = ((performance.now() - began) / tried.length) * (waiting.length - tried.length)
@@ -102,9 +102,14 @@ function filesOf(root: string): string[] {
   return listed.split('\n').filter(file => file !== '' && existsSync(join(root, file)))
 }
 
-/** Not the tests of the sampler itself, which would sample in turn, and not those of the kit. */
+/**
+ * Not the tests of the sampler itself, which would sample in turn, those of the kit, those that take long, and those that look
+ * at every screen for its colors and sizes.
+ */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') && !/^test\/(?:mutation|kit)\//.test(file)
+  const others =
+    /^test\/(?:(?:mutation|kit|real|storm|torture)\/|(?:binary|package)\.|web\/(?:axe|budgets|contrast|low-vision|right-to-left|touch-targets)\.)/
+  return file.endsWith('.test.ts') && !others.test(file)
 }
 
 /** Ctrl-C leaves nothing behind. */

@@ -22,6 +22,8 @@ export interface Trial {
   seconds: number
 }
 
+type Test = Pick<NearTest, 'test' | 'opensApp'>
+
 interface Change {
   file: string
   /** The text of the changed file; `code` runs whenever the changed function is called. */
@@ -59,9 +61,9 @@ export class TreeCopy {
   }
 
   /** Runs tests until one notices the change. A test that fails without the change too does not count. */
-  async try(change: Change, tests: readonly NearTest[], limits: Limits): Promise<Trial> {
+  async try(change: Change, tests: readonly Test[], limits: Limits): Promise<Trial> {
     rmSync(this.#called, { force: true })
-    const ran: NearTest[] = []
+    const ran: Test[] = []
     let seconds = 0
     let unfit = 0
     const ended = (verdict: Trial['verdict'], by?: string): Trial => {
@@ -93,13 +95,13 @@ export class TreeCopy {
   }
 
   /** Whether a test fails without the change too, or takes nearly as long. */
-  async #failsUnchanged(near: NearTest, run: Run, { secondsOfFile }: Limits): Promise<boolean> {
+  async #failsUnchanged(near: Test, run: Run, { secondsOfFile }: Limits): Promise<boolean> {
     const known = this.#unchanged.get(near.test) ?? (await this.#run(near, undefined, secondsOfFile))
     this.#unchanged.set(near.test, known)
     return known.result !== 'passed' || (run.result === 'late' && known.seconds > run.seconds / 2)
   }
 
-  async #run({ test, opensApp }: NearTest, change: Change | undefined, seconds: number): Promise<Run> {
+  async #run({ test, opensApp }: Test, change: Change | undefined, seconds: number): Promise<Run> {
     this.#write(change)
     const began = performance.now()
     const took = () => (performance.now() - began) / 1000
