@@ -172,7 +172,12 @@ export const proofs = {
     check: 'one client, request, notice or MiB of it; they are judged together',
     notTried: 'floods from more than one computer',
     again: { command: 'node build.mjs endure stalling frames pongs posts', minutes: 6 },
-    controls: {},
+    controls: {
+      'no-bound': {
+        breaks: 'what a client leaves unread is kept without an end',
+        command: 'node build.mjs endure stalling --size 100 --control'
+      }
+    },
     aim: { rounds: 100 }
   },
   fuzz: {

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { recordRun } from '../torture/record.ts'
 
 // node test/endurance/run.ts [cuts|ending|dawdling|stalling|ringing|polling|crowd|page …] [--size N] [--seed S]   what the tests only sample, in full
-// With --control a reader reads one message twice when it returns; the trial `cuts` must end with a complaint.
+// With --control what `cuts` or `stalling` tries is broken on purpose, and must end with a complaint.
 // Ctrl-C ends it after the trial under way.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -15,8 +16,13 @@ const { values, positionals } = parseArgs({
     control: { type: 'boolean', default: false }
   }
 })
-if (values.control) await import(new URL('read-twice.mjs', import.meta.url).href)
-// Some clients run in this process, so they are loaded after what changes them.
+const control = values.control ? controlOf(positionals) : undefined
+if (control !== undefined) {
+  const file = pathToFileURL(join(import.meta.dirname, `${control}.mjs`)).href
+  // Servers are processes of their own, and some clients run in this one: they are loaded after what changes them.
+  process.env['NODE_OPTIONS'] = `--import ${file}`
+  await import(file)
+}
 const { trials } = await import('./trials.ts')
 
 let isInterrupted = false
@@ -31,7 +37,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(trials)) {
   const size = Number(values.size ?? trial.sizes.whole)
   console.log(`${name}: ${trial.about}; ${size}, seed ${values.seed}`)
   const keeper = { teardown: (close: () => unknown) => void closers.push(close) }
-  const about = { seed: Number(values.seed), control: values.control ? 'read-twice' : undefined }
+  const about = { seed: Number(values.seed), control }
   const recorded = name === 'cuts' ? recordRun({ proof: 'readers', ...about }) : recordRun({ proof: 'clients', ...about })
   const { told, complaints, figures = { rounds: 1, checks: size } } = await trial.run(keeper, { data, seed: Number(values.seed), size })
   for (const close of closers.toReversed()) await close()
@@ -43,3 +49,9 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(trials)) {
 }
 console.log(broken === 0 ? 'Every promise was kept.' : `${broken} promises were broken.`)
 process.exit(broken === 0 ? 0 : 1)
+
+function controlOf(names: readonly string[]): string {
+  if (names.length === 1 && names[0] === 'cuts') return 'read-twice'
+  if (names.length === 1 && names[0] === 'stalling') return 'no-bound'
+  throw new Error('--control goes with one of cuts and stalling.')
+}
