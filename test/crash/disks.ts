@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lacks } from '../kit/needs.ts'
@@ -37,7 +37,8 @@ export function disksProblem(): string | undefined {
 }
 
 export function openDisks(): Disks {
-  const folder = mkdtempSync(join(tmpdir(), 'afield-disks-'))
+  closeAbandoned()
+  const folder = mkdtempSync(join(tmpdir(), `afield-disks-${process.pid}-`))
   const top = join(folder, 'top')
   const image = join(folder, 'xfs.img')
   mkdirSync(top)
@@ -55,6 +56,26 @@ export function openDisks(): Disks {
       rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+/** Those of a process that was killed: their mounts would hold loop devices, and the space of the images, until the next start of the system. */
+function closeAbandoned(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const owner = /^afield-disks-(\d+)-/.exec(name)?.[1]
+    if (owner === undefined || existsSync(`/proc/${owner}`)) continue
+    const folder = join(tmpdir(), name)
+    // Servers may have outlived it, and go on with files that nobody else sees.
+    for (const path of mountsIn(folder).toReversed()) run('umount', '--lazy', path)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** In the order in which they were mounted. */
+export function mountsIn(folder: string): string[] {
+  const paths = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map(line => line.split(' ')[1] ?? '')
+  return paths.filter(path => path.startsWith(`${folder}/`))
 }
 
 function openDisk(folder: string, file: string, number: number): Disk {

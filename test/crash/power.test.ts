@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { sampleSeed } from '../kit/seed.ts'
-import { disksProblem, openDisks } from './disks.ts'
+import { disksProblem, mountsIn, openDisks } from './disks.ts'
 import { cutPower } from './power-cuts.ts'
 
 const { number: seed } = sampleSeed
@@ -24,4 +28,17 @@ t.test('a server that does not sync its commits is caught', { skip: disksProblem
   t.teardown(() => disks.close())
   const { complaints } = await cutPower({ disks, seed, nodeArgs: ['--import', `${import.meta.dirname}/sync-never.mjs`] })
   t.match(complaints.join('\n'), /is gone|was promised and is lost/)
+})
+
+t.test('the disks of a process that was killed are closed by the next that opens some', { skip: disksProblem() ?? false }, async t => {
+  const program = `const { openDisks } = await import('${join(import.meta.dirname, 'disks.ts')}'); console.log(openDisks().fresh().path); setInterval(() => {}, 1_000)`
+  const killed = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [path] = await once(killed.stdout, 'data')
+  const folder = dirname(String(path).trim())
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  t.equal(mountsIn(folder).length, 2)
+  openDisks().close()
+  t.equal(mountsIn(folder).length, 0)
+  t.notOk(existsSync(folder))
 })
