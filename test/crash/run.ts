@@ -110,7 +110,8 @@ async function atPoints(tell: (totals: Totals) => void, spoiled: string, judge: 
   const complaints: string[] = []
   const totals = { rounds: 0, checks: 0, violations: 0 }
   for (const point of points) {
-    if (isInterrupted) break
+    // Of a control it is enough that it was found.
+    if (isInterrupted || (values.control && complaints.length > 0)) break
     const judged = await judge(point)
     complaints.push(...judged.complaints.map(complaint => `${point.call} ${point.k}: ${complaint}`))
     totals.rounds += 1
