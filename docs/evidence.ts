@@ -38,9 +38,18 @@ const root = join(import.meta.dirname, '..')
  * that was torn by a kill is left out.
  */
 export function readRuns(file = join(root, recordPath)): Run[] {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const runs = lines.flatMap(line => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as Run] : []))
+  // What follows a torn line may stand on the same one.
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split(/\n|(?=\{"proof":)/) : []
+  const runs = lines.flatMap(line => runOf(line) ?? [])
   return [...new Map(runs.map(run => [nameOf(run), run])).values()]
+}
+
+function runOf(line: string): Run | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
 }
 
 /** The record with one line for each run. */
@@ -106,8 +115,9 @@ ${[
 ].join('\n')}
 ## How the record is made
 
-The scripts append to [evidence.jsonl](evidence.jsonl) after each round, so that Ctrl-C or a kill loses at most the round under way; those of wrappers and agents judge a run at its end. They record nothing when files of the repository have been
-changed, since nobody could find the program again. \`node build.mjs docs\` then writes this page. Seeds decide loads and failures, but not the exact moment at which a failure meets a
+The scripts append to [evidence.jsonl](evidence.jsonl) after each round, so that Ctrl-C or a kill loses at most the round under way; those of wrappers and agents judge a run at its end, which
+Ctrl-C brings about after the round under way. They record nothing when files of the repository have been
+changed, since nobody could find the program again. \`node build.mjs docs\` then writes this page, and keeps of the record one line for each run. Seeds decide loads and failures, but not the exact moment at which a failure meets a
 request: that is left to the machine.
 `
 }

@@ -16,6 +16,8 @@ export interface Rounds {
   lines: number
   random: Random
   computer(server: { url: string }): Promise<Computer>
+  /** Asked before each; false ends it. */
+  goesOn?: () => boolean
   /** Told before each. */
   onRound(sentence: string): void
   /** Within this one has to be over; what was on the screen is told of one that is not. */
@@ -27,7 +29,7 @@ type Victim = (typeof everybody)[number]
 
 /** In each round somebody asks for a long answer, at the terminal or on the phone, and one of those who carry it is killed. */
 export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Promise<Verdict> {
-  const { data, rounds, victims = everybody, lines, random, computer, onRound, withinMs = 90_000 } = options
+  const { data, rounds, victims = everybody, lines, random, computer, goesOn = () => true, onRound, withinMs = 90_000 } = options
   // Below the ports that the system gives to whoever connects: the server has to get the same one again.
   const port = 20_000 + ((process.pid + 3000) % 10_000)
   let server = await startServerProcess(t, { data, port })
@@ -66,9 +68,9 @@ export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Pro
     await terminal.ended
   }
 
-  for (let round = 1; round <= rounds + 1; round++) {
-    await within(withinMs, round <= rounds ? play(round) : last(), () => `round ${round} did not end:\n${terminal.screen.trimEnd()}`)
-  }
+  const inTime = (name: string, work: Promise<void>) => within(withinMs, work, () => `${name} did not end:\n${terminal.screen.trimEnd()}`)
+  for (let round = 1; round <= rounds && goesOn(); round++) await inTime(`round ${round}`, play(round))
+  await inTime('the last answer', last())
   return judge({ read: read(session), events: session.events() }, where.written(session))
 }
 

@@ -11,6 +11,7 @@ import { runRounds } from './rounds.ts'
 // node build.mjs kills [--agent claude|claude-remote|codex|opencode|acp] [--rounds 20] [--seed 7] [--real]   kills wrapper, agent and server in
 // the middle of what is said; --real with the agent that CLAUDE_BIN, CODEX_BIN or OPENCODE_BIN names, on a model on loopback
 // With --control what a restarted wrapper tells again has another name, and the run must end with doubled lines.
+// Ctrl-C ends it after the round under way, and what was said until then is judged.
 const { values } = parseArgs({
   options: {
     agent: { type: 'string', default: 'claude' },
@@ -33,6 +34,8 @@ const closings: (() => unknown)[] = []
 const t = { teardown: (close: () => unknown) => void closings.unshift(close) }
 const data = mkdtempSync(join(tmpdir(), 'afield-kills-'))
 console.log(`${values.rounds} rounds with seed ${values.seed}, with ${values.real ? 'the real' : 'a fake'} ${values.agent}`)
+let isInterrupted = false
+process.once('SIGINT', () => (isInterrupted = true))
 let begun = 0
 try {
   const verdict = await runRounds(t, {
@@ -41,6 +44,7 @@ try {
     lines: values.real ? 6 : 25,
     random: seededRandom(Number(values.seed)),
     computer: server => kinds[values.real ? 'real' : 'fake'](t, server),
+    goesOn: () => !isInterrupted,
     onRound(sentence) {
       begun += 1
       console.log(sentence)
@@ -48,7 +52,7 @@ try {
   })
   const { said, lost, doubled, isMisplaced, unended } = verdict
   const violations = lost.length + doubled.length + Number(isMisplaced) + Math.abs(unended)
-  recorded.tell({ rounds: Number(values.rounds), checks: said, violations })
+  recorded.tell({ rounds: begun, checks: said, violations })
   for (const line of lost) console.log(`lost: ${line}`)
   for (const line of doubled) console.log(`doubled: ${line}`)
   console.log(
@@ -58,7 +62,8 @@ try {
   process.exitCode = isKept(verdict) ? 0 : 1
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
-  recorded.tell({ rounds: begun, checks: 0, violations: 1 })
+  // On a terminal the Ctrl-C that ended it reached the servers, too.
+  if (!isInterrupted) recorded.tell({ rounds: begun, checks: 0, violations: 1 })
   process.exitCode = 1
 }
 for (const close of closings) await close()

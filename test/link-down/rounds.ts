@@ -7,7 +7,7 @@ import { turnsEnded } from '../wrapper/kit/demo.ts'
 import { startPhone } from '../wrapper/kit/phone.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { judge, type Verdict } from './judge.ts'
+import { judge, lastHeard, type Verdict } from './judge.ts'
 
 /** How a link goes down, and how it comes back. */
 const ways = {
@@ -40,6 +40,8 @@ export interface Rounds {
   upMs: number
   /** Whether each cut is waited for to be over, rather than the next one taken into what is left of it. */
   waitsForBack: boolean
+  /** Asked before each cut; false ends it. */
+  goesOn?: () => boolean
   /** Told after each cut: how long after the link was up again the first message came. */
   onBack?: (cut: Cut, afterMs: number, heard: number) => void
 }
@@ -55,7 +57,10 @@ export function shuffledCuts(seconds: readonly number[], random: Random): Cut[] 
 }
 
 /** An agent says ten things a second while its link goes down and up, and a phone writes to it meanwhile. */
-export async function runRounds(t: Pick<Test, 'teardown'>, { data, cuts, upMs, waitsForBack, onBack }: Rounds): Promise<Verdict> {
+export async function runRounds(
+  t: Pick<Test, 'teardown'>,
+  { data, cuts, upMs, waitsForBack, goesOn = () => true, onBack }: Rounds
+): Promise<Verdict> {
   const server = await startServerProcess(t, { data })
   const line = await openTcpProxy(t, server.url)
   const { phone, home } = await linkedComputer(t, line)
@@ -67,6 +72,8 @@ export async function runRounds(t: Pick<Test, 'teardown'>, { data, cuts, upMs, w
   await session.until(session => session.messages.length > 0)
 
   for (const [index, cut] of cuts.entries()) {
+    // The agent has more to say, and answers the phone after it: neither is waited for.
+    if (!goesOn()) return judge(session, { said: lastHeard(session), asked: 0 })
     await ways[cut.way].down(line)
     await pause(cut.seconds * 500)
     await session.say(`SCRIPT: text heard ${index + 1}`)

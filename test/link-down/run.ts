@@ -9,6 +9,7 @@ import { runRounds, shuffledCuts } from './rounds.ts'
 
 // node build.mjs cuts [--seconds 15,30,60] [--seed 7]   takes the link from an agent that goes on, for each time in each way
 // With --control the wrapper takes a message for delivered when its request failed, and the run must end with losses.
+// Ctrl-C ends it after the cut under way, and what came until then is judged.
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '15,30,60' },
@@ -20,6 +21,9 @@ const { values } = parseArgs({
 // For the wrapper and the server, not for the phone in this process.
 if (values.control) process.env['NODE_OPTIONS'] = `--import ${join(import.meta.dirname, 'one-try.mjs')}`
 const recorded = recordRun({ proof: 'cuts', seed: Number(values.seed), control: values.control ? 'one-try' : undefined })
+let isInterrupted = false
+process.once('SIGINT', () => (isInterrupted = true))
+let rounds = 0
 const closings: (() => unknown)[] = []
 const data = mkdtempSync(join(tmpdir(), 'afield-cuts-'))
 const cuts = shuffledCuts(values.seconds.split(',').map(Number), seededRandom(Number(values.seed)))
@@ -31,14 +35,17 @@ const verdict = await runRounds(
     cuts,
     upMs: 2000,
     waitsForBack: true,
-    onBack: ({ way, seconds }, afterMs, heard) =>
+    goesOn: () => !isInterrupted,
+    onBack({ way, seconds }, afterMs, heard) {
+      rounds += 1
       console.log(`${seconds} s ${way}: back after ${(afterMs / 1000).toFixed(1)} s; ${heard} messages have come so far`)
+    }
   }
 )
 for (const close of closings) await close()
 rmSync(data, { recursive: true })
-const { said, lost, doubled, misplaced, unanswered } = verdict
-recorded.tell({ rounds: cuts.length, checks: said + cuts.length, violations: lost + doubled + misplaced + unanswered })
+const { said, asked, lost, doubled, misplaced, unanswered } = verdict
+recorded.tell({ rounds, checks: said + asked, violations: lost + doubled + misplaced + unanswered })
 console.log(
   `Of ${said} messages ${lost} were lost, ${doubled} doubled, ${misplaced} out of order; ${unanswered} of the phone not answered.`
 )
