@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../lib/async/clock.ts'
 import { withDeadline } from '../lib/async/deadline.ts'
-import type { Topic } from '../lib/bus/bus.ts'
+import { limitsTopic, type Topic } from '../lib/bus/bus.ts'
 import type { Frame } from './frames.ts'
 import type { Client } from './link.ts'
 
@@ -51,6 +51,8 @@ export class Outbox {
 
   send(topic: Topic, frame: Frame): void {
     if (this.#client) this.#publish(this.#client, { topic, frame })
+    // What was used of limits matters now, and must not take the room of changes.
+    else if (topic === limitsTopic) return
     else if (this.#waitingBytes + frame.bytes <= mostWaitingBytes) {
       this.#waiting.push({ topic, frame })
       this.#waitingBytes += frame.bytes

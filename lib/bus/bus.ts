@@ -74,6 +74,21 @@ export type BusEvent =
   /** Asks an instance whether it still runs. */
   | { type: 'instance-asked'; replyTo: Topic }
   | { type: 'instance-here'; instance: string }
+  /** What was counted for rate limits at an instance; `at` is the store's time. A limit may be one of another version. */
+  | { type: 'limits-used'; instance: string; at: number; uses: LimitUse[] }
+  /** How many sockets of each account an instance holds; none if it says nothing, or zero. */
+  | { type: 'seats-held'; instance: string; seats: { account: AccountId; sockets: number }[] }
+  /** Has the other instances say what they hold of these accounts. */
+  | { type: 'seats-asked'; instance: string; accounts: AccountId[] }
+  /** Somebody tried a wrong setup code. With the last one that is allowed all instances lock it. */
+  | { type: 'setup-code-wrong'; instance: string; at: number; isLast: boolean }
+
+/** `ms` is how long the allowance of the key takes to grow by what was used. */
+export interface LimitUse {
+  limit: string
+  key: string
+  ms: number
+}
 
 /** Everything about one account uses its topic; each instance has another one for replies. */
 export function accountTopic(account: AccountId): Topic {
@@ -84,10 +99,16 @@ export function instanceTopic(instance: string): Topic {
 }
 /** Received by every instance, whether or not it has connections of the account. */
 export const revocationTopic = 'revocations' as Topic
+/**
+ * What instances count together, also received by every one. It has a topic of its own because versions before it do not
+ * listen to it, and so have nothing to report: new kinds of events need another topic.
+ */
+export const limitsTopic = 'limits' as Topic
 
 /**
  * Connects the instances of a server. Each event is delivered at most once, and in order per publisher and topic. The
- * publisher's own instance gets its events too, whole, even when the others cannot be reached.
+ * publisher's own instance gets its events too, whole, even when the others cannot be reached. What comes on a topic without
+ * a listener is passed over and reported to nobody, whatever it is: a later version may publish there.
  */
 export interface Bus {
   /** Whether there may be other instances. If not, nobody waits for their answers. */

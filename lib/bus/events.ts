@@ -91,7 +91,17 @@ const events: Kinds<BusEvent> = {
   'present-asked': kind('present-asked', { id, replyTo: topic, of: v.union([v.literal('watching-app'), row]) }),
   present: kind('present', { id }),
   'instance-asked': kind('instance-asked', { replyTo: topic }),
-  'instance-here': kind('instance-here', { instance: v.string() })
+  'instance-here': kind('instance-here', { instance: v.string() }),
+  'limits-used': kind('limits-used', {
+    ...{ instance: v.string(), at },
+    uses: v.array(v.object({ limit: v.string(), key: v.string(), ms: v.number() }))
+  }),
+  'seats-held': kind('seats-held', {
+    instance: v.string(),
+    seats: v.array(v.object({ account: ids.accountId, sockets: v.int() }))
+  }),
+  'seats-asked': kind('seats-asked', { instance: v.string(), accounts: v.array(ids.accountId) }),
+  'setup-code-wrong': kind('setup-code-wrong', { instance: v.string(), at, isLast: v.boolean() })
 }
 
 /**

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { systemClock as clock } from '../../lib/async/clock.ts'
 import { pause } from '../../lib/async/pause.ts'
-import type { Topic } from '../../lib/bus/bus.ts'
+import { limitsTopic, type Topic } from '../../lib/bus/bus.ts'
 import { payloadOf } from './frames.ts'
 import type { Client } from './link.ts'
 
@@ -51,6 +51,8 @@ export class Outbox {
   }
 
   send(topic: Topic, contents: string[]): void {
+    // What was used of limits matters now, and must not take the room of changes.
+    if (topic === limitsTopic && (this.#isRefused || !this.#client)) return
     const bytes = contents.reduce((sum, { length }) => sum + length, 0)
     if (this.#isRefused || this.#waitingBytes + bytes > (this.#client ? mostQueuedBytes : mostWaitingBytes)) this.#lost.add(topic)
     else {

@@ -1,4 +1,13 @@
-import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic, revocationTopic, type Topic } from '../../lib/bus/bus.ts'
+import {
+  accountTopic,
+  type Bus,
+  type BusEvent,
+  type Change,
+  instanceTopic,
+  limitsTopic,
+  revocationTopic,
+  type Topic
+} from '../../lib/bus/bus.ts'
 import { referenceTo } from '../../lib/bus/reference.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
@@ -251,6 +260,22 @@ function sharedBusContract(t: Check, place: BusPlace): void {
     t.equal(errors.length, contents.length)
   })
 
+  t.test('what comes on a topic without a listener is passed over, even if only a later version can read it', async t => {
+    const errors: unknown[] = []
+    const ends = place(t)
+    const [here, there] = [await ends.open({ onError: error => errors.push(error) }), await ends.open({ onError() {} })]
+    const left = await record(here, limitsTopic)
+    await left.stop()
+    const lost = [lossOf(here), lossOf(there)]
+    const heard = await record(here, topic)
+    await ends.send?.(limitsTopic, '{"type":"unheard-of"}')
+    there.publish(limitsTopic, event(1))
+    there.publish(topic, event(2))
+    t.same(await heard.take(1), [event(2)])
+    t.same(errors, [])
+    t.ok(!lost.some(({ hasHappened }) => hasHappened()), 'nor does it count as lost')
+  })
+
   t.test('closing one end leaves the others connected', async t => {
     const { open } = place(t)
     const [leaves, here, there] = [await open(), await open(), await open()]
@@ -339,6 +364,7 @@ function everyKind(): BusEvent[] {
   const signal = { type: 'signal', audience: 'apps' } as const
   const change = { type: 'change', clock: 12, at: 13 } as const
   const connection = v.parse(ids.connectionId, 'c')
+  const account = v.parse(ids.accountId, 'ada')
   return [
     { ...change, audience: 'apps', change: { type: 'session-opened', session: sessionRow } },
     { ...change, audience: { of: 'machine', id: machine }, change: { type: 'machine-opened', machine: machineRow } },
@@ -378,6 +404,10 @@ function everyKind(): BusEvent[] {
     { type: 'present', id: '1' },
     { type: 'instance-asked', replyTo: instanceTopic('i') },
     { type: 'instance-here', instance: 'i' },
+    { type: 'limits-used', instance: 'i', at: 14, uses: [{ limit: 'login', key: '2001:db8::/48', ms: 0.5 }] },
+    { type: 'seats-held', instance: 'i', seats: [{ account, sockets: 9 }] },
+    { type: 'seats-asked', instance: 'i', accounts: [account] },
+    { type: 'setup-code-wrong', instance: 'i', at: 14, isLast: true },
     ...largeChanges().flatMap(change => referenceTo(change) ?? [])
   ]
 }

@@ -22,6 +22,10 @@ export interface FailingBus {
   /** What is published at one instance reaches the others no sooner than `release`, and there perhaps the last first. */
   hold(): void
   release(order?: 'as published' | 'last first'): void
+  /** What was held is lost, and no end says so. */
+  drop(): void
+  /** One end, by when it opened, hears nothing more and what it publishes arrives nowhere, as if its instance were dead. */
+  disconnect(index: number): void
   /** All ends say that they may have lost events, as after `dropped`. */
   lose(topic?: Topic): void
   /** All ends get this, as if another process had published it. */
@@ -40,13 +44,14 @@ interface End {
 
 export function failingBus(): FailingBus {
   const ends = new Set<End>()
+  const opened: End[] = []
   const held: (() => void)[] = []
   let isHolding = false
   let hanging = Promise.withResolvers<void>()
 
   function pass(from: End, topic: Topic, event: BusEvent): void {
     const frame = frameOf(event, control.longest)
-    if (frame === undefined) return
+    if (frame === undefined || !ends.has(from)) return
     for (const end of ends) {
       if (end === from) continue
       const fate = control.fates.shift() ?? 'arrives'
@@ -61,6 +66,7 @@ export function failingBus(): FailingBus {
     open({ onError }) {
       const own: End = { listeners: new Map(), onLost: new Set(), onError }
       ends.add(own)
+      opened.push(own)
       return {
         isShared: true,
         publish(topic, event) {
@@ -105,6 +111,14 @@ export function failingBus(): FailingBus {
       const frames = held.splice(0)
       for (const deliver of order === 'as published' ? frames : frames.reverse()) deliver()
     },
+    drop() {
+      isHolding = false
+      held.length = 0
+    },
+    disconnect(index) {
+      const end = opened[index]
+      if (end) ends.delete(end)
+    },
     lose(topic) {
       for (const { onLost } of ends) for (const listener of onLost) listener(topic)
     },
@@ -126,6 +140,7 @@ function frameOf(event: BusEvent, longest: number): string | undefined {
 }
 
 function receive(end: End, topic: Topic, frame: string): void {
+  if (!end.listeners.get(topic)?.size) return
   let event: BusEvent
   try {
     event = v.parse(busEvent, JSON.parse(frame))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t, { type Test } from 'tap'
-import { accountTopic, type Bus, type BusEvent, type Topic } from '../../lib/bus/bus.ts'
+import { accountTopic, type Bus, type BusEvent, limitsTopic, type Topic } from '../../lib/bus/bus.ts'
 import { CannotStart } from '../../lib/exit.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
@@ -171,6 +171,9 @@ t.test(
     const call = (topic: Topic) => there.bus.publish(topic, { type: 'call', id: '1', replyTo: topic, method: 's:x', params })
     const heardBefore: number[] = []
     here.bus.onLost(() => heardBefore.push(here.heard.filter(id => id === 'waited').length))
+    // Uses of limits would take all the room, and are not waited for.
+    const used: BusEvent = { type: 'limits-used', instance: 'i', at: 0, uses: [{ limit: 'login', key: params, ms: 1 }] }
+    for (let number = 0; number < 100; number += 1) there.bus.publish(limitsTopic, used)
     there.bus.publish(topic, event('waited'))
     for (let number = 0; number < 100; number += 1) call(other)
     await proxy.openPort()

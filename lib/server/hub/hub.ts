@@ -324,6 +324,10 @@ export class Hub {
       case 'present':
       case 'instance-asked':
       case 'instance-here':
+      case 'limits-used':
+      case 'seats-held':
+      case 'seats-asked':
+      case 'setup-code-wrong':
         return
     }
   }

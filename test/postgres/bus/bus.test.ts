@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accountTopic, type BusEvent, type Topic } from '../../../lib/bus/bus.ts'
+import { accountTopic, type BusEvent, limitsTopic, type Topic } from '../../../lib/bus/bus.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { openPostgresBus } from '../../../postgres/bus/bus.ts'
@@ -64,8 +64,11 @@ t.test(
     await proxy.closePort()
     proxy.cut()
     await isCutOff
-    there.publish(topic, { type: 'call-dropped', id: 'waited' })
     const params = 'x'.repeat(60_000)
+    // Uses of limits would take all the room, and are not waited for.
+    const used: BusEvent = { type: 'limits-used', instance: 'i', at: 0, uses: [{ limit: 'login', key: params, ms: 1 }] }
+    for (let count = 0; count < 100; count += 1) there.publish(limitsTopic, used)
+    there.publish(topic, { type: 'call-dropped', id: 'waited' })
     for (let count = 0; count < 100; count += 1) there.publish(other, { type: 'call', id: '1', replyTo: other, method: 's:x', params })
     await proxy.openPort()
     await waitedCame
