@@ -11,6 +11,7 @@ import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import { safekeepingOf } from '../store/safekeeping.ts'
 import { type Store, StoreBroken, StoreBusy } from '../store/store.ts'
 import { openSetupCode } from './actions/account/setup-code.ts'
+import { SetupLock } from './actions/account/setup-lock.ts'
 import type { SignupPolicy } from './actions/account/signup.ts'
 import {
   approvedSignup,
@@ -51,8 +52,9 @@ import type { Certificates } from './https/certificates.ts'
 import { openHttps } from './https/https.ts'
 import { ownCertificates } from './https/own-certificates.ts'
 import { Hub } from './hub/hub.ts'
+import { SocketSeats } from './hub/socket-seats.ts'
 import { newId } from './ids.ts'
-import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
+import { createLimits, mostSockets, unlimited } from './limits.ts'
 import { customProvider, unknownProvider } from './push/custom-provider.ts'
 import { expoPush } from './push/expo.ts'
 import { ntfyPush } from './push/ntfy.ts'
@@ -60,6 +62,7 @@ import { type Outbound, openWithFirstRequest } from './push/outbound.ts'
 import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
 import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
+import { shareLimits } from './shared-limits.ts'
 import { openTunnel, refuseMissingProgram } from './tunnel/tunnel.ts'
 import type { Listeners } from './watch/events.ts'
 import { listenersOf, watchRefusals } from './watch/listeners.ts'
@@ -147,7 +150,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   })
   const isProxy = readTrustedProxies(trustedProxies(asked))
   const isLimited = asked.limits === 'default'
-  const limits = isLimited ? createLimits({ clock }) : unlimited
+  const rates = isLimited ? createLimits({ clock }) : undefined
+  const limits = rates ?? unlimited
   const usual = isLimited ? defaultQuotas : noQuotas
   const ownQuotas = policy?.quotas
   const quotas = (account: AccountId) => (ownQuotas ? { ...usual, ...ownQuotas(account) } : usual)
@@ -220,10 +224,21 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
     const setup = hasOwner ? undefined : await openSetupCode({ store }, options.data)
     const others = policy?.signup ? ownSignup({ store, time }, policy.signup) : signupPolicies[options.signup]({ store, time })
-    const signup = setup
-      ? ownerFirst({ store, setupCode: setup.code, onOwner: () => void setup.discard().catch(onError), clock }, others)
-      : others
+    let signup = others
+    if (setup) {
+      const lock = new SetupLock({ bus, clock, time }, instance)
+      closers.add(() => lock.close())
+      await lock.open()
+      signup = ownerFirst({ store, setupCode: setup.code, onOwner: () => void setup.discard().catch(onError), lock }, others)
+    }
     const needsSetupCode = async () => setup !== undefined && !(await store.hasAccounts())
+    if (rates && bus.isShared) {
+      const sharing = await shareLimits({ bus, clock, time, onError }, rates, instance)
+      closers.add(() => sharing.close())
+    }
+    const seats = new SocketSeats({ bus, clock, onError }, instance, isLimited ? mostSockets : Number.POSITIVE_INFINITY)
+    closers.add(() => seats.close())
+    await seats.open()
     const onMissed = () => hub.reconnectAll()
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove, onMissed }, onError)
     closers.add(() => authenticator.close())
@@ -275,7 +290,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       limits,
       quotas,
       isProxy,
-      seats: new Seats(isLimited ? mostSockets : Number.POSITIVE_INFINITY),
+      seats,
       authenticator,
       identity,
       log,

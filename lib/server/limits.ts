@@ -126,7 +126,18 @@ type By = (typeof limits)[LimitName]['by']
 /** An attacker with one IPv6 /64 gets a whole /48 as cheaply: together these may have this many times as much. */
 const timesOf48 = 16
 
-export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
+/** Limits of this instance, with what it takes to count together with others. */
+export interface CountedLimits extends Limits {
+  readonly tracked: number
+  /** How long until the full allowance of a key is available again. A key is one of those given to the listener of `onCharged`. */
+  owedMs(name: LimitName, key: string): number
+  /** Has all that is charged here told, in the time that the allowance of the key takes to grow by it. One listener. */
+  onCharged(listener: (name: LimitName, key: string, ms: number) => void): void
+  /** Counts what was charged elsewhere so long ago; nothing of it is told. */
+  chargeElsewhere(name: LimitName, key: string, ms: number, agoMs: number): void
+}
+
+export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): CountedLimits {
   // Keys that anyone can invent never evict those that they cannot.
   const tables: Record<By, Table> = {
     address: new Table(clock, key => networksAround(key)[0] ?? ''),
@@ -135,6 +146,7 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
     server: new Table(clock),
     'address and token': new Table(clock, networkIn, { inAll: mostBadTokens.ofNetwork * mostBadTokens.networks, ...mostBadTokens })
   }
+  let tell: Parameters<CountedLimits['onCharged']>[0] | undefined
 
   function check(name: LimitName, key: string): void {
     const { by, burst, perSecond } = limits[name]
@@ -147,7 +159,11 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
 
   function charge(name: LimitName, key: string, cost: number): void {
     const { by, perSecond } = limits[name]
-    for (const [each, times] of countedAs(by, key)) tables[by].owe(name, each, (cost / (times * perSecond)) * 1000)
+    for (const [each, times] of countedAs(by, key)) {
+      const ms = (cost / (times * perSecond)) * 1000
+      tables[by].owe(name, each, ms)
+      tell?.(name, each, ms)
+    }
   }
 
   return {
@@ -158,6 +174,11 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
       check(name, key)
       charge(name, key, 1)
     },
+    owedMs: (name, key) => tables[limits[name].by].owedMs(name, key),
+    onCharged(listener) {
+      tell = listener
+    },
+    chargeElsewhere: (name, key, ms, agoMs) => tables[limits[name].by].owe(name, key, ms, agoMs),
     get tracked() {
       return Object.values(tables).reduce((sum, { size }) => sum + size, 0)
     }
@@ -191,10 +212,12 @@ class Table {
     return Math.max((this.#crowds.get(this.#crowdOf(key))?.get(`${name} ${key}`) ?? 0) - this.#clock.now(), 0)
   }
 
-  owe(name: LimitName, key: string, ms: number): void {
-    const wholeAt = this.#clock.now() + this.owedMs(name, key) + ms
+  /** `agoMs` is how long ago it was used: what has grown again since then is not owed. */
+  owe(name: LimitName, key: string, ms: number, agoMs = 0): void {
     const crowd = this.#crowdOf(key)
     const id = `${name} ${key}`
+    const wholeAt = Math.max(this.#crowds.get(crowd)?.get(id) ?? 0, this.#clock.now() - agoMs) + ms
+    if (wholeAt <= this.#clock.now()) return
     if (!this.#crowds.get(crowd)?.has(id)) this.#makeRoomIn(crowd)
     const keys = this.#crowds.get(crowd) ?? new Map<string, number>()
     if (!keys.has(id)) this.size += 1

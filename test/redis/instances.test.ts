@@ -1,22 +1,31 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../lib/async/clock.ts'
+import { pause } from '../../lib/async/pause.ts'
+import { limitsTopic } from '../../lib/bus/bus.ts'
+import { openBus } from '../../lib/bus/open.ts'
+import type { ServerSetup } from '../../lib/server/create.ts'
+import { limits, mostSockets } from '../../lib/server/limits.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { lacks } from '../kit/needs.ts'
 import { call, next, Person, signInBody, signUp, type Untyped } from '../kit/person.ts'
 import { type Redis, startRedis } from '../kit/redis.ts'
 import { startServer } from '../kit/server.ts'
+import { openAccepted, openWebSocket } from '../server/raw-websocket.ts'
+import { isSoSoon, listenToLimit } from '../server/told-limits.ts'
 
 /** Two instances of one server: one store, one Redis. */
-async function startInstances(t: Test, redis: Redis) {
+async function startInstances(t: Test, redis: Redis, options: ServerSetup = {}) {
   const data = t.testdir({ store: {}, one: {}, two: {} })
   const store = await openStore('sqlite:shared.db', { dataDirectory: join(data, 'store'), onBroken: error => t.error(error) })
   t.teardown(() => store.close())
   const bus = redis.url()
   const errors: unknown[] = []
-  const start = async (name: string) => startServer(t, { store, bus, data: join(data, name), onError: error => errors.push(error) })
+  const onError = (error: unknown) => errors.push(error)
+  const start = async (name: string) => startServer(t, { store, bus, data: join(data, name), onError, ...options })
   const [one, two] = [await start('one'), await start('two')]
   const ada = await signUp(t, one)
-  return { servers: [one, two] as const, errors, here: ada, there: new Person(t, two, ada.secret, ada.token) }
+  return { servers: [one, two] as const, bus, errors, here: ada, there: new Person(t, two, ada.secret, ada.token) }
 }
 
 t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
@@ -151,6 +160,54 @@ t.test('two instances over Redis', { skip: lacks('redis') }, async t => {
     t.notOk(isOffline)
     second.disconnect()
     await offline
+  })
+
+  t.test('what is used of limits counts at the other instance, but not while Redis is away [Q1] [Q2] [M8]', async t => {
+    const { servers, bus: url, here, there } = await startInstances(t, redis, { limits: 'default', trustProxy: 'loopback' })
+    const bus = await openBus(url, { onError() {} })
+    t.teardown(() => bus.close())
+    const ask = async (server: { url: string }, address: string) =>
+      (await call(server, 'GET', '/v2/auth/nonce', { headers: { 'x-forwarded-for': address } })).status
+    /** How often an address may ask until it is told to wait. */
+    const exhaust = async (server: { url: string }, address: string) => {
+      let times = 0
+      while ((await ask(server, address)) === 200) times += 1
+      return times
+    }
+    const told = await listenToLimit(bus, 'nonce')
+    t.ok((await exhaust(servers[0], '192.0.2.1')) >= limits.nonce.burst)
+    await told.used
+    t.ok(await isSoSoon(async () => (await ask(servers[1], '192.0.2.1')) === 429))
+    t.equal(await ask(servers[1], '192.0.2.2'), 200)
+
+    const held = Promise.withResolvers<void>()
+    await bus.subscribe(limitsTopic, event => {
+      if (event.type === 'seats-held' && event.seats.some(({ sockets }) => sockets === 40)) held.resolve()
+    })
+    await openAccepted(t, { port: servers[1].port }, { token: there.token })
+    await Promise.all(Array.from({ length: 40 }, () => openAccepted(t, { port: servers[0].port }, { token: here.token })))
+    await held.promise
+    const more = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const web = await openWebSocket(t, { port: servers[1].port })
+        await web.next()
+        web.send(`40${JSON.stringify({ token: there.token })}`)
+        return (await web.next()) ?? 'no seat'
+      })
+    )
+    t.equal(more.filter(answer => answer === 'no seat').length, 41 + 40 - mostSockets)
+
+    await redis.kill()
+    for (const server of servers) t.ok((await exhaust(server, '192.0.2.3')) >= limits.nonce.burst, 'each by itself')
+    await redis.start()
+    // Each of their connections to Redis is back at a time of its own.
+    for (let number = 1, isTogether = false; !isTogether; number += 1) {
+      const toldAgain = await listenToLimit(bus, 'nonce')
+      const address = `198.51.100.${number}`
+      await exhaust(servers[0], address)
+      await Promise.race([toldAgain.used, pause(1_000, { clock: systemClock })])
+      isTogether = await isSoSoon(async () => (await ask(servers[1], address)) === 429)
+    }
   })
 
   t.test('while Redis is away all else goes on, and when it is back clients are told to catch up [M2] [M3] [A4]', async t => {

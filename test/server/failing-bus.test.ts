@@ -1,11 +1,13 @@
 import t, { type Test } from 'tap'
-import { accountTopic } from '../../lib/bus/bus.ts'
+import { accountTopic, type Bus, limitsTopic } from '../../lib/bus/bus.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
 import { unusedMs } from '../../lib/server/actions/calls/callee-arrivals.ts'
+import { limits } from '../../lib/server/limits.ts'
+import { openStore } from '../../lib/store/open.ts'
 import { type FailingBus, failingBus } from '../bus/failing-bus.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import { signUp } from '../kit/person.ts'
+import { call, Person, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { listen } from './heard.ts'
 import { passTime } from './pass-time.ts'
@@ -111,7 +113,9 @@ t.test('a call is sent even when the bus fails its subscription, and leaves noth
 
 t.test('a bus that fails a subscription at startup fails the start, whoever asked, and leaves nothing open', async t => {
   const data = t.testdir()
-  for (let before = 0; before < 3; before += 1) {
+  // Limits and the setup code are counted with other instances too.
+  const setup = { data, limits: 'default', signup: 'owner' } as const
+  for (let before = 0; before < 6; before += 1) {
     const bus = failingBus()
     let asked = 0
     const end = bus.open({ onError: error => t.error(error) })
@@ -123,8 +127,40 @@ t.test('a bus that fails a subscription at startup fails the start, whoever aske
         return end.subscribe(topic, listener)
       }
     }
-    await t.rejects(startServer(t, { data, bus: failsLater }), { message: 'The bus takes no listener.' })
+    await t.rejects(startServer(t, { ...setup, bus: failsLater }), { message: 'The bus takes no listener.' })
   }
-  const server = await startServer(t, { data })
+  const server = await startServer(t, setup)
   t.ok(server.url, 'the directory is free')
 })
+
+t.test('a version that knows no common limits hears nothing of them, and serves beside one that does [L4] [M8]', async t => {
+  const bus = failingBus()
+  const store = await openStore('sqlite:shared.db', { dataDirectory: t.testdir(), onBroken: error => t.error(error) })
+  t.teardown(() => store.close())
+  const setup = { store, limits: 'default', trustProxy: 'loopback' } as const
+  const next = await startOn(t, bus, setup)
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const before = await startServer(t, { ...setup, bus: withoutLimits(bus.open({ onError })), onError })
+  const ada = await signUp(t, next)
+  const [near, far] = [await ada.connect(), await new Person(t, before, ada.secret, ada.token).connect()]
+  const heard = listen(far)
+  for (let number = 0; number < 10; number += 1) await ada.connect()
+  const from = (address: string) => ({ body: { publicKey: 'A', challenge: 'A', signature: 'A' }, headers: { 'x-forwarded-for': address } })
+  for (let number = 0; number < limits.login.burst; number += 1) await call(next, 'POST', '/v1/auth', from('192.0.2.1'))
+  t.equal((await call(next, 'POST', '/v1/auth', from('192.0.2.1'))).status, 429)
+  t.equal((await call(before, 'POST', '/v1/auth', from('192.0.2.1'))).status, 401)
+  const session = await ada.openSession()
+  await ada.send(session, { localId: 'a' })
+  await heard.settled()
+  t.equal(heard.bodies('new-message').length, 1)
+  t.same([near.connected, far.connected, errors, next.errors], [true, true, [], []])
+})
+
+/** As of the version before: it does not listen to what later ones tell of limits. */
+function withoutLimits(bus: Bus): Bus {
+  return {
+    ...bus,
+    subscribe: (topic, listener) => (topic === limitsTopic ? Promise.resolve(async () => {}) : bus.subscribe(topic, listener))
+  }
+}

@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { openBus } from '../../lib/bus/open.ts'
 import type { ServerSetup } from '../../lib/server/create.ts'
+import { limits } from '../../lib/server/limits.ts'
 import type { Push } from '../../lib/server/push.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { call, next, Person, signInBody, signUp, type Untyped } from '../kit/person.ts'
@@ -10,6 +12,7 @@ import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import { passTime } from './pass-time.ts'
+import { isSoSoon, listenToLimit } from './told-limits.ts'
 
 const minute = 60_000
 
@@ -86,7 +89,7 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     t.equal(await pushKey(here), await pushKey(there))
   })
 
-  t.test('count together what waits for an answer, and for themselves how fast an address asks [Q1] [Q2] [M7]', async t => {
+  t.test('count together what waits for an answer, and without a bus for themselves how fast an address asks [Q1] [Q2] [M7]', async t => {
     const start = await startPlace(t, postgres)
     const setup = { limits: 'default', trustProxy: 'loopback' } as const
     const [here, there] = [await start(setup), await start(setup)]
@@ -105,6 +108,27 @@ t.test('instances on one database', { skip: lacksPostgres }, async t => {
     t.same(await statusesOf(many(1, here, '192.0.2.3')), [429])
     t.same(await statusesOf(many(1, here, '198.51.100.1')), [200])
     t.same(await statusesOf(many(5, there, '198.51.100.1')), [200, 200, 200, 200, 200], 'the other has not counted the one before')
+  })
+
+  t.test('count together what is used of limits, on the bus in the database [Q1] [Q2] [A8] [M8]', async t => {
+    const start = await startPlace(t, postgres)
+    const setup = { limits: 'default', trustProxy: 'loopback', signup: 'owner', bus: 'postgres' } as const
+    const [here, there] = [await start(setup), await start(setup)]
+    const secret = new Uint8Array(32).fill(1)
+    const enter = async (server: { url: string }, code: object) =>
+      (await call(server, 'POST', '/v1/auth', { body: { ...(await signInBody(secret)), ...code } })).status
+    for (let time = 0; time < 9; time += 1) t.equal(await enter(here, { setupCode: 'AAAA' }), 403)
+    await enter(there, { setupCode: 'AAAA' })
+    for (const server of [here, there]) t.ok(await isSoSoon(async () => (await enter(server, {})) === 429))
+
+    const bus = await openBus('postgres', { onError: error => t.error(error), store: start.store })
+    t.teardown(() => bus.close())
+    const told = await listenToLimit(bus, 'login')
+    const from = { headers: { 'x-forwarded-for': '192.0.2.1' }, body: { publicKey: 'A', challenge: 'A', signature: 'A' } }
+    const login = async (server: { url: string }) => (await call(server, 'POST', '/v1/auth', from)).status
+    for (let time = 0; time < limits.login.burst; time += 1) t.equal(await login(here), 401)
+    await told.used
+    t.ok(await isSoSoon(async () => (await login(there)) === 429))
   })
 
   t.test('close the connections of a token that another one ended, and refuse it, without a bus [A4] [M7]', async t => {

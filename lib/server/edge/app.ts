@@ -5,7 +5,7 @@ import { type FailureCode, failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { PublicAddress } from '../address.ts'
 import { Budget } from '../budget.ts'
-import type { Seats } from '../limits.ts'
+import type { SocketSeats } from '../hub/socket-seats.ts'
 import { createAdmission, guardRoutes } from './http/admission.ts'
 import { AnswerSender, Client } from './http/answer-sender.ts'
 import { openExchange } from './http/exchange.ts'
@@ -59,7 +59,7 @@ export async function openEdge(
     Omit<SocketDeps, 'nextAckId' | 'bodies' | 'eventQueue'> &
     Omit<StatusDeps, 'answerSender' | 'ownAddress'> & {
       clock: Clock
-      seats: Seats
+      seats: SocketSeats
       isServing: () => boolean
       app?: Routes | undefined
       publicAddress: PublicAddress

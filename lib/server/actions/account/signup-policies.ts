@@ -1,13 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../../async/clock.ts'
 import { failure, tooMany } from '../../../protocol/wire/failures.ts'
 import type { SignupCondition } from '../../../store/access/signup.ts'
 import type { Deps } from '../../deps.ts'
 import { hashInvite } from './invites.ts'
+import type { SetupLock } from './setup-lock.ts'
 import { fingerprintOfKey, type Newcomer, refusals, type SignupPolicy } from './signup.ts'
-
-const wrongCodesAllowed = 10
-const lockedForMs = 60_000
 
 type PolicyDeps = Pick<Deps, 'store' | 'time'>
 
@@ -50,16 +47,13 @@ export function ownSignup(deps: PolicyDeps, decide: DecideSignup): SignupPolicy 
 
 /**
  * The first account needs the code that only the machine's owner can read; `then` decides on all others.
- * Ten wrong codes block attempts for a minute, from any address.
+ * Wrong codes lock it.
  */
 export function ownerFirst(
-  { store, setupCode, onOwner, clock }: { store: Deps['store']; setupCode: string; onOwner: () => void; clock: Clock },
+  { store, setupCode, onOwner, lock }: { store: Deps['store']; setupCode: string; onOwner: () => void; lock: SetupLock },
   then: SignupPolicy
 ): SignupPolicy {
-  let wrong = 0
-  let lockedUntil = 0
   let hasOwner = false
-  const lockedForS = () => Math.ceil((lockedUntil - clock.now()) / 1000)
 
   /** The first account may have been created at another instance. */
   async function findOwner(): Promise<boolean> {
@@ -73,10 +67,9 @@ export function ownerFirst(
   }
 
   function conditionFor(given: string | undefined): SignupCondition {
-    if (given === undefined || lockedForS() > 0) return 'never'
+    if (given === undefined || lock.lockedForS > 0) return 'never'
     if (isSameCode(given, setupCode)) return 'if-first'
-    wrong += 1
-    if (wrong % wrongCodesAllowed === 0) lockedUntil = clock.now() + lockedForMs
+    lock.countWrong()
     return 'never'
   }
 
@@ -84,7 +77,7 @@ export function ownerFirst(
     conditionFor: async newcomer => ((await findOwner()) ? then.conditionFor(newcomer) : conditionFor(newcomer.setupCode)),
     async refusal(newcomer, condition) {
       if (await findOwner()) return then.refusal(newcomer, condition)
-      return lockedForS() > 0 ? tooMany(lockedForS(), 'setup-locked') : failure('setup-code-required')
+      return lock.lockedForS > 0 ? tooMany(lock.lockedForS, 'setup-locked') : failure('setup-code-required')
     },
     accountCreated: foundOwner
   }

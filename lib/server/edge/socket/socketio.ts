@@ -8,7 +8,8 @@ import type { Budget, Share } from '../../budget.ts'
 import type { Presence } from '../../chores/presence.ts'
 import type { Connection } from '../../hub/connection.ts'
 import type { Hub } from '../../hub/hub.ts'
-import type { Limits, Seats } from '../../limits.ts'
+import type { SocketSeats } from '../../hub/socket-seats.ts'
+import type { Limits } from '../../limits.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { SecurityLog } from '../../watch/security-log.ts'
 import type { InFlight } from '../listen/in-flight.ts'
@@ -32,8 +33,7 @@ export interface SocketDeps {
   /** An id unique across connections for its requests. */
   nextAckId: () => number
   authenticator: Pick<Authenticator, 'bearer'>
-  /** Of each account. */
-  seats: Seats
+  seats: Pick<SocketSeats, 'take'>
   events: EventHandlers
   eventQueue: EventQueue
   limits: Pick<Limits, 'check' | 'charge' | 'take'>
@@ -55,8 +55,7 @@ export class SocketConnection implements EngineHandler {
   #reader: PacketReader | undefined
   #cancelDeadline: () => void
   #accepted: Accepted | undefined
-  /** Where it has a seat. */
-  #seatedAt: AccountId | undefined
+  #leaveSeat = nothing
   #state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
   /** Of a packet not handled yet. */
   #held: Share | undefined
@@ -141,8 +140,8 @@ export class SocketConnection implements EngineHandler {
   /** It has left; its transport may stay open, and another sign-in may follow on it. */
   #leave(): void {
     this.#state = 'new'
-    if (this.#seatedAt) this.#deps.seats.leave(seatOf(this.#seatedAt))
-    this.#seatedAt = undefined
+    this.#leaveSeat()
+    this.#leaveSeat = nothing
     const accepted = this.#accepted
     this.#accepted = undefined
     if (!accepted) return
@@ -232,8 +231,9 @@ export class SocketConnection implements EngineHandler {
     // Not a rejection, which clients take as final: there may be room later.
     const { account } = signIn.bearer
     const mayConnect = this.#isWithinLimit(() => this.#deps.limits.take('connects', account))
-    if (!mayConnect || !this.#deps.seats.take(seatOf(account))) return this.#engine.close('try-again')
-    this.#seatedAt = account
+    const leaveSeat = mayConnect ? this.#deps.seats.take(account, () => this.#engine.close('try-again')) : undefined
+    if (!leaveSeat) return this.#engine.close('try-again')
+    this.#leaveSeat = leaveSeat
     const accepted = new Accepted(this.#engine, this.#deps.newId() as ConnectionId, signIn.bearer, signIn.hello, this.#deps)
     await this.#deps.hub.attach(accepted)
     // It may have closed while it was being accepted.
@@ -284,8 +284,4 @@ export class SocketConnection implements EngineHandler {
     if (scope.of === 'machine') presence.machineLeft(account, scope).catch(onError)
     else presence.sessionLeft(account, scope)
   }
-}
-
-function seatOf(account: AccountId): string {
-  return `account ${account}`
 }

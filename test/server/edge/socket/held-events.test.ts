@@ -8,7 +8,7 @@ import type { EngineConnection } from '../../../../lib/server/edge/socket/engine
 import { EventQueue } from '../../../../lib/server/edge/socket/event-queue.ts'
 import { createEventHandlers } from '../../../../lib/server/edge/socket/events.ts'
 import { SocketConnection, type SocketDeps } from '../../../../lib/server/edge/socket/socketio.ts'
-import { createLimits, type Limits, Seats, unlimited } from '../../../../lib/server/limits.ts'
+import { createLimits, type Limits, unlimited } from '../../../../lib/server/limits.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
 function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
@@ -21,7 +21,7 @@ function openSockets(limits: Pick<Limits, 'check' | 'charge' | 'take'>) {
     newId: () => 'id',
     nextAckId: () => 1,
     authenticator: { bearer: async () => ({ account: 'ada', token: 't', kind: 'app', scopes: ['read', 'write'], device: null }) },
-    seats: new Seats(64),
+    seats: { take: () => () => {} },
     events: {
       answerBytes: () => 0,
       refuse: (name: string, reply?: (body: unknown) => void) => {
