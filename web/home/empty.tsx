@@ -5,7 +5,7 @@ import { go } from '../core/router.ts'
 import { HistoryRow } from '../histories/history-row.tsx'
 import { LinkCommand } from '../machines/link-command.tsx'
 import { live } from '../model/account/account.ts'
-import { notConnected, type Trouble } from '../model/account/machine-call.ts'
+import type { Trouble } from '../model/account/machine-call.ts'
 import { home } from '../model/home.ts'
 import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { folderName } from '../model/sessions.ts'
@@ -70,7 +70,8 @@ function Found({ machine }: { machine: MachineView }) {
   if (found.length === 0) return null
   const goOn = (history: AgentHistory) =>
     run(async () => {
-      if (!link) return setTrouble(notConnected)
+      // Not `notConnected`, whose file the first screen would load for it.
+      if (!link) return setTrouble({ type: 'failed', why: 'not-connected', says: '' })
       choose(history.id)
       const outcome = history.session ?? (await (await histories()).continueConversation(link, machine.id, history))
       if (typeof outcome === 'string') go({ name: 'session', id: outcome, view: [] })
