@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { bareLoop } from './kit/bare-loop.ts'
 import { isChild } from './kit/child.ts'
-import { compare, costOf } from './kit/compare.ts'
+import { compareCosts } from './kit/compare.ts'
 import { openLoad } from './kit/load.ts'
 import { recordPoints } from './kit/points.ts'
 import { afieldServer } from './kit/server.ts'
@@ -14,12 +14,12 @@ import { afieldServer } from './kit/server.ts'
  */
 const rounds = 3
 const cases = [
-  { title: 'posted one at a time', batch: 1, textBytes: 2_000, messages: 40_000 },
-  { title: 'in batches of 20', batch: 20, textBytes: 2_000, messages: 100_000 }
+  { title: 'posted one at a time', batch: 1, textBytes: 2_000, messages: 10_000 },
+  { title: 'in batches of 20', batch: 20, textBytes: 2_000, messages: 30_000 }
 ]
 const sizes = [
-  { title: '200 bytes', batch: 1, textBytes: 200, messages: 20_000 },
-  { title: '2,000 bytes', batch: 1, textBytes: 2_000, messages: 20_000 },
+  { title: '200 bytes', batch: 1, textBytes: 200, messages: 10_000 },
+  { title: '2,000 bytes', batch: 1, textBytes: 2_000, messages: 10_000 },
   { title: '20,000 bytes', batch: 1, textBytes: 20_000, messages: 8_000 }
 ]
 const shape = { posters: 32, listeners: 1 }
@@ -34,17 +34,12 @@ async function main() {
     `append: sealed text of 2,000 bytes, ${shape.posters} connections post, one listens; µs of CPU per message, median of ${rounds}`
   )
   for (const { title, batch, textBytes, messages } of values.record ? sizes : cases) {
-    const costs = await compare({
+    const costs = await compareCosts({
       file: import.meta.filename,
       title,
-      unit: 'µs',
       rounds,
-      async measure(child) {
-        const load = await openLoad(child.target, { ...shape, batch, textBytes })
-        const cost = await costOf(child, messages, load.run)
-        await load.close()
-        return cost
-      }
+      pieces: messages,
+      open: ({ target }) => openLoad(target, { ...shape, batch, textBytes })
     })
     for (const [name, cost] of Object.entries(costs)) record(name, textBytes, cost)
   }

@@ -17,7 +17,7 @@ async function main() {
   const child = await startChild(import.meta.filename, 'afield')
   const posters = await Promise.all(Array.from({ length: connections }, () => openPoster(child.target.port)))
   const sign = newSigner()
-  const us = await costOf(child, tries, async count => {
+  const run = async (count: number) => {
     let left = count
     const keepTrying = async (poster: (typeof posters)[number]) => {
       while (left > 0) {
@@ -28,7 +28,9 @@ async function main() {
       }
     }
     await Promise.all(posters.map(keepTrying))
-  })
+  }
+  await run(tries / 4)
+  const us = await costOf(child, tries, { run })
   await child.stop()
   for (const poster of posters) poster.close()
   console.log(

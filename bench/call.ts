@@ -1,6 +1,6 @@
 import { bareCalls } from './kit/bare-calls.ts'
-import { type Child, isChild, type Target } from './kit/child.ts'
-import { compare, costOf } from './kit/compare.ts'
+import { isChild, type Target } from './kit/child.ts'
+import { compareCosts, type Load } from './kit/compare.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
 import { afieldServer } from './kit/server.ts'
 
@@ -11,8 +11,8 @@ import { afieldServer } from './kit/server.ts'
 const rounds = 3
 const textBytes = 1_000
 const cases = [
-  { title: 'one call at a time', callers: 1, callsEach: 1, calls: 10_000 },
-  { title: '32 calls under way', callers: 8, callsEach: 4, calls: 60_000 }
+  { title: 'one call at a time', callers: 1, callsEach: 1, calls: 4_000 },
+  { title: '32 calls under way', callers: 8, callsEach: 4, calls: 20_000 }
 ]
 const method = 'machine-1:bench'
 
@@ -22,34 +22,34 @@ else await main()
 async function main() {
   console.log(`call: ${textBytes} bytes there and back; µs of CPU per call, median of ${rounds}`)
   for (const { title, callers, callsEach, calls } of cases) {
-    await compare({
+    await compareCosts({
       file: import.meta.filename,
       title,
-      unit: 'µs',
       rounds,
-      measure: child => measure(child, { callers, callsEach, calls })
+      pieces: calls,
+      open: ({ target }) => openCalls(target, { callers, callsEach })
     })
   }
 }
 
-async function measure(
-  child: Child,
-  { callers, callsEach, calls }: { callers: number; callsEach: number; calls: number }
-): Promise<number> {
-  const callee = await openCallee(child.target)
-  const open = await Promise.all(Array.from({ length: callers }, () => openCaller(child.target)))
-  const cost = await costOf(child, calls, async count => {
-    let left = count
-    const keepCalling = async (call: () => Promise<void>) => {
-      while (left > 0) {
-        left -= 1
-        await call()
+async function openCalls(target: Target, { callers, callsEach }: { callers: number; callsEach: number }): Promise<Load> {
+  const callee = await openCallee(target)
+  const open = await Promise.all(Array.from({ length: callers }, () => openCaller(target)))
+  return {
+    async run(calls) {
+      let left = calls
+      const keepCalling = async (call: () => Promise<void>) => {
+        while (left > 0) {
+          left -= 1
+          await call()
+        }
       }
+      await Promise.all(open.flatMap(({ call }) => Array.from({ length: callsEach }, () => keepCalling(call))))
+    },
+    async close() {
+      for (const socket of [callee, ...open]) socket.close()
     }
-    await Promise.all(open.flatMap(({ call }) => Array.from({ length: callsEach }, () => keepCalling(call))))
-  })
-  for (const socket of [callee, ...open]) socket.close()
-  return cost
+  }
 }
 
 async function openCallee({ port, token }: Target) {

@@ -1,6 +1,6 @@
 import { bareLoop } from './kit/bare-loop.ts'
 import { isChild } from './kit/child.ts'
-import { compare, costOf } from './kit/compare.ts'
+import { compareCosts } from './kit/compare.ts'
 import { openLoad } from './kit/load.ts'
 import { afieldServer } from './kit/server.ts'
 
@@ -24,17 +24,12 @@ async function main() {
     `fan-out: ${shape.textBytes} bytes of sealed text to ${shape.listeners} connections; µs of CPU per message, median of ${rounds}`
   )
   for (const { title, posters, messages } of cases) {
-    await compare({
+    await compareCosts({
       file: import.meta.filename,
       title,
-      unit: 'µs',
       rounds,
-      async measure(child) {
-        const load = await openLoad(child.target, { ...shape, posters })
-        const cost = await costOf(child, messages, load.run)
-        await load.close()
-        return cost
-      }
+      pieces: messages,
+      open: ({ target }) => openLoad(target, { ...shape, posters })
     })
   }
 }

@@ -1,12 +1,7 @@
 import type { Target } from './child.ts'
+import type { Load } from './compare.ts'
 import { openPoster, postText } from './raw-http.ts'
 import { openRawSocket } from './raw-socket.ts'
-
-interface Load {
-  /** Posts so many messages; resolves once all are answered and have arrived at every listener. */
-  run(messages: number): Promise<void>
-  close(): Promise<void>
-}
 
 interface LoadShape {
   /** The port for the listeners, if they are not to connect where messages are posted. */
@@ -19,6 +14,7 @@ interface LoadShape {
   inStep?: boolean
 }
 
+/** Its pieces are messages: posted, answered, and arrived at every listener. */
 export async function openLoad(target: Target, shape: LoadShape): Promise<Load> {
   const posters = await Promise.all(Array.from({ length: shape.posters }, () => openPoster(target.port)))
   const listeners = await Promise.all(
@@ -65,6 +61,7 @@ export function requestText(
 async function openListener({ port, token }: Target) {
   let missing = 0
   let reached = () => {}
+  let failed: (error: Error) => void = () => {}
   const socket = await openRawSocket({
     port,
     auth: { token, clientType: 'user-scoped' },
@@ -73,11 +70,13 @@ async function openListener({ port, token }: Target) {
       if (missing === 0) reached()
     }
   })
+  socket.closed.then(() => failed(new Error('The server closed the connection of a listener.')))
   return {
     arrived(messages: number): Promise<void> {
       missing += messages
-      return new Promise(resolve => {
+      return new Promise((resolve, reject) => {
         reached = resolve
+        failed = reject
       })
     },
     close: socket.close
