@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { CannotStart } from '../exit.ts'
 
@@ -7,6 +7,8 @@ import { CannotStart } from '../exit.ts'
  * IPv4, a port and a zone are dropped. Undefined if it is not an address, such as `unknown`.
  */
 export function readAddress(text: string): string | undefined {
+  // Most are, and each connection asks.
+  if (isIPv4(text)) return text
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   const address = bare.replace(/%.*$/, '')
   // The library also accepts shortened and octal forms, which no peer and no proxy sends.
