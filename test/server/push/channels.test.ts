@@ -127,6 +127,24 @@ t.test('UnifiedPush gets the same as Web Push, and a silent message when answere
   t.match(device.open((cleared as Request).body), { notification: { data: { what: 'clear', notice: 'n1' } } })
 })
 
+t.test('only a channel with our code at its other end is expected to acknowledge what arrives', async t => {
+  const { service, ada, register } = await startWorld(t, { expoUrl: 'https://expo.invalid' })
+  const { keys } = browser()
+  await register('ExponentPushToken[phone]')
+  await register(tokenOf('WebPush', { endpoint: `${service.url}/push`, keys }))
+  await register(tokenOf('UnifiedPush', { endpoint: `${service.url}/up`, keys }))
+  await register(tokenOf('Ntfy', { url: `${service.url}/topic` }))
+  await register(tokenOf('Webhook', { url: `${service.url}/hook`, secret: `whsec_${randomBytes(32).toString('base64')}` }))
+  const { channels } = (await ada.call('GET', '/v1/notifications')).body
+  t.same(Object.fromEntries(channels.map(({ kind, acknowledges }: { kind: string; acknowledges: boolean }) => [kind, acknowledges])), {
+    expo: false,
+    'web-push': true,
+    'unified-push': true,
+    ntfy: false,
+    webhook: false
+  })
+})
+
 t.test('an unusable channel is rejected with the reason, without its secrets', async t => {
   const { ada } = await startWorld(t)
   const { keys } = browser()
