@@ -92,10 +92,10 @@ export function TextDiff({
   const [writing, setWriting] = useState<LinePlace>()
   const asked = { type: 'diff', oldText, newText: newText ?? '', isFile: true } as const
   const long = isLong(asked) ? readingOf(asked) : undefined
-  const rows = useMemo(
-    () => (isLong(asked) ? rowsOf(oldText, newText, opened, long ?? null) : rowsOf(oldText, newText, opened)),
-    [oldText, newText, opened, long]
-  )
+  const rows = useMemo(() => {
+    if (!isLong(asked)) return rowsOf(oldText, newText, opened)
+    return long === undefined ? undefined : rowsOf(oldText, newText, opened, long)
+  }, [oldText, newText, opened, long])
   const mine = comments?.all.value.filter(comment => comment.path === path) ?? []
   if (isLong(asked) && long === undefined) return <p class="diff-wait" aria-busy="true" />
   if (rows === undefined) return <Said>{words.tooDifferent}</Said>
