@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { approveApplicant, rejectApplicant, revokeInvite } from '../../../web/settings/people.ts'
 import { openChromium } from '../../kit/chromium.ts'
 import { openStory } from '../kit/open-story.ts'
 import { serveStories } from '../stories/serve.ts'
@@ -7,6 +8,20 @@ import { serveStories } from '../stories/serve.ts'
 const { origin, close } = await serveStories()
 t.teardown(close)
 const browser = await openChromium(t)
+
+t.test('each decision about a person names that person to the server', async t => {
+  const asked: unknown[] = []
+  const link = { rest: { call: async (...call: unknown[]) => void asked.push(call) } } as never
+  const ada = { fingerprint: 'lunar-maple-river-cabin' } as never
+  await approveApplicant(link, ada)
+  await rejectApplicant(link, ada)
+  await revokeInvite(link, { id: 'i1' } as never)
+  t.same(asked, [
+    ['approveSignup', { params: { fingerprint: 'lunar-maple-river-cabin' } }],
+    ['rejectSignup', { params: { fingerprint: 'lunar-maple-river-cabin' } }],
+    ['revokeInvite', { params: { id: 'i1' } }]
+  ])
+})
 
 t.test('letting in, turning away, inviting and revoking each say when the server refuses', async t => {
   for (const button of ['Approve', 'Reject']) {

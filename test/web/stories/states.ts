@@ -38,6 +38,12 @@ export const states: Record<string, () => SessionModel> = {
             }
           ]
         })
+        .say('Forty of them passed.', {
+          input_tokens: 1200,
+          cache_read_input_tokens: 30_000,
+          output_tokens: 340,
+          cost: { amount: 0.4, currency: 'USD' }
+        })
         .done(),
       isWorking: true
     }),

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
 import * as v from '../../../../lib/schema.ts'
+import { contentOfArgs } from '../../../../web/model/transcript/steps.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
@@ -32,3 +33,11 @@ for (const [args, says] of [
     t.equal(`${verb} ${object}`, says)
   })
 }
+
+t.test('a change that names no file is shown without one', async t => {
+  const [before, after] = ['pears', 'plums']
+  t.same(contentOfArgs('Edit', { old_string: before, new_string: after }), [{ type: 'diff', path: '', oldText: before, newText: after }])
+  const edits = [{ old_string: before, new_string: after }]
+  t.same(contentOfArgs('MultiEdit', { edits }), [{ type: 'diff', path: '', oldText: before, newText: after }])
+  t.same(contentOfArgs('Write', { content: after }), [{ type: 'diff', path: '', oldText: null, newText: after }])
+})
