@@ -31,6 +31,7 @@ async function openWorld({
   limitBytes?: number
   gatherMs?: number
   onStored?: () => void
+  onDropped?: (drafts: readonly Draft[]) => void
 } = {}) {
   const clock = manualClock()
   const link = new FakeLink()
@@ -363,6 +364,21 @@ t.test('a mandatory draft is accepted over the limit and counts against it [W3]'
   await request().accept()
   await outbox.idle()
   await outbox.put(draft('c'))
+})
+
+t.test('passing drafts make room for a newer one: the oldest that is not being sent, and no more than needed [W3]', async t => {
+  const dropped: string[][] = []
+  const onDropped = (drafts: readonly Draft[]) => void dropped.push(drafts.map(({ localId }) => localId))
+  const { outbox } = await openWorld({ limitBytes: 700, onDropped })
+  const large = (localId: string) => draft(localId, { content: 'A'.repeat(100) })
+  for (const localId of ['sent', 'old', 'new']) await outbox.put({ ...large(localId), isPassing: true })
+  t.same(dropped, [], 'nothing is dropped while there is room')
+  await outbox.put(large('last'))
+  t.same(dropped, [['old']])
+  t.same(
+    outbox.pending.map(({ localId }) => localId),
+    ['sent', 'new', 'last']
+  )
 })
 
 t.test('a failing journal rejects the draft and accepts the next one', async t => {
