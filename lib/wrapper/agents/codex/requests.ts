@@ -126,7 +126,9 @@ export function createRequests(deps: {
         settling.set(ask, { call, stop: clock.after(noWithinMs, () => close(ask, true)) })
       }
       const question = questions.get(id)
-      if (questions.delete(id) && question) emit({ type: 'question-closed', ask: question.ask })
+      if (!question) return
+      questions.delete(id)
+      emit({ type: 'question-closed', ask: question.ask })
     },
 
     stepEnded(call, isDenied) {
