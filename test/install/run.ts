@@ -30,6 +30,10 @@ if (problem) throw new Error(problem)
 const askHealth = `exec 3<>/dev/tcp/127.0.0.1/3005 && printf 'GET /health HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && cat <&3`
 // A child of this would go on.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+const made: string[] = []
+process.once('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true })
+})
 const proofs = { alone: runAlone, package: installPackage, boot: bootPackage, container: runContainer }
 let bothPackages: [string, string] | undefined
 let failures = 0
@@ -243,9 +247,9 @@ function packages(): [string, string] {
 }
 
 function directory(name: string): string {
-  const made = mkdtempSync(join(tmpdir(), `afield-install-${name}-`))
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
-  return made
+  const folder = mkdtempSync(join(tmpdir(), `afield-install-${name}-`))
+  made.push(folder)
+  return folder
 }
 
 /** One file that runs a command with what is appended to it. */
