@@ -36,8 +36,8 @@ export async function act(url: string): Promise<Promises> {
 
   async function signIn() {
     const body = await signInBody(secret)
-    const answer = await call({ url }, 'POST', '/v1/auth', { body })
-    token = answer.body.token
+    const given = await write('POST', '/v1/auth', body)
+    token = given.token
     promised('the token is good', async at => (await ask(at, 'GET', '/v1/account/profile')).status === 200)
     promised('the challenge is spent', async at => (await call({ url: at }, 'POST', '/v1/auth', { body })).status === 401)
   }

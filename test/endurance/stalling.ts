@@ -37,10 +37,14 @@ export async function stalling(t: Keeper, { data, readers }: { data: string; rea
     await app.emitWithAck('ping')
   }
   const grown = memoryOf(server.child.pid).most - before
-  for (const socket of stalled) socket.resume()
-  const codes = await Promise.all(stalled.map(socket => socket.ended()))
   const byCode = new Map<number | undefined, number>()
-  for (const code of codes) byCode.set(code, (byCode.get(code) ?? 0) + 1)
+  for (const socket of stalled) {
+    socket.resume()
+    const code = await socket.ended()
+    byCode.set(code, (byCode.get(code) ?? 0) + 1)
+    // What waited for all of them does not fit into this process.
+    socket.texts.length = 0
+  }
   const told = [...byCode].map(([code, count]) => `${count} with ${code ?? 'no code'}`).join(', ')
   return {
     told: `${readers} readers stalled while ${written} messages of ${Math.round(content.length / 1024)} KiB came; the server grew by ${Math.round(grown / mib)} MiB and closed ${told}`,
