@@ -28,6 +28,12 @@ export const states: Record<string, () => SessionModel> = {
   info: () =>
     model({
       transcript: edited()
+        .say('The tests are next.', {
+          input_tokens: 1200,
+          cache_read_input_tokens: 30_000,
+          output_tokens: 340,
+          cost: { amount: 0.4, currency: 'USD' }
+        })
         .step({
           kind: 'execute',
           args: { command: 'npm test' },
@@ -37,12 +43,6 @@ export const states: Record<string, () => SessionModel> = {
               text: '40 of 212 tests\n41 of 212 tests, of which the slowest is uploads a picture of eight megabytes over a line that is cut twice, in 12.4 s'
             }
           ]
-        })
-        .say('Forty of them passed.', {
-          input_tokens: 1200,
-          cache_read_input_tokens: 30_000,
-          output_tokens: 340,
-          cost: { amount: 0.4, currency: 'USD' }
         })
         .done(),
       isWorking: true
