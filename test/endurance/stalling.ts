@@ -1,6 +1,6 @@
 import { signUp } from '../kit/person.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { openAccepted } from '../server/raw-websocket.ts'
+import { openAccepted, type RawWebSocket } from '../server/raw-websocket.ts'
 import { type Keeper, memoryOf, mib, type Outcome } from './trial.ts'
 
 /** More than twice of what may wait for all connections together, and room for the messages themselves. */
@@ -21,7 +21,7 @@ export async function stalling(t: Keeper, { data, readers }: { data: string; rea
   app.on('update', ({ body }) => {
     if (body.t === 'new-message') heard += 1
   })
-  const stalled = []
+  const stalled: RawWebSocket[] = []
   for (let reader = 0; reader < readers; reader += 1) {
     const socket = await openAccepted(t, at, { token: ada.token, clientType: 'user-scoped' })
     socket.stall()
@@ -38,13 +38,13 @@ export async function stalling(t: Keeper, { data, readers }: { data: string; rea
   }
   const grown = memoryOf(server.child.pid).most - before
   const byCode = new Map<number | undefined, number>()
-  for (const socket of stalled) {
+  const hearOut = async (socket: RawWebSocket) => {
     socket.resume()
-    const code = await socket.ended()
-    byCode.set(code, (byCode.get(code) ?? 0) + 1)
-    // What waited for all of them does not fit into this process.
-    socket.texts.length = 0
+    // What waited for all of them does not fit into this process, so each text is let go.
+    while ((await socket.next()) !== undefined);
+    byCode.set(socket.closeCode, (byCode.get(socket.closeCode) ?? 0) + 1)
   }
+  await Promise.all(stalled.map(hearOut))
   const told = [...byCode].map(([code, count]) => `${count} with ${code ?? 'no code'}`).join(', ')
   return {
     told: `${readers} readers stalled while ${written} messages of ${Math.round(content.length / 1024)} KiB came; the server grew by ${Math.round(grown / mib)} MiB and closed ${told}`,

@@ -15,9 +15,8 @@ async function claudeWithPhone(t: Test) {
   const { phone, sitDown } = await computerWithRealClaude(t, server)
   const terminal = sitDown(['claude', '--yes', '--remote'])
   const session = await phone.session()
-  const processes = () => below(terminal.pid)
-  const claude = () => processes().find(isConversation)?.pid ?? 0
-  const adapter = () => processes().find(({ command }) => command.includes('claude-agent-acp'))?.pid ?? 0
+  const claude = () => pidBelow(terminal.pid, isConversation)
+  const adapter = () => pidBelow(terminal.pid, command => command.includes('claude-agent-acp'))
   return { terminal, session, claude, adapter }
 }
 
@@ -65,7 +64,7 @@ t.test('killed at its own terminal, the terminal says how to continue', how, asy
   const session = await phone.session()
   await session.say('one')
   await session.until(session => turnsEnded(session) === 1)
-  process.kill(below(terminal.pid).find(isConversation)?.pid ?? 0, 'SIGKILL')
+  process.kill(pidBelow(terminal.pid, isConversation), 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await terminal.sees(/The agent exited unexpectedly \(killed by SIGKILL\)/)
   await terminal.sees(/Resume it with:\s+.*resume /)
@@ -78,7 +77,7 @@ t.test('killed at its own terminal mid-answer, nothing shown on the phone is los
   const session = await phone.session()
   await session.say('slow 2 200 line')
   await session.until(({ partials }) => partials.some(({ text }) => text.includes('line 1.3')))
-  process.kill(below(terminal.pid).find(isConversation)?.pid ?? 0, 'SIGKILL')
+  process.kill(pidBelow(terminal.pid, isConversation), 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await session.until(session => turnsEnded(session) === 1)
   const [cut] = session.events().flatMap(event => (event.t === 'text' ? event : []))
@@ -117,8 +116,15 @@ function isRunning(pid: number): boolean {
 }
 
 /** Not `claude auth status`, which the adapter runs for a moment at each message. */
-function isConversation({ command }: { command: string }): boolean {
+function isConversation(command: string): boolean {
   return command.startsWith(program) && !command.startsWith(`${program} auth`)
+}
+
+function pidBelow(terminal: number, isIt: (command: string) => boolean): number {
+  const found = below(terminal).find(({ command }) => isIt(command))
+  // A signal for process 0 would end the test and all beside it.
+  if (!found) throw new Error('There is no such process')
+  return found.pid
 }
 
 /** All that a process started, and what that started. */
