@@ -14,12 +14,12 @@ import { afieldServer } from './kit/server.ts'
  */
 const rounds = 3
 const cases = [
-  { title: 'posted one at a time', batch: 1, textBytes: 2_000, messages: 10_000 },
-  { title: 'in batches of 20', batch: 20, textBytes: 2_000, messages: 30_000 }
+  { title: 'posted one at a time', batch: 1, textBytes: 2_000, messages: 40_000 },
+  { title: 'in batches of 20', batch: 20, textBytes: 2_000, messages: 80_000 }
 ]
 const sizes = [
-  { title: '200 bytes', batch: 1, textBytes: 200, messages: 10_000 },
-  { title: '2,000 bytes', batch: 1, textBytes: 2_000, messages: 10_000 },
+  { title: '200 bytes', batch: 1, textBytes: 200, messages: 40_000 },
+  { title: '2,000 bytes', batch: 1, textBytes: 2_000, messages: 40_000 },
   { title: '20,000 bytes', batch: 1, textBytes: 20_000, messages: 8_000 }
 ]
 const shape = { posters: 32, listeners: 1 }

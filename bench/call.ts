@@ -11,8 +11,8 @@ import { afieldServer } from './kit/server.ts'
 const rounds = 3
 const textBytes = 1_000
 const cases = [
-  { title: 'one call at a time', callers: 1, callsEach: 1, calls: 4_000 },
-  { title: '32 calls under way', callers: 8, callsEach: 4, calls: 20_000 }
+  { title: 'one call at a time', callers: 1, callsEach: 1, calls: 40_000 },
+  { title: '32 calls under way', callers: 8, callsEach: 4, calls: 40_000 }
 ]
 const method = 'machine-1:bench'
 
