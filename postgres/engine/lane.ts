@@ -139,7 +139,8 @@ export class Lane {
             break
           case 'lost':
             if (performance.now() < until) break
-            return rejectAll([...members, ...this.#waiting.splice(0)], unreachable(error))
+            this.#rejectLate(members, unreachable(error))
+            return []
           case 'unknown':
             return rejectAll(members, unreachable(error))
           case 'slow':
@@ -150,6 +151,14 @@ export class Lane {
         await new Promise(resolve => setTimeout(resolve, backoff.nextMs()))
       }
     }
+  }
+
+  // Those who came later may still see the database come back.
+  #rejectLate(members: readonly WaitingMember[], error: StoreBusy): void {
+    const now = performance.now()
+    const isLate = (member: WaitingMember) => this.#limitOf(member) <= now
+    this.#waiting.unshift(...members.filter(member => !isLate(member)))
+    for (const member of members.filter(isLate)) member.reject(error)
   }
 
   async #transact(members: Member[], runAll: RunAll, until: number): Promise<Answer[]> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import t from 'tap'
 import type { AccountId, SessionId } from '../../../lib/protocol/wire/ids.ts'
@@ -40,6 +41,24 @@ t.test('a store whose database fails', { skip: lacksPostgres }, async t => {
     await t.rejects(store.findSession(ann, session), { name: 'StoreBusy' })
     await postgres.start()
     t.match(await store.appendMessages(ann, session, [draft('one', 'a')], 1), { added: [{ seq: 1 }] })
+  })
+
+  await t.test('stores what came shortly before it is back, also when those who waited longer have been told that it is busy', async t => {
+    const proxy = await openTcpProxy(t, url)
+    const store = await openPostgresStore(url.replace(/127\.0\.0\.1:\d+/, new URL(proxy.url).host), {})
+    t.teardown(() => store.close())
+    const session = await newSession(store, ann)
+    await proxy.closePort()
+    const append = () => store.appendMessages(ann, session, [draft('text', randomUUID())], 1)
+    let last = Promise.allSettled([append()])
+    const first = last
+    const coming = setInterval(() => {
+      last = Promise.allSettled([append()])
+    }, 100)
+    t.match(await first, [{ status: 'rejected', reason: { name: 'StoreBusy' } }])
+    clearInterval(coming)
+    await proxy.openPort()
+    t.match(await last, [{ status: 'fulfilled' }])
   })
 })
 
