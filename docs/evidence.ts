@@ -18,6 +18,8 @@ export interface Run {
   rounds: number
   checks: number
   violations: number
+  /** What was wrong and is mended since, with the commit that did it: written by hand, and its violations are told apart. */
+  mended?: string
   /** What the proof counts besides, by names of its own. */
   counts: Record<string, number>
   seconds: number
@@ -71,7 +73,7 @@ export function evidencePage(runs: readonly Run[]): string {
       `[${title}](#${sectionOf(title)})`,
       figure(sum(own, ({ rounds }) => rounds)),
       figure(sum(own, ({ checks }) => checks)),
-      figure(sum(own, ({ violations }) => violations)),
+      violationsCell(own),
       controlsCell(
         Object.keys(controls),
         runs.filter(({ proof }) => proof === name)
@@ -90,6 +92,7 @@ stand beside it on two cores. It ends with exit code 0 and “Every promise was 
 - A **round** is one load with its failures and the judgement after it; each proof below says what it is.
 - A **check** is one thing that was promised to a client and compared with what there is.
 - A **violation** is a check that failed: something acknowledged was lost, stood elsewhere, or was told differently.
+- What was found and **mended** stays in the record: it is counted apart, and named with its commit in the section of its proof.
 - A **control** is the same proof of a program that was broken on purpose. It must find violations; a proof that cannot fail shows nothing.
 
 Figures are the sum of all runs in [the record](evidence.jsonl), which has commit, machine, seed and options of each. A run that somebody ended counts as far as it went.
@@ -139,6 +142,9 @@ function proofSection(name: ProofName, runs: readonly Run[]): string {
     ...Object.values(controls).map(({ breaks, command }) => `- **Control**: ${breaks}: \`${command}\`.`),
     `- **Not tried**: ${notTried}.`,
     ...(needs === undefined ? [] : [`- **Needs**: ${needs}.`]),
+    ...kept.flatMap(({ mended, violations }) =>
+      mended === undefined ? [] : [`- **Found and mended**, ${figure(violations)} violations: ${mended}.`]
+    ),
     kept.length === 0
       ? '- **So far**: not run for the record.'
       : `- **So far**: ${[...counted, `${kept.length} runs`, `${hours(sum(kept, ({ seconds }) => seconds))}`, `${when}`].join(', ')}, on ${machines(kept)}.`
@@ -152,6 +158,16 @@ function testedSection({ title, promise, rules, again }: (typeof tested)[number]
 
 function rulesText(rules: readonly string[]): string {
   return rules.length === 0 ? '' : ` Rules: ${rules.map(rule => `**${rule}**`).join(', ')} of [what Afield promises](behaviour.md).`
+}
+
+function violationsCell(runs: readonly Run[]): string {
+  const [mended, open] = [true, false].map(isMended =>
+    sum(
+      runs.filter(run => (run.mended !== undefined) === isMended),
+      ({ violations }) => violations
+    )
+  )
+  return `${figure(open ?? 0)}${mended ? `; ${figure(mended)} mended` : ''}`
 }
 
 function controlsCell(controls: readonly string[], runs: readonly Run[]): string {

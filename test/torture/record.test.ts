@@ -68,6 +68,9 @@ t.test('the page adds up runs, counts no control among them, and shows a control
   const controls = Object.keys(proofs.instances.controls).length
   const found = { ...run, control: 'silent-bus', violations: 3 }
   t.match(rowOf(run, { ...run, seed: 2, violations: 1 }, found), `| 2 | 2,000 | 1 | 1 of ${controls} |`)
+  const mended = { ...run, seed: 2, violations: 4, mended: 'what was wrong (abc)' }
+  t.match(rowOf(run, mended), '| 2 | 2,000 | 0; 4 mended |')
+  t.match(evidencePage([mended]), /^- \*\*Found and mended\*\*, 4 violations: what was wrong \(abc\)\.$/m)
   t.match(rowOf(run, found, { ...run, control: 'seq-outside' }), `| 1 of ${controls}; not found in 1 runs |`)
 })
 
