@@ -64,8 +64,13 @@ export function openAppends(damage: Damage): Appends {
 
 const nameOf = ({ account, session }: Pick<Ask, 'account' | 'session'>) => `${account} ${session}`
 
+/** One of those of each session. */
+function oncePerSession(asks: readonly Ask[]): Ask[] {
+  return [...new Map(asks.map(ask => [nameOf(ask), ask])).values()]
+}
+
 async function readHeads(tx: Queries, asks: readonly Ask[]): Promise<Map<string, Head>> {
-  const asked = [...new Map(asks.map(ask => [nameOf(ask), ask])).values()]
+  const asked = oncePerSession(asks)
   const rows = await tx.all<FlatHead>(
     `SELECT asked.account, asked.session, account.key AS "accountKey", session.key AS "sessionKey", last_seq AS "lastSeq",
        gap_ahead AS "gapAhead", account.clock, messages, account.bytes, attachment_bytes + artifact_bytes AS "bytesBeside"
@@ -83,18 +88,37 @@ async function readHeads(tx: Queries, asks: readonly Ask[]): Promise<Map<string,
   )
 }
 
-/** The messages that are repeated by these drafts. */
+/**
+ * The messages that are repeated by these drafts. Each is the first from its key on, if that is its own: as long as a table has no
+ * statistics, a plain join goes by the key of the session alone and reads all its messages, for each draft.
+ */
 async function readKnown(tx: Queries, asks: readonly Ask[]): Promise<Stored[]> {
-  const named = asks.flatMap(({ account, session, drafts }) =>
-    drafts.flatMap(({ localId }) => (localId === null ? [] : [{ account, session, localId }]))
+  const asked = oncePerSession(asks)
+  const placeByName = new Map(asked.map((ask, index) => [nameOf(ask), index + 1]))
+  const named = asks.flatMap(ask =>
+    ask.drafts.flatMap(({ localId }) => (localId === null ? [] : [{ place: placeByName.get(nameOf(ask)), localId }]))
   )
   if (named.length === 0) return []
   return tx.all<Stored>(
-    `SELECT message.session AS "sessionKey", seq, message.local_id AS "localId", message.created_at AS "createdAt", sealed, crc
-     FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (account, session, local_id)
-     JOIN account ON account.id = asked.account JOIN session ON session.account = account.key AND session.id = asked.session
-     JOIN message ON message.account = account.key AND message.session = session.key AND message.local_id = asked.local_id`,
-    [named.map(({ account }) => account), named.map(({ session }) => session), named.map(({ localId }) => localId)]
+    `WITH head AS MATERIALIZED (
+       SELECT place, session.account, session.key
+       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (account, session, place)
+       JOIN account ON account.id = asked.account JOIN session ON session.account = account.key AND session.id = asked.session
+     )
+     SELECT found.session AS "sessionKey", seq, found.local_id AS "localId", created_at AS "createdAt", sealed, crc
+     FROM unnest($3::bigint[], $4::text[]) AS draft (place, local_id) JOIN head ON head.place = draft.place
+     CROSS JOIN LATERAL (
+       SELECT * FROM message
+       WHERE (message.account, message.session, message.local_id) >= (head.account, head.key, draft.local_id) AND message.local_id IS NOT NULL
+       ORDER BY message.account, message.session, message.local_id LIMIT 1
+     ) AS found
+     WHERE found.account = head.account AND found.session = head.key AND found.local_id = draft.local_id`,
+    [
+      asked.map(({ account }) => account),
+      asked.map(({ session }) => session),
+      named.map(({ place }) => place),
+      named.map(({ localId }) => localId)
+    ]
   )
 }
 
