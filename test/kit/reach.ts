@@ -38,6 +38,7 @@ const ends = /^(?:bin\/(?:afield|commands|commands\/[\w-]+)\.ts|lib\/server\/cre
 /** Files of the built app, and those that open it in a browser. */
 const builtApp = /^build\/(?:web\b|app\.json$)/
 const opensApp = 'test/kit/browser.ts'
+const opensAnyPage = 'test/kit/chromium.ts'
 
 const parts: readonly [part: string, files: RegExp][] = [
   ['server', /^(?:test\/|lib\/)?(?:server|store|bus|backup|doctor|sqlite|redis)\//],
@@ -89,6 +90,7 @@ export interface NearTest {
   test: string
   /** It runs the built app in a browser. */
   opensApp: boolean
+  opensBrowser: boolean
   /** It has the path of the source. */
   isOwn: boolean
   /** Its imports on the way to the source, less the folders that both share. */
@@ -117,6 +119,7 @@ export function nearestTests({
       .map(({ test, near, whole }) => ({
         test,
         opensApp: whole.has('web/bundle.mjs'),
+        opensBrowser: whole.has(opensAnyPage),
         isOwn: mirrorOf(file) === test,
         distance: (near.get(file) ?? longestWay) - sharedFolders(mirrorOf(file), test)
       }))

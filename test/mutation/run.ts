@@ -9,7 +9,8 @@ import { survey } from './survey.ts'
 
 // npm run mutate   removes each predicate that says whose rows a statement is about, and sees whether the tests notice
 // npm run mutate -- --sample 60 [--seed N] [--part server|wrapper|app] [--out file] [--files 12] [--seconds 240]
-//   makes so many small changes to the sources, one at a time, and runs at most so many of the nearest tests for so long
+//   makes so many small changes to the sources, one at a time, and runs the likeliest tests, until so many that call
+//   the changed function have passed, or for so long
 const { values } = parseArgs({
   options: {
     sample: { type: 'string' },

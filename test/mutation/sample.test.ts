@@ -1,39 +1,50 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { functionsOf } from './mutations.ts'
 import { allParts, draw, partOf } from './sample.ts'
 import { summaryOf, survey } from './survey.ts'
+import { parse } from './syntax.ts'
 import { TreeCopy } from './trial.ts'
 
 const limits = { files: 1, seconds: 15, secondsOfFile: 10 }
 const root = join(import.meta.dirname, '../..')
 
 t.test('a change is killed by the test that notices it, in a copy of the tree', async t => {
-  const before = 'export const double = n => n * 2\nexport const half = n => n / 2\n'
-  const tested = (title: string, body: string) => `import { double } from '../double.mjs'\nconsole.log('# Subtest: ${title}')\n${body}`
+  const before = 'export const double = (n: number) => n * 2\nexport const half = (n: number) => n / 2\n'
+  const tested = (title: string, body: string) => `import { double } from '../double.ts'\nconsole.log('# Subtest: ${title}')\n${body}`
   const tree = t.testdir({
-    'double.mjs': before,
+    'double.ts': before,
     test: {
       'two.mjs': tested('two of two', "if (double(2) !== 4) { console.log('not ok 1 - four'); process.exit(1) }"),
       'loop.mjs': tested('an end', 'if (double(1) === 0) setInterval(() => {}, 1000)'),
-      'broken.mjs': 'process.exit(1)'
+      'broken.mjs': 'process.exit(1)',
+      'other.mjs': tested('nothing of it', '')
     }
   })
-  const copy = new TreeCopy(tree, ['double.mjs', 'test/two.mjs', 'test/loop.mjs', 'test/broken.mjs'])
-  const tried = async (from: string, to: string, ...tests: string[]) => {
-    const text = (code: string) => before.replace('n => ', `n => (${code}, `).replace('* 2\n', '* 2)\n').replace(from, to)
-    const near = tests.map(name => ({ test: `test/${name}.mjs`, opensApp: false }))
-    const { verdict, by, ran } = await copy.try({ file: 'double.mjs', text }, near, { files: 2, seconds: 20, secondsOfFile: 2 })
+  const source = parse(new Map([['double.ts', before]])).get('double.ts')
+  const [double, half] = source ? functionsOf(source).map(({ calling }) => ({ file: 'double.ts', calling })) : []
+  if (!double || !half) throw new Error('no functions')
+  const names = ['two', 'loop', 'broken', 'other']
+  const copy = new TreeCopy(tree, ['double.ts', ...names.map(name => `test/${name}.mjs`)], [double, half])
+  const tried = async (from: string, to: string, names: readonly string[], seconds = 20) => {
+    const at = before.indexOf(from)
+    const change = { ...(from === '* 2' ? double : half), edit: { from: at, to: at + from.length, text: to } }
+    const near = names.map(name => ({ test: `test/${name}.mjs`, opensApp: false, opensBrowser: false }))
+    const { verdict, by, ran } = await copy.try(change, near, { files: 1, seconds, secondsOfFile: 2 })
     return [verdict, by, ran.length]
   }
-  t.same(await tried('* 2', '* 3', 'loop', 'two'), ['killed', 'test/two.mjs: two of two', 2])
-  t.same(await tried('* 2', '* 1 * 2', 'two'), ['survived', undefined, 1])
-  t.same(await tried('* 2', '* 0', 'loop'), ['killed', 'test/loop.mjs, which did not end', 1])
-  t.same(await tried('* 2', '* 3', 'broken'), ['unfit', undefined, 1], 'a test that always fails says nothing')
-  t.same(await tried('* 2', '* 3', 'broken', 'two'), ['killed', 'test/two.mjs: two of two', 2])
-  t.same(await tried('/ 2', '/ 3'), ['not reached', undefined, 0])
+  t.same(await tried('/ 2', '/ 3', ['other']), ['not reached', undefined, 1])
+  t.same(await tried('/ 2', '/ 4', ['other']), ['not reached', undefined, 0], 'a test that is known to call others only is left out')
+  t.same(await tried('* 2', '* 3', ['loop', 'two']), ['survived', undefined, 1], 'as many tests as should call it passed')
+  t.same(await tried('* 2', '* 4', ['loop', 'two'], 0), ['limit met', undefined, 0])
+  t.same(await tried('* 2', '* 5', ['two']), ['killed', 'test/two.mjs: two of two', 1])
+  t.same(await tried('* 2', '* 1 * 2', ['two']), ['survived', undefined, 1])
+  t.same(await tried('* 2', '* 0', ['loop']), ['killed', 'test/loop.mjs, which did not end', 1])
+  t.same(await tried('* 2', '* 6', ['broken']), ['unfit', undefined, 1], 'a test that always fails says nothing')
+  t.same(await tried('* 2', '* 7', ['broken', 'two']), ['killed', 'test/two.mjs: two of two', 2])
   copy.close()
-  t.equal(readFileSync(join(tree, 'double.mjs'), 'utf8'), before)
+  t.equal(readFileSync(join(tree, 'double.ts'), 'utf8'), before)
 })
 
 t.test('a seed draws the same changes of a part, however many and of whichever parts', async t => {

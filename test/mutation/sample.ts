@@ -14,8 +14,9 @@ export interface Sampled {
   /** The changed lines. */
   before: string
   after: string
-  /** The text of the file; `code` runs whenever the function is called. */
-  text(code: string): string
+  edit: Edit
+  /** Edits that run `code` whenever the function is called. */
+  calling(code: string): Edit[]
 }
 
 export type Part = keyof typeof parts
@@ -81,7 +82,8 @@ function drawFrom(
         function: candidate.name,
         kind,
         ...changeOf(source, mutation),
-        text: code => apply(source, [...candidate.calling(code), mutation])
+        edit: mutation,
+        calling: candidate.calling
       }
     }
     return undefined

@@ -18,7 +18,9 @@ interface Survey {
   show(line: string): void
 }
 
-type Result = Omit<Sampled, 'text'> & Trial & { seed: number }
+/** What a line of `out` has. */
+type Result = Drawn & Trial & { seed: number }
+type Drawn = Omit<Sampled, 'edit' | 'calling'>
 
 /** Tries a sample of changes to the sources, each against the tests that most likely notice it, and shows what came of each. */
 export async function survey({ root, seed, count, parts = allParts, only = () => true, out, limits, show }: Survey): Promise<Result[]> {
@@ -38,13 +40,13 @@ export async function survey({ root, seed, count, parts = allParts, only = () =>
 
   async function tryAll(waiting: readonly Sampled[]): Promise<Result[]> {
     const likely = likelyTests({ files, tests: files.filter(isTest), read })
-    const copy = new TreeCopy(root, files)
+    const copy = new TreeCopy(root, files, waiting)
     const stop = endingOn(copy)
     const began = performance.now()
     const tried: Result[] = []
     try {
       for (const change of waiting) {
-        const result = { ...withoutText(change), seed, ...(await copy.try(change, likely(change), limits)) }
+        const result = { ...withoutEdits(change), seed, ...(await copy.try(change, likely(change), limits)) }
         tried.push(result)
         if (out !== undefined) appendFileSync(out, `${JSON.stringify(result)}\n`)
         const left = ((performance.now() - began) / tried.length) * (waiting.length - tried.length)
@@ -64,27 +66,28 @@ export function summaryOf(part: Part, results: readonly Result[]): string {
   const many = (verdict: Trial['verdict']) => own.filter(result => result.verdict === verdict).length
   const judged = own.length - many('unfit')
   const percent = judged > 0 ? ` (${Math.round((100 * many('killed')) / judged)} %)` : ''
-  return `${part}: ${many('killed')} of ${judged} killed${percent}, ${many('survived')} survived, ${many('not reached')} not reached${
+  return `${part}: ${many('killed')} of ${judged} killed${percent}, ${many('survived')} survived, ${many('not reached')} not reached, ${many('limit met')} met the limit${
     many('unfit') > 0 ? `, ${many('unfit')} without a test that passes here` : ''
   }`
 }
 
 function describe(result: Result): string {
-  const by = result.by === undefined ? ` ${result.ran.length} test files` : ` by ${result.by}`
+  const files = result.ran.length === 1 ? '1 test file' : `${result.ran.length} test files`
+  const how = result.by === undefined ? `ran ${files}, of which ${result.reached.length} call it and passed,` : `killed by ${result.by}`
   const lines = (text: string, sign: string) => text.split('\n').map(line => `  ${sign} ${line.trim()}`)
   return [
     `${result.verdict}: ${result.file}:${result.line} ${result.function}, ${result.kind}`,
     ...lines(result.before, '-').slice(0, 6),
     ...lines(result.after, '+').slice(0, 6),
-    `  ${result.by === undefined ? 'ran' : 'killed'}${by} in ${result.seconds} s`
+    `  ${how} in ${result.seconds} s`
   ].join('\n')
 }
 
-function placeOf({ file, line, kind, after }: Omit<Sampled, 'text'>): string {
+function placeOf({ file, line, kind, after }: Drawn): string {
   return JSON.stringify([file, line, kind, after])
 }
 
-function withoutText({ text: _, ...rest }: Sampled): Omit<Sampled, 'text'> {
+function withoutEdits({ edit: _, calling: __, ...rest }: Sampled): Drawn {
   return rest
 }
 

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NearTest } from '../kit/reach.ts'
+import { Calls, type Watched } from './calls.ts'
+import { apply, type Edit } from './mutations.ts'
 
 export interface Limits {
-  /** The most test files for one change. */
+  /** A change survives when so many test files that call the function have passed. */
   files: number
   /** The most seconds for one change, without those for runs without it. */
   seconds: number
@@ -13,26 +15,32 @@ export interface Limits {
 }
 
 export interface Trial {
-  /** `not reached`: no test that ran calls the changed function. `unfit`: all that ran fail without the change too. */
-  verdict: 'killed' | 'survived' | 'not reached' | 'unfit'
+  /**
+   * `survived`: tests that call the function passed. `not reached`: no test calls it. `limit met`: the time was over before one
+   * of these was known. `unfit`: all that ran fail without the change too.
+   */
+  verdict: 'killed' | 'survived' | 'not reached' | 'limit met' | 'unfit'
   /** The test that noticed the change. */
   by?: string
   /** The test files that ran. */
   ran: string[]
+  /** Those of them that call the function and passed. */
+  reached: string[]
   seconds: number
 }
 
-type Test = Pick<NearTest, 'test' | 'opensApp'>
+type Test = Pick<NearTest, 'test' | 'opensApp' | 'opensBrowser'>
 
-interface Change {
-  file: string
-  /** The text of the changed file; `code` runs whenever the changed function is called. */
-  text(code: string): string
+/** A change of a function. */
+interface Change extends Watched {
+  edit: Edit
 }
 
 interface Run {
   result: 'passed' | 'failed' | 'late'
   seconds: number
+  /** Whether the changed function was called. */
+  isCalled: boolean
   /** The title of the test that failed. */
   title: string
 }
@@ -40,52 +48,62 @@ interface Run {
 /** What the app is bundled from. */
 const ofApp = /^(?:web|lib\/(?:client|protocol|crypto|async))\/|^lib\/schema\.ts$/
 
-/** A copy of the tree, in which changes are tried. The tree itself is never changed. */
+/**
+ * A copy of the tree, in which changes are tried. The tree itself is never changed. The copy notes which of the functions a
+ * test calls, whatever it runs for: what a run for one change shows about the others decides which tests they begin with.
+ */
 export class TreeCopy {
-  readonly #root: string
   readonly #folder = mkdtempSync(join(tmpdir(), 'mutate-'))
   readonly #tree = join(this.#folder, 'tree')
-  /** A file that exists once the changed function was called. */
-  readonly #called = join(this.#folder, 'called')
-  readonly #unchanged = new Map<string, Run>()
+  readonly #calls: Calls
+  readonly #notes = join(this.#folder, 'called')
+  /** The texts of the files with the functions, as they were. */
+  readonly #texts: ReadonlyMap<string, string>
+  /** The functions that a test is known to call, and whether it calls no others. */
+  readonly #called = new Map<string, { numbers: ReadonlySet<number>; areAll: boolean }>()
+  /** How a test ends here without a change that it notices. */
+  readonly #usual = new Map<string, Run>()
   #changed: Change | undefined
-  #bundled: Change | undefined
+  #bundled: Change | 'unchanged' | undefined
   #running: ChildProcess | undefined
 
-  constructor(root: string, files: readonly string[]) {
-    this.#root = root
+  constructor(root: string, files: readonly string[], watched: readonly Watched[]) {
+    mkdirSync(this.#notes)
+    this.#calls = new Calls(this.#notes, watched)
     for (const file of [...files, 'build/web', 'build/app.json']) {
       if (existsSync(join(root, file))) cpSync(join(root, file), join(this.#tree, file), { recursive: true })
     }
     if (existsSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(this.#tree, 'node_modules'))
+    this.#texts = new Map(watched.map(({ file }) => [file, readFileSync(join(this.#tree, file), 'utf8')]))
+    for (const file of this.#texts.keys()) this.#write(file)
   }
 
-  /** Runs tests until one notices the change. A test that fails without the change too does not count. */
+  /**
+   * Runs tests until one notices the change. One that fails without the change too does not count, nor one that fails
+   * without calling the function.
+   */
   async try(change: Change, tests: readonly Test[], limits: Limits): Promise<Trial> {
-    rmSync(this.#called, { force: true })
-    const ran: Test[] = []
-    let seconds = 0
+    const found = { ran: [] as string[], reached: [] as string[], seconds: 0 }
+    const ended = (verdict: Trial['verdict']): Trial => ({ verdict, ...found, seconds: Math.round(found.seconds) })
     let unfit = 0
-    const ended = (verdict: Trial['verdict'], by?: string): Trial => {
-      const found = { verdict, ran: ran.map(({ test }) => test), seconds: Math.round(seconds) }
-      return by === undefined ? found : { ...found, by }
-    }
-    for (const near of tests.slice(0, limits.files)) {
-      const left = limits.seconds - seconds
-      if (left < 1) break
+    for (const near of this.#inOrder(tests, change)) {
+      if (found.reached.length >= limits.files) break
+      const left = limits.seconds - found.seconds
+      if (left < 1) return ended('limit met')
       const run = await this.#run(near, change, Math.min(limits.secondsOfFile, left))
-      ran.push(near)
-      seconds += run.seconds
+      found.ran.push(near.test)
+      found.seconds += run.seconds
+      if (run.result === 'passed' && run.isCalled) found.reached.push(near.test)
       if (run.result === 'passed') continue
       // The last run of a change has less time than the file may take.
-      if (run.result === 'late' && left < limits.secondsOfFile) break
-      if (await this.#failsUnchanged(near, run, limits)) unfit += 1
-      else return ended('killed', `${near.test}${run.result === 'late' ? ', which did not end' : run.title && `: ${run.title}`}`)
+      if (run.result === 'late' && left < limits.secondsOfFile) return ended('limit met')
+      const isKill = run.isCalled && !(await this.#failsUnchanged(near, run, limits))
+      if (isKill)
+        return { ...ended('killed'), by: `${near.test}${run.result === 'late' ? ', which did not end' : run.title && `: ${run.title}`}` }
+      unfit += 1
     }
-    if (ran.length > 0 && unfit === ran.length) return ended('unfit')
-    // Code in a browser cannot tell that it was called.
-    const isInBrowser = ofApp.test(change.file) && ran.some(({ opensApp }) => opensApp)
-    return ended(existsSync(this.#called) || isInBrowser ? 'survived' : 'not reached')
+    if (found.ran.length > 0 && unfit === found.ran.length) return ended('unfit')
+    return ended(found.reached.length > 0 ? 'survived' : 'not reached')
   }
 
   /** Ends what runs and removes the copy. */
@@ -94,36 +112,65 @@ export class TreeCopy {
     removeFolder(this.#folder)
   }
 
+  /** Those known to call the function are tried sooner than their place says, and those known not to are left out. */
+  #inOrder(tests: readonly Test[], change: Change): Test[] {
+    const number = this.#calls.numberOf(change)
+    return tests
+      .map((near, place) => ({ near, place, called: this.#called.get(near.test) }))
+      .filter(({ called }) => !called?.areAll || called.numbers.has(number))
+      .map(({ near, place, called }) => ({ near, place: called?.numbers.has(number) ? place / 3 : place }))
+      .toSorted((a, b) => a.place - b.place)
+      .map(({ near }) => near)
+  }
+
   /** Whether a test fails without the change too, or takes nearly as long. */
   async #failsUnchanged(near: Test, run: Run, { secondsOfFile }: Limits): Promise<boolean> {
-    const known = this.#unchanged.get(near.test) ?? (await this.#run(near, undefined, secondsOfFile))
-    this.#unchanged.set(near.test, known)
-    return known.result !== 'passed' || (run.result === 'late' && known.seconds > run.seconds / 2)
+    const usual = this.#usual.get(near.test) ?? (await this.#run(near, undefined, secondsOfFile))
+    return usual.result !== 'passed' || (run.result === 'late' && usual.seconds > run.seconds / 2)
   }
 
-  async #run({ test, opensApp }: Test, change: Change | undefined, seconds: number): Promise<Run> {
-    this.#write(change)
+  async #run({ test, opensApp, opensBrowser }: Test, change: Change | undefined, seconds: number): Promise<Run> {
+    this.#apply(change)
     const began = performance.now()
     const took = () => (performance.now() - began) / 1000
-    if (opensApp) {
-      const code = await this.#bundle()
-      if (code !== 0) return { result: 'failed', seconds: took(), title: 'the app can be bundled' }
-    }
-    const { code, said, isLate } = await this.#node([test], seconds)
+    // What cannot even be bundled calls nothing.
+    if (opensApp && (await this.#bundle()) !== 0)
+      return { result: 'failed', seconds: took(), isCalled: true, title: 'the app can be bundled' }
+    this.#calls.forget()
+    const hears = opensBrowser ? ['--import=./test/mutation/note-calls.mjs'] : []
+    const { code, said, isLate } = await this.#node([...hears, test], seconds)
     const result = code === 0 ? 'passed' : isLate ? 'late' : 'failed'
-    return { result, seconds: took(), title: failedTitle(said) }
+    const noted = this.#calls.noted()
+    const isCalled = change !== undefined && noted.has(this.#calls.numberOf(change))
+    const run: Run = { result, seconds: took(), isCalled, title: failedTitle(said) }
+    const before = this.#called.get(test)
+    // A changed function may not call what it should.
+    const areAll = before?.areAll === true || (result === 'passed' && !isCalled)
+    this.#called.set(test, { numbers: noted.union(before?.numbers ?? new Set()), areAll })
+    if (change === undefined || result === 'passed') this.#usual.set(test, run)
+    return run
   }
 
-  #write(change: Change | undefined): void {
+  #apply(change: Change | undefined): void {
     if (this.#changed === change) return
-    if (this.#changed) cpSync(join(this.#root, this.#changed.file), join(this.#tree, this.#changed.file))
-    const tells = `process?.getBuiltinModule?.('fs').writeFileSync(${JSON.stringify(this.#called)}, '')`
-    if (change) writeFileSync(join(this.#tree, change.file), change.text(`globalThis.afieldCalled ??= globalThis.${tells} ?? 1`))
+    if (this.#changed) this.#write(this.#changed.file)
+    if (change) this.#write(change.file, change)
     this.#changed = change
   }
 
+  /** Writes a file with its notes. A change can remove functions inside it, with their notes. */
+  #write(file: string, change?: Change): void {
+    const isRemoved = (notes: Edit[]) =>
+      change !== undefined &&
+      notes[0]?.from !== change.calling('')[0]?.from &&
+      notes.every(({ from }) => from >= change.edit.from && from <= change.edit.to)
+    const notes = this.#calls.notesIn(file).filter(each => !isRemoved(each))
+    const edits = [...notes.flat(), ...(change ? [change.edit] : [])]
+    writeFileSync(join(this.#tree, file), apply(this.#texts.get(file) ?? '', edits))
+  }
+
   async #bundle(): Promise<number | null> {
-    const wanted = this.#changed && ofApp.test(this.#changed.file) ? this.#changed : undefined
+    const wanted = this.#changed && ofApp.test(this.#changed.file) ? this.#changed : 'unchanged'
     if (this.#bundled === wanted) return 0
     const { code } = await this.#node(['build.mjs', 'web'], 120)
     if (code === 0) this.#bundled = wanted
@@ -137,7 +184,14 @@ export class TreeCopy {
       cwd: this.#tree,
       env: {
         ...process.env,
-        ...{ TAP: '1', TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(seconds)), NODE_OPTIONS: '', TMPDIR: temporary },
+        ...{
+          TAP: '1',
+          TAP_BAIL: '1',
+          TAP_TIMEOUT: String(Math.ceil(seconds)),
+          NODE_OPTIONS: '',
+          TMPDIR: temporary,
+          AFIELD_CALLS: this.#notes
+        },
         NODE_COMPILE_CACHE: join(this.#folder, 'compiled')
       },
       stdio: ['ignore', 'pipe', 'ignore'],
