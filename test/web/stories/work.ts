@@ -54,6 +54,8 @@ const diffs: Record<string, GitDiff> = {
   'assets/logo.png': { type: 'image', mime: 'image/png', oldBytes: dot, newBytes: dot },
   'package-lock.json': { type: 'too-large', lines: 14_310, bytes: 480_000, canLoad: true },
   'data/seed.bin': { type: 'binary', oldSize: 20_480, newSize: 21_003 },
+  'data/new.bin': { type: 'binary', oldSize: null, newSize: 512 },
+  'themes/dark': { type: 'submodule', oldCommit: null, newCommit: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' },
   'long.ts': { type: 'text', oldText: null, newText: Array.from({ length: 1500 }, (_, i) => `export const value${i} = ${i}`).join('\n') }
 }
 
@@ -217,6 +219,8 @@ export const workStories: Record<string, () => WorkStory> = {
         file('assets/logo.png', 'M', undefined, undefined, { isBinary: true }),
         file('package-lock.json', 'M', 900, 12),
         file('data/seed.bin', 'M', undefined, undefined, { isBinary: true }),
+        file('data/new.bin', 'A', undefined, undefined, { isBinary: true }),
+        file('themes/dark', 'A'),
         file('src/new name.ts', 'R', 1, 0, { from: 'src/old name.ts' }),
         file('gone.md', 'D', 0, 12),
         file('src/both.ts', 'U', 4, 4)

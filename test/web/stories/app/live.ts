@@ -59,7 +59,9 @@ export const openLive: typeof realOpenLive = async account => {
       },
       async withdraw() {},
       dismiss() {},
-      async change() {},
+      async change(_: string, key: string, how: (entry: Entry) => Entry) {
+        queued.value = queued.value.map(entry => (entry.key === key ? how(entry) : entry))
+      },
       isRead: Promise.resolve(),
       async close() {}
     },

@@ -19,7 +19,7 @@ export async function answerQuestions() {
     const isPlain = process.env.FAKE_LACKS === 'marks'
     const response =
       request.subtype === 'initialize'
-        ? { commands: isPlain ? commands.map(({ name }) => ({ name })) : commands, models: [] }
+        ? { commands: isPlain ? [{ name: 'mine' }] : commands, models: [] }
         : { model, rawMaxTokens: windows[model], ...(!isPlain && { skills: { skillFrontmatter: [{ name: 'mine' }, { name: 'tidy' }] } }) }
     console.log(JSON.stringify({ type: 'control_response', response: { subtype: 'success', request_id, response } }))
   }

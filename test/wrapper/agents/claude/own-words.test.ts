@@ -61,6 +61,8 @@ t.test('a command that is not a prompt runs with the phone; at the terminal none
 
 t.test('one that does not report which commands are prompts runs them with the phone', how, async t => {
   const { session } = await claudeAtTerminal(t, { env: { FAKE_LACKS: 'marks' } })
+  await session.until(({ metadata }) => metadata.slashCommands !== undefined)
+  t.strictSame(session.metadata.slashCommands, ['mine'])
   await session.say('/mine this')
   await session.until(session => turnsEnded(session) === 1)
   t.equal(session.state.controlledByUser, false)

@@ -310,7 +310,11 @@ function serve() {
         { name: 'title', mode: 'primary', hidden: true }
       ]
     ],
-    ['GET', /^\/config\/providers$/, () => ({ providers: [{ id: 'fake', name: 'Fake', models }], default: { fake: 'm' } })],
+    [
+      'GET',
+      /^\/config\/providers$/,
+      () => (process.env.FAKE_OPENCODE === 'odd' ? {} : { providers: [{ id: 'fake', name: 'Fake', models }], default: { fake: 'm' } })
+    ],
     ['GET', /^\/config$/, () => ({})],
     ['GET', /^\/command$/, () => [{ name: 'init', template: '' }]],
     [

@@ -209,7 +209,8 @@ t.test('a killed server ends its turn and its events', how, async t => {
 t.test('one that cannot be shared is reported as such, and tried over ACP', how, async t => {
   const cases: [string, RegExp][] = [
     ['old', /cannot be shared between terminal and phone.*exited before it was ready/],
-    ['open', /cannot be shared between terminal and phone.*requires no password/]
+    ['open', /cannot be shared between terminal and phone.*requires no password/],
+    ['odd', /cannot be shared between terminal and phone.*sent an answer that Afield does not understand/]
   ]
   for (const [which, says] of cases) {
     const told: string[] = []
@@ -218,6 +219,7 @@ t.test('one that cannot be shared is reported as such, and tried over ACP', how,
     // The fake speaks no ACP, which is the next thing that is said.
     await t.rejects(start({ directory, env }, told), CannotStart)
     t.match(told[0], says)
+    t.same(running(fakeOpencode, directory), [], 'and its server has ended')
   }
 })
 
