@@ -19,7 +19,7 @@ const input = {
 const request = { tool: 'AskUserQuestion', arguments: input, createdAt: 1 }
 const forms: Record<string, AgentState> = {
   ours: { requests: { q: { ...request, title: 'The gate', call: 'c', shown: 'h', form: { questions: [colour] } } } },
-  "one of Happy's CLI": { requests: { q: request } },
+  "one of Happy's CLI": { requests: { q: { ...request, toolUseId: 'c' } } },
   'one of an older wrapper of ours': currentAgentState({
     communications: { q: { kind: 'form', createdAt: 1, shown: 'h', form: { questions: [colour] } } }
   })
@@ -33,6 +33,12 @@ for (const [whose, state] of Object.entries(forms))
     t.strictSame(openQuestions({ ...state, completedRequests: { q: { ...request, completedAt: 2, status: 'canceled' } } }), [])
     t.end()
   })
+
+t.test('a question is at the step that asked it, whichever wrapper names it', t => {
+  const [ours, happy] = Object.values(forms).flatMap(openQuestions)
+  t.same([ours?.call, happy?.call], ['c', 'c'])
+  t.end()
+})
 
 t.test('an answer has the format of each wrapper that may have asked', t => {
   const [ours, happy, older] = Object.values(forms).flatMap(openQuestions)
