@@ -78,7 +78,6 @@ export async function openHooks({ home, announcement, onHook }: HooksOptions): P
   })
   // An answer may take a day.
   server.requestTimeout = 0
-  server.timeout = 0
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}/`
