@@ -1,0 +1,25 @@
+import t from 'tap'
+import { sessionMethods } from '../../../../lib/wrapper/session/methods/session-methods.ts'
+
+t.test('the reason of a no reaches the agent once: before a no, but after one that also stops its turn', async t => {
+  const done: string[] = []
+  const whyNot = { title: 'rm -rf build', reason: 'I need it' }
+  // Only the members that an answer uses.
+  const parts = Object.assign(Object.create(null), {
+    agent: {
+      answer: (_: string, choice: string, reason: string | undefined) => done.push(`${choice}, ${reason}`),
+      cancel: async () => done.push('cancelled')
+    },
+    requests: { answer: ({ id }: { id: string }) => ({ choice: 'no', stops: id === 'stopping', whyNot }) },
+    onChange() {}
+  })
+  const turns = {
+    explain: async ({ reason }: { reason: string }, { stops }: { stops: boolean }) => void done.push(`explained ${reason}, ${stops}`)
+  }
+  const { permission } = sessionMethods(parts, Object.assign(Object.create(null), { turns, home: { path: t.testdir() }, env: {} }))
+
+  await permission?.({ id: 'plain', approved: false }, undefined as never)
+  t.same(done.splice(0), ['explained I need it, false', 'no, I need it'])
+  await permission?.({ id: 'stopping', approved: false }, undefined as never)
+  t.same(done, ['no, undefined', 'explained I need it, true', 'cancelled'])
+})
