@@ -145,6 +145,9 @@ async function leave() {
 }
 `
 
+/** Of every file, so that no page shows one in a frame [H7]. */
+const inNoFrame = "frame-ancestors 'none'"
+
 const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -156,7 +159,7 @@ const contentPolicy = [
   "object-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  inNoFrame,
   "require-trusted-types-for 'script'"
 ].join('; ')
 
@@ -175,11 +178,7 @@ function headersOf(file: File, form: Form, secure: boolean): [string, string][] 
     ['referrer-policy', 'no-referrer'],
     ['cross-origin-opener-policy', 'same-origin'],
     ...(secure ? ([['strict-transport-security', 'max-age=31536000']] as [string, string][]) : []),
-    ...(file.isPage
-      ? ([
-          ['content-security-policy', contentPolicy],
-          ['permissions-policy', 'camera=(self), microphone=(), geolocation=()']
-        ] as [string, string][])
-      : [])
+    ['content-security-policy', file.isPage ? contentPolicy : inNoFrame],
+    ...(file.isPage ? ([['permissions-policy', 'camera=(self), microphone=(), geolocation=()']] as [string, string][]) : [])
   ]
 }

@@ -70,7 +70,7 @@ t.test('behind HTTPS the browser is told to use only HTTPS', async t => {
   t.equal(response.headers.get('strict-transport-security'), 'max-age=31536000')
 })
 
-t.test('each file has its type, and only a name with a hash is cached for good', async t => {
+t.test('each file has its type and is shown in no frame, and only a name with a hash is cached for good', async t => {
   const server = await startServer(t)
   const forGood = 'public, max-age=31536000, immutable'
   const table: [path: string, type: string, cache: string][] = [
@@ -88,6 +88,7 @@ t.test('each file has its type, and only a name with a hash is cached for good',
     t.equal(response.headers.get('content-type'), type, path)
     t.equal(response.headers.get('cache-control'), cache, path)
     t.equal(response.headers.get('x-content-type-options'), 'nosniff', path)
+    t.equal(response.headers.get('content-security-policy'), "frame-ancestors 'none'", path)
   }
 })
 
