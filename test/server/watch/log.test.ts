@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LogFields } from '../../../lib/server/watch/log.ts'
@@ -103,6 +104,18 @@ t.test('a logged error contains nothing that looks like a secret [P2]', async t 
   }
   t.notMatch(JSON.stringify(parse('{"a": hunter2}')), /hunter2/)
   t.same(noteOf('a text that was thrown'), { name: 'Unknown', says: '', at: [] })
+})
+
+t.test('a line is one line with its time in UTC, whatever characters an error has', async t => {
+  const program = `import { noteOf, openLogger } from ${JSON.stringify(import.meta.resolve('../../../lib/server/watch/log.ts'))}
+openLogger('info').error({ error: noteOf(new Error('It broke\\n{"level":"info"}\\u001b[2J')) }, 'It broke')`
+  const env = { ...process.env, TZ: 'Asia/Tokyo' }
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8', env })
+  t.match(stderr, /^[ -~]+\n$/)
+  const { time, error } = JSON.parse(stderr)
+  t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  t.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000, time)
+  t.equal(error.says, 'It broke\n{"level":"info"}\u001b[2J')
 })
 
 t.test('an untrusted proxy on this computer is logged once, and a trusted one never', async t => {

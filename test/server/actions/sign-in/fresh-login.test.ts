@@ -220,6 +220,32 @@ t.test('a token that is not renewed expires after a day', async t => {
   t.same(await use(server, body.token), gone)
 })
 
+t.test('a device that is not used for half a year has to sign in again, one in use does not', async t => {
+  const clock = manualClock()
+  const began = Date.now()
+  let ahead = 0
+  const server = await startServer(t, { clock, now: () => began + ahead + clock.now() })
+  // A date counts after ten steady minutes, and what is old by it is removed after ten more.
+  const passDays = async (days: number) => {
+    ahead += days * 24 * 3600_000
+    for (let seconds = 0; seconds < 22 * 60; seconds += 2) {
+      clock.advance(2_000)
+      await new Promise(done => setImmediate(done))
+    }
+  }
+  const [used, unused] = [newPhone(), newPhone()]
+  const { body: first } = await post(server, await signInWith(server, used))
+  const { body: other } = await post(server, await signInWith(server, unused))
+  await passDays(179)
+  const { status, body: renewed } = await post(server, await renewWith(server, used, first.account))
+  t.equal(status, 200)
+  t.equal((await use(server, renewed.token)).status, 200)
+  await passDays(2)
+  t.equal((await post(server, await renewWith(server, used, first.account))).status, 200)
+  const answer = await post(server, await renewWith(server, unused, other.account))
+  t.same(answer, { status: 401, body: { error: 'Device is not signed in' } })
+})
+
 t.test('an account can disable legacy sign-in, or enable it again', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
