@@ -3,8 +3,9 @@ import type { Draft, Journal } from '../../lib/client/index.ts'
 import { withSpaceCheck } from './free-space.ts'
 
 /**
- * The storage of this device. Every value is sealed with an AES-GCM key that the browser stores as non-extractable: a copy of the
- * browser's files alone does not reveal it. It does not stop anyone who can run code in this page, or unlock this device.
+ * The storage of this device. Every value is sealed with an AES-GCM key that the browser stores as non-extractable, so no
+ * script can take it away. It does not stop anyone who can run code in this page, unlock this device, or copy the browser's whole
+ * profile, in which Chromium writes the key in clear.
  */
 export interface DeviceDb {
   /** Undefined if nothing is stored under this name, or it can no longer be decrypted. */
