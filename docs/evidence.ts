@@ -142,9 +142,7 @@ function proofSection(name: ProofName, runs: readonly Run[]): string {
     ...Object.values(controls).map(({ breaks, command }) => `- **Control**: ${breaks}: \`${command}\`.`),
     `- **Not tried**: ${notTried}.`,
     ...(needs === undefined ? [] : [`- **Needs**: ${needs}.`]),
-    ...kept.flatMap(({ mended, violations }) =>
-      mended === undefined ? [] : [`- **Found and mended**, ${figure(violations)} violations: ${mended}.`]
-    ),
+    ...mendedLines(kept),
     kept.length === 0
       ? '- **So far**: not run for the record.'
       : `- **So far**: ${[...counted, `${kept.length} runs`, `${hours(sum(kept, ({ seconds }) => seconds))}`, `${when}`].join(', ')}, on ${machines(kept)}.`
@@ -158,6 +156,14 @@ function testedSection({ title, promise, rules, again }: (typeof tested)[number]
 
 function rulesText(rules: readonly string[]): string {
   return rules.length === 0 ? '' : ` Rules: ${rules.map(rule => `**${rule}**`).join(', ')} of [what Afield promises](behaviour.md).`
+}
+
+function mendedLines(runs: readonly Run[]): string[] {
+  const found = Map.groupBy(runs, ({ mended }) => mended)
+  found.delete(undefined)
+  return [...found].map(
+    ([what, runs]) => `- **Found and mended**, violations ${figure(sum(runs, ({ violations }) => violations))}: ${what}.`
+  )
 }
 
 function violationsCell(runs: readonly Run[]): string {

@@ -70,7 +70,7 @@ t.test('the page adds up runs, counts no control among them, and shows a control
   t.match(rowOf(run, { ...run, seed: 2, violations: 1 }, found), `| 2 | 2,000 | 1 | 1 of ${controls} |`)
   const mended = { ...run, seed: 2, violations: 4, mended: 'what was wrong (abc)' }
   t.match(rowOf(run, mended), '| 2 | 2,000 | 0; 4 mended |')
-  t.match(evidencePage([mended]), /^- \*\*Found and mended\*\*, 4 violations: what was wrong \(abc\)\.$/m)
+  t.match(evidencePage([mended, { ...mended, seed: 3 }]), /^- \*\*Found and mended\*\*, violations 8: what was wrong \(abc\)\.$/m)
   t.match(rowOf(run, found, { ...run, control: 'seq-outside' }), `| 1 of ${controls}; not found in 1 runs |`)
 })
 
