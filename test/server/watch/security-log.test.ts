@@ -47,7 +47,7 @@ t.test('rejected attempts are written with the address that a trusted proxy name
     await call(server, 'POST', '/v1/auth/request', { body: { publicKey: other.publicKey.replace(/^./, String(asked)) }, headers })
   const socket = await ada.connect({ token: 'secret' }).catch(error => error)
   t.ok(socket)
-  const lines = await written(securityLog, 5)
+  const lines = await written(securityLog, 6)
   t.match(lines.slice(0, 4), [
     'sign-in-failed from 192.0.2.9, bad-signature, POST /v1/auth',
     'token-rejected from 2001:0db8:0000:0000:0000:0000:0000:0007, bad-token, GET /v1/sessions',
