@@ -36,10 +36,7 @@ export interface Load {
   close(): Promise<void>
 }
 
-interface InTurns {
-  /** The bench file itself, which is run again as each server. */
-  file: string
-  rounds: number
+interface InTurns extends Omit<Compared, 'title'> {
   /** In each round. */
   pieces: number
   open: (child: Child) => Promise<Load>
