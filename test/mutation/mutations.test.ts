@@ -48,16 +48,15 @@ const texts = new Map(lines.map((line, at) => [`${at}.ts`, around(line)]))
 const scopes = `
 const outer = () => {
   log.info('begun')
-  const inner = function (most = 10) { end() }
+  const inner = function (most = 5) { end() }
   first()
   list.map(each => { add(each) })
   last()
 }
 class Outbox { #send = () => this.post(); close() { this.end(); this.#link = undefined } }
 `
-const parsed = parse(
-  new Map([...texts, ['scopes.ts', scopes], ['markup.tsx', 'export const Row = () => isOpen && <p title={text(1)}>open</p>']])
-)
+const markup = 'export const Row = () => isOpen && <p title={text(1)}>open</p>'
+const parsed = parse(new Map([...texts, ['scopes.ts', scopes], ['markup.tsx', markup]]))
 
 function changesOf(line: string, kind?: string): string[] {
   const file = `${lines.indexOf(line)}.ts`
@@ -90,13 +89,20 @@ t.test('a function has its own statements and those of callbacks without a name'
   t.same(Object.fromEntries(sizes), { 'outer.inner': 1, outer: 6, 'Outbox.close': 2 })
 })
 
-t.test('the changed function tells that it was called', async t => {
-  const called = (file: string, text: string) => {
+t.test('the place of a change tells that it was reached', async t => {
+  const told = (file: string, text: string, change: string) => {
     const source = parsed.get(file)
-    return (source ? functionsOf(source) : []).map(({ name, calling }) => [name, apply(text, calling('called()'))])
+    const all = source ? functionsOf(source).flatMap(({ mutations }) => mutations) : []
+    const found = all.find(({ from, to }) => text.slice(from, to) === change)
+    return found && apply(text, found.reaching('here()'))
   }
-  const line = 'await store.add(row)'
-  t.same(called(`${lines.indexOf(line)}.ts`, around(line)), [['f', `function f() { called();\n  ${line}\n}\n`]])
-  const markup = 'export const Row = () => isOpen && <p title={text(1)}>open</p>'
-  t.same(called('markup.tsx', markup), [['Row', 'export const Row = () => (called(), isOpen && <p title={text(1)}>open</p>)']])
+  const line = (text: string, change: string) => inside(told(`${lines.indexOf(text)}.ts`, around(text), change) ?? '')
+  t.equal(line('await store.add(row)', 'await store.add(row)'), 'here(); await store.add(row)')
+  t.equal(line('if (isOpen) end()', 'isOpen'), 'here(); if (isOpen) end()')
+  t.equal(line('if (isOpen) count += 1', 'count += 1'), 'if (isOpen) { here(); count += 1 }')
+  t.equal(line('try { read() } catch { reset() }', 'reset()'), 'try { read() } catch { here(); reset() }')
+  t.equal(line('return most ?? 10', '10'), 'return most ?? (here(), 10)')
+  t.equal(line('const { most = 10 } = limits', '10'), 'here(); const { most = 10 } = limits')
+  t.equal(told('markup.tsx', markup, '1'), 'export const Row = () => isOpen && (here(), <p title={text(1)}>open</p>)')
+  t.match(told('scopes.ts', scopes, '5'), /most = 5\) { here\(\); end\(\) }/, 'a default value with the whole function')
 })

@@ -12,9 +12,11 @@ import {
   isClassDeclaration,
   isConditionalExpression,
   isConstructorDeclaration,
+  isDefaultClause,
   isDeleteExpression,
   isDoStatement,
   isExpressionStatement,
+  isForOfStatement,
   isForStatement,
   isFunctionDeclaration,
   isFunctionExpression,
@@ -57,35 +59,52 @@ export interface Edit {
 
 export interface Mutation extends Edit {
   kind: string
+  /** Edits that run `code` whenever the changed place is reached, on the line where it is. */
+  reaching(code: string): Edit[]
 }
 
 export interface FunctionOfFile {
   name: string
   /** In statements; those of functions with a name of their own inside it do not count. */
   size: number
-  /** Edits that run `code` whenever the function is called, on the line where it is. */
-  calling(code: string): Edit[]
   mutations: readonly Mutation[]
 }
 
-type Found = Omit<Mutation, 'kind'>
-type Finder = (node: Node, source: SourceFile) => Found[]
+type Finder = (node: Node, source: SourceFile) => Edit[]
+
+/** Code that runs or does not, as a whole: a statement, or one side of a condition. */
+interface Step {
+  from: number
+  to: number
+  reaching: Mutation['reaching']
+}
+
+interface Own {
+  size: number
+  steps: Step[]
+  found: Omit<Mutation, 'reaching'>[]
+}
 
 /** The functions of a file that something can be changed in. Callbacks without a name belong to the function around them. */
 export function functionsOf(source: SourceFile): FunctionOfFile[] {
   const functions: FunctionOfFile[] = []
-  const visit = (node: Node, path: readonly string[], own: { size: number; mutations: Mutation[] } | undefined) => {
+  const visit = (node: Node, path: readonly string[], own: Own | undefined) => {
     if (isTypeNode(node) || isLogging(node, source)) return
     const part = isClassDeclaration(node) ? node.name?.text : nameOf(node, source)
     const inner = part === undefined ? path : [...path, part]
     const body = part === undefined || isClassDeclaration(node) ? undefined : bodyOf(node)
-    const current = body ? { size: isBlock(body) ? 0 : 1, mutations: [] as Mutation[] } : own
-    if (current && isStatement(node) && !isBlock(node)) current.size += 1
-    if (current) for (const [kind, find] of kinds) for (const found of find(node, source)) current.mutations.push({ kind, ...found })
+    const current = body ? { size: isBlock(body) ? 0 : 1, steps: [{ ...stepOfBody(body, source), from: node.pos }], found: [] } : own
+    if (current) addTo(current, node)
     node.forEachChild(child => visit(child, inner, current))
-    if (!body || !current || current.mutations.length === 0) return
-    const { size, mutations } = current
-    functions.push({ name: inner.join('.'), size: Math.max(1, size), calling: code => callsOf(body, code, source), mutations })
+    if (!body || !current || current.found.length === 0) return
+    const mutations = current.found.map(found => ({ ...found, reaching: innermost(current.steps, found.from).reaching }))
+    functions.push({ name: inner.join('.'), size: Math.max(1, current.size), mutations })
+  }
+  const addTo = (own: Own, node: Node) => {
+    if (isStatement(node) && !isBlock(node)) own.size += 1
+    const step = stepOf(node, source)
+    if (step) own.steps.push(step)
+    for (const [kind, find] of kinds) for (const found of find(node, source)) own.found.push({ kind, ...found })
   }
   visit(source, [], undefined)
   return functions
@@ -119,13 +138,52 @@ function nameOf(node: Node, source: SourceFile): string | undefined {
   return isValue && parent.initializer === node ? parent.name.getText(source) : undefined
 }
 
-function callsOf(body: Node, code: string, source: SourceFile): Edit[] {
+function stepOfBody(body: Node, source: SourceFile): Step {
   const from = body.getStart(source)
-  if (isBlock(body)) return [{ from: from + 1, to: from + 1, text: ` ${code};` }]
-  return [
-    { from, to: from, text: `(${code}, ` },
-    { from: body.end, to: body.end, text: ')' }
-  ]
+  if (!isBlock(body)) return wrapped(body, ['(', ', ', ')'], source)
+  return { from, to: body.end, reaching: code => [{ from: from + 1, to: from + 1, text: ` ${code};` }] }
+}
+
+function stepOf(node: Node, source: SourceFile): Step | undefined {
+  const { parent } = node
+  if (isStatement(node)) {
+    if (isBlock(node) || isFunctionDeclaration(node) || isClassDeclaration(node) || !parent) return undefined
+    const from = node.getStart(source)
+    const isListed = isBlock(parent) || isCaseClause(parent) || isDefaultClause(parent)
+    if (isListed) return { from, to: node.end, reaching: code => [{ from, to: from, text: `${code}; ` }] }
+    const isBranch = isIfStatement(parent) || isForStatement(parent) || isForOfStatement(parent) || isWhileStatement(parent)
+    return isBranch ? wrapped(node, ['{ ', '; ', ' }'], source) : undefined
+  }
+  return isSide(node) ? wrapped(node, ['(', ', ', ')'], source) : undefined
+}
+
+/** An expression that is skipped when a condition says so, or the body of a callback. */
+function isSide(node: Node): boolean {
+  const { parent } = node
+  if (isConditionalExpression(parent)) return node === parent.whenTrue || node === parent.whenFalse
+  if (isArrowFunction(parent)) return node === parent.body && !isBlock(node)
+  if (!isBinaryExpression(parent) || node !== parent.right) return false
+  const { kind } = parent.operatorToken
+  return exchanged.has(kind) || kind === SyntaxKind.QuestionQuestionToken
+}
+
+function wrapped(node: Node, [open, then, close]: readonly [string, string, string], source: SourceFile): Step {
+  const from = node.getStart(source)
+  return {
+    from,
+    to: node.end,
+    reaching: code => [
+      { from, to: from, text: `${open}${code}${then}` },
+      { from: node.end, to: node.end, text: close }
+    ]
+  }
+}
+
+/** The first is the whole function: default values of its parameters are in no other. */
+function innermost(steps: readonly Step[], at: number): Step {
+  const [whole, ...others] = steps
+  if (!whole) throw new Error('A function has no body.')
+  return others.filter(({ from, to }) => from <= at && at < to).reduce((inner, each) => (each.from > inner.from ? each : inner), whole)
 }
 
 // A changed text in the log, or of an error, breaks nothing that a test should see.
@@ -159,7 +217,7 @@ const kinds: readonly [kind: string, find: Finder][] = [
   ['constant changed', constants]
 ]
 
-function replaced(node: Node, text: string, source: SourceFile): Found {
+function replaced(node: Node, text: string, source: SourceFile): Edit {
   return { from: node.getStart(source), to: node.end, text }
 }
 
@@ -168,7 +226,7 @@ const opposites = new Map([
   [SyntaxKind.ExclamationEqualsEqualsToken, '===']
 ])
 
-function negations(node: Node, source: SourceFile): Found[] {
+function negations(node: Node, source: SourceFile): Edit[] {
   if (isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken)
     return [replaced(node, node.operand.getText(source), source)]
   const opposite = isBinaryExpression(node) ? opposites.get(node.operatorToken.kind) : undefined
@@ -182,7 +240,7 @@ function negations(node: Node, source: SourceFile): Found[] {
 }
 
 /** A statement that does something: a call, an assignment, a count. */
-function removal(node: Node, source: SourceFile): Found[] {
+function removal(node: Node, source: SourceFile): Edit[] {
   if (!isExpressionStatement(node)) return []
   const inner = isAwaitExpression(node.expression) ? node.expression.expression : node.expression
   const isAssignment = isBinaryExpression(inner) && /^(?:[^=!<>]*)=$/.test(inner.operatorToken.getText(source))
@@ -198,7 +256,7 @@ const movedComparisons = new Map([
   [SyntaxKind.GreaterThanEqualsToken, '>']
 ])
 
-function boundaries(node: Node, source: SourceFile): Found[] {
+function boundaries(node: Node, source: SourceFile): Edit[] {
   if (isBinaryExpression(node)) {
     const moved = movedComparisons.get(node.operatorToken.kind)
     if (moved !== undefined) return [replaced(node.operatorToken, moved, source)]
@@ -209,7 +267,7 @@ function boundaries(node: Node, source: SourceFile): Found[] {
   return node.arguments.filter(isNumericLiteral).map(bound => replaced(bound, String(Number(bound.getText(source)) + 1), source))
 }
 
-function swaps(node: Node, source: SourceFile): Found[] {
+function swaps(node: Node, source: SourceFile): Edit[] {
   if (!(isCallExpression(node) || isNewExpression(node)) || /^Math\.(?:min|max)$/.test(node.expression.getText(source))) return []
   return [...(node.arguments ?? [])].flatMap((second, index, all) => {
     const first = all[index - 1]
@@ -226,7 +284,7 @@ function isPlain(node: Node): boolean {
 }
 
 /** Before each statement of a function's own block but the last, which a removal covers, and a return. */
-function earlyReturns(node: Node, source: SourceFile): Found[] {
+function earlyReturns(node: Node, source: SourceFile): Edit[] {
   const body = bodyOf(node)
   if (!body || !isBlock(body)) return []
   return [...body.statements].slice(0, -1).flatMap(statement => {
@@ -241,7 +299,7 @@ function isSuper(node: Node): boolean {
   return isCallExpression(node) && node.expression.kind === SyntaxKind.SuperKeyword
 }
 
-function rethrows(node: Node, source: SourceFile): Found[] {
+function rethrows(node: Node, source: SourceFile): Edit[] {
   if (isCatchClause(node)) return [{ from: node.getStart(source), to: node.end, text: 'catch (uncaught) { throw uncaught }' }]
   const isCatch = isCallExpression(node) && calledName(node) === 'catch' && isPropertyAccessExpression(node.expression)
   return isCatch && isPropertyAccessExpression(node.expression) ? [replaced(node, node.expression.expression.getText(source), source)] : []
@@ -252,12 +310,12 @@ const exchanged = new Map([
   [SyntaxKind.BarBarToken, '&&']
 ])
 
-function connectives(node: Node, source: SourceFile): Found[] {
+function connectives(node: Node, source: SourceFile): Edit[] {
   const other = isBinaryExpression(node) ? exchanged.get(node.operatorToken.kind) : undefined
   return isBinaryExpression(node) && other !== undefined ? [replaced(node.operatorToken, other, source)] : []
 }
 
-function operands(node: Node, source: SourceFile): Found[] {
+function operands(node: Node, source: SourceFile): Edit[] {
   if (!isBinaryExpression(node) || !exchanged.has(node.operatorToken.kind)) return []
   return [
     { from: node.left.end, to: node.end, text: '' },
@@ -265,7 +323,7 @@ function operands(node: Node, source: SourceFile): Found[] {
   ]
 }
 
-function properties(node: Node, source: SourceFile): Found[] {
+function properties(node: Node, source: SourceFile): Edit[] {
   if (!isObjectLiteralExpression(node)) return []
   return [...node.properties].flatMap((property, index, all) => {
     const isData = isPropertyAssignment(property) || isShorthandPropertyAssignment(property) || isSpreadAssignment(property)
@@ -278,7 +336,7 @@ function properties(node: Node, source: SourceFile): Found[] {
   })
 }
 
-function defaults(node: Node): Found[] {
+function defaults(node: Node): Edit[] {
   if (isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.QuestionQuestionToken) {
     return [{ from: node.left.end, to: node.end, text: '' }]
   }
@@ -293,7 +351,7 @@ function isCleanup(node: Node): boolean {
   return isCallExpression(inner) && cleanups.test(calledName(inner) ?? '')
 }
 
-function removedCleanups(node: Node, source: SourceFile): Found[] {
+function removedCleanups(node: Node, source: SourceFile): Edit[] {
   if (isCleanup(node)) return removal(node, source)
   if (isTryStatement(node) && node.finallyBlock && hasStatements(node.finallyBlock)) return [replaced(node.finallyBlock, '{}', source)]
   if (isVariableDeclarationList(node)) {
@@ -310,7 +368,7 @@ function hasStatements(block: Block): boolean {
   return block.statements.length > 0
 }
 
-function constants(node: Node, source: SourceFile): Found[] {
+function constants(node: Node, source: SourceFile): Edit[] {
   if (node.kind === SyntaxKind.TrueKeyword) return [replaced(node, 'false', source)]
   if (node.kind === SyntaxKind.FalseKeyword) return [replaced(node, 'true', source)]
   if (isStringLiteral(node)) return isCompared(node) ? [replaced(node, `${node.getText(source).slice(0, -1)}!'`, source)] : []

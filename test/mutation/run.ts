@@ -9,14 +9,16 @@ import { survey } from './survey.ts'
 
 // npm run mutate   removes each predicate that says whose rows a statement is about, and sees whether the tests notice
 // npm run mutate -- --sample 60 [--seed N] [--part server|wrapper|app] [--out file] [--files 12] [--seconds 240]
-//   makes so many small changes to the sources, one at a time, and runs the likeliest tests, until so many that call
-//   the changed function have passed, or for so long
+//     [--reached file]
+//   makes so many small changes to the sources, one at a time, and runs the likeliest tests, until so many that reach
+//   the changed place have passed, or for so long; with a file, knows which do: the first time it runs each test once
 const { values } = parseArgs({
   options: {
     sample: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     part: { type: 'string' },
     out: { type: 'string' },
+    reached: { type: 'string' },
     files: { type: 'string', default: '12' },
     seconds: { type: 'string', default: '240' }
   }
@@ -50,6 +52,7 @@ async function changeSources(count: number): Promise<void> {
     count,
     parts,
     out: values.out,
+    reached: values.reached,
     limits: { files: Number(values.files), seconds: Number(values.seconds), secondsOfFile: 90 },
     show: line => console.log(line)
   })

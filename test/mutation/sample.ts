@@ -15,8 +15,8 @@ export interface Sampled {
   before: string
   after: string
   edit: Edit
-  /** Edits that run `code` whenever the function is called. */
-  calling(code: string): Edit[]
+  /** Edits that run `code` whenever the changed place is reached. */
+  reaching(code: string): Edit[]
 }
 
 export type Part = keyof typeof parts
@@ -83,7 +83,7 @@ function drawFrom(
         kind,
         ...changeOf(source, mutation),
         edit: mutation,
-        calling: candidate.calling
+        reaching: mutation.reaching
       }
     }
     return undefined

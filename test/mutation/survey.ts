@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { likelyTests } from './likely-tests.ts'
+import { lookAtTests } from './reached.ts'
 import { allParts, draw, type Part, partOf, type Sampled } from './sample.ts'
 import { type Limits, TreeCopy, type Trial } from './trial.ts'
 
@@ -14,16 +15,28 @@ interface Survey {
   only?: (file: string) => boolean
   /** Results are added to this file; those that it has for the seed are not tried again. */
   out?: string | undefined
+  /** Which tests reach which places is kept in this file, and looked at first. */
+  reached?: string | undefined
   limits: Limits
   show(line: string): void
 }
 
 /** What a line of `out` has. */
 type Result = Drawn & Trial & { seed: number }
-type Drawn = Omit<Sampled, 'edit' | 'calling'>
+type Drawn = Omit<Sampled, 'edit' | 'reaching'>
 
 /** Tries a sample of changes to the sources, each against the tests that most likely notice it, and shows what came of each. */
-export async function survey({ root, seed, count, parts = allParts, only = () => true, out, limits, show }: Survey): Promise<Result[]> {
+export async function survey({
+  root,
+  seed,
+  count,
+  parts = allParts,
+  only = () => true,
+  out,
+  reached,
+  limits,
+  show
+}: Survey): Promise<Result[]> {
   const files = filesOf(root)
   const read = (file: string) => readFileSync(join(root, file), 'utf8')
   const texts = new Map(files.filter(file => partOf(file) !== undefined && only(file)).map(file => [file, read(file)]))
@@ -39,8 +52,10 @@ export async function survey({ root, seed, count, parts = allParts, only = () =>
   return results
 
   async function tryAll(waiting: readonly Sampled[]): Promise<Result[]> {
-    const likely = likelyTests({ files, tests: files.filter(isTest), read })
-    const copy = new TreeCopy(root, files, waiting)
+    const tests = files.filter(isTest)
+    const likely = likelyTests({ files, tests, read })
+    const known = reached === undefined ? undefined : await lookAtTests({ root, files, tests, read, texts, kept: reached, show })
+    const copy = new TreeCopy(root, files, waiting, known)
     const stop = endingOn(copy)
     const began = performance.now()
     const tried: Result[] = []
@@ -73,7 +88,7 @@ export function summaryOf(part: Part, results: readonly Result[]): string {
 
 function describe(result: Result): string {
   const files = result.ran.length === 1 ? '1 test file' : `${result.ran.length} test files`
-  const how = result.by === undefined ? `ran ${files}, of which ${result.reached.length} call it and passed,` : `killed by ${result.by}`
+  const how = result.by === undefined ? `ran ${files}, of which ${result.reached.length} reach it and passed,` : `killed by ${result.by}`
   const lines = (text: string, sign: string) => text.split('\n').map(line => `  ${sign} ${line.trim()}`)
   return [
     `${result.verdict}: ${result.file}:${result.line} ${result.function}, ${result.kind}`,
@@ -87,7 +102,7 @@ function placeOf({ file, line, kind, after }: Drawn): string {
   return JSON.stringify([file, line, kind, after])
 }
 
-function withoutEdits({ edit: _, calling: __, ...rest }: Sampled): Drawn {
+function withoutEdits({ edit: _, reaching: __, ...rest }: Sampled): Drawn {
   return rest
 }
 

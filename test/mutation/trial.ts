@@ -3,11 +3,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NearTest } from '../kit/reach.ts'
-import { Calls, type Watched } from './calls.ts'
-import { apply, type Edit } from './mutations.ts'
+import { type Change, keyOf, Notes, type Place } from './notes.ts'
 
 export interface Limits {
-  /** A change survives when so many test files that call the function have passed. */
+  /** A change survives when so many test files that reach it have passed. */
   files: number
   /** The most seconds for one change, without those for runs without it. */
   seconds: number
@@ -16,31 +15,36 @@ export interface Limits {
 
 export interface Trial {
   /**
-   * `survived`: tests that call the function passed. `not reached`: no test calls it. `limit met`: the time was over before one
-   * of these was known. `unfit`: all that ran fail without the change too.
+   * `survived`: tests that reach the place passed. `not reached`: none does. `limit met`: the time was over before one of these
+   * was known. `unfit`: all that ran fail without the change too.
    */
   verdict: 'killed' | 'survived' | 'not reached' | 'limit met' | 'unfit'
   /** The test that noticed the change. */
   by?: string
   /** The test files that ran. */
   ran: string[]
-  /** Those of them that call the function and passed. */
+  /** Those of them that reach the place and passed. */
   reached: string[]
   seconds: number
 }
 
 type Test = Pick<NearTest, 'test' | 'opensApp' | 'opensBrowser'>
 
-/** A change of a function. */
-interface Change extends Watched {
-  edit: Edit
+/** What is known of a test. */
+export interface Known {
+  /** The places that it reaches, by their keys. */
+  places: ReadonlySet<string>
+  /** The files of which it reaches no other places. */
+  whole: ReadonlySet<string>
+  seconds: number
 }
 
 interface Run {
   result: 'passed' | 'failed' | 'late'
   seconds: number
-  /** Whether the changed function was called. */
-  isCalled: boolean
+  reached: ReadonlySet<string>
+  /** Whether the changed place was reached. */
+  isReached: boolean
   /** The title of the test that failed. */
   title: string
 }
@@ -49,38 +53,38 @@ interface Run {
 const ofApp = /^(?:web|lib\/(?:client|protocol|crypto|async))\/|^lib\/schema\.ts$/
 
 /**
- * A copy of the tree, in which changes are tried. The tree itself is never changed. The copy notes which of the functions a
- * test calls, whatever it runs for: what a run for one change shows about the others decides which tests they begin with.
+ * A copy of the tree, in which changes are tried. The tree itself is never changed. The copy notes which of the places a
+ * test reaches, whatever it runs for: what a run for one change shows about the others decides which tests they begin with.
  */
 export class TreeCopy {
   readonly #folder = mkdtempSync(join(tmpdir(), 'mutate-'))
   readonly #tree = join(this.#folder, 'tree')
-  readonly #calls: Calls
-  readonly #notes = join(this.#folder, 'called')
-  /** The texts of the files with the functions, as they were. */
+  readonly #notes: Notes
+  readonly #noted = join(this.#folder, 'reached')
+  /** The texts of the files with the places, as they were. */
   readonly #texts: ReadonlyMap<string, string>
-  /** The functions that a test is known to call, and whether it calls no others. */
-  readonly #called = new Map<string, { numbers: ReadonlySet<number>; areAll: boolean }>()
+  readonly #known: Map<string, Known>
   /** How a test ends here without a change that it notices. */
   readonly #usual = new Map<string, Run>()
   #changed: Change | undefined
   #bundled: Change | 'unchanged' | undefined
   #running: ChildProcess | undefined
 
-  constructor(root: string, files: readonly string[], watched: readonly Watched[]) {
-    mkdirSync(this.#notes)
-    this.#calls = new Calls(this.#notes, watched)
+  constructor(root: string, files: readonly string[], places: readonly Place[], known: ReadonlyMap<string, Known> = new Map()) {
+    mkdirSync(this.#noted)
+    this.#notes = new Notes(this.#noted, places)
+    this.#known = new Map(known)
     for (const file of [...files, 'build/web', 'build/app.json']) {
       if (existsSync(join(root, file))) cpSync(join(root, file), join(this.#tree, file), { recursive: true })
     }
     if (existsSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(this.#tree, 'node_modules'))
-    this.#texts = new Map(watched.map(({ file }) => [file, readFileSync(join(this.#tree, file), 'utf8')]))
+    this.#texts = new Map(places.map(({ file }) => [file, readFileSync(join(this.#tree, file), 'utf8')]))
     for (const file of this.#texts.keys()) this.#write(file)
   }
 
   /**
    * Runs tests until one notices the change. One that fails without the change too does not count, nor one that fails
-   * without calling the function.
+   * without reaching the place.
    */
   async try(change: Change, tests: readonly Test[], limits: Limits): Promise<Trial> {
     const found = { ran: [] as string[], reached: [] as string[], seconds: 0 }
@@ -90,14 +94,15 @@ export class TreeCopy {
       if (found.reached.length >= limits.files) break
       const left = limits.seconds - found.seconds
       if (left < 1) return ended('limit met')
-      const run = await this.#run(near, change, Math.min(limits.secondsOfFile, left))
+      const most = this.#mostSecondsOf(near, limits)
+      const run = await this.#run(near, change, Math.min(most, left))
       found.ran.push(near.test)
       found.seconds += run.seconds
-      if (run.result === 'passed' && run.isCalled) found.reached.push(near.test)
+      if (run.result === 'passed' && run.isReached) found.reached.push(near.test)
       if (run.result === 'passed') continue
       // The last run of a change has less time than the file may take.
-      if (run.result === 'late' && left < limits.secondsOfFile) return ended('limit met')
-      const isKill = run.isCalled && !(await this.#failsUnchanged(near, run, limits))
+      if (run.result === 'late' && left < most) return ended('limit met')
+      const isKill = run.isReached && !(await this.#failsUnchanged(near, run, limits))
       if (isKill)
         return { ...ended('killed'), by: `${near.test}${run.result === 'late' ? ', which did not end' : run.title && `: ${run.title}`}` }
       unfit += 1
@@ -106,21 +111,35 @@ export class TreeCopy {
     return ended(found.reached.length > 0 ? 'survived' : 'not reached')
   }
 
+  /** Runs a test without a change, to know it. `undefined`: it fails here. */
+  async look(near: Test, seconds: number): Promise<Known | undefined> {
+    const run = await this.#run(near, undefined, seconds)
+    return run.result === 'passed' ? this.#known.get(near.test) : undefined
+  }
+
   /** Ends what runs and removes the copy. */
   close(): void {
     this.#end()
     removeFolder(this.#folder)
   }
 
-  /** Those known to call the function are tried sooner than their place says, and those known not to are left out. */
+  /** Short tests, and those known to reach the place, are tried sooner than their order says; those known not to are left out. */
   #inOrder(tests: readonly Test[], change: Change): Test[] {
-    const number = this.#calls.numberOf(change)
+    const key = keyOf(change)
+    const isReached = (test: string) => this.#known.get(test)?.places.has(key) === true
     return tests
-      .map((near, place) => ({ near, place, called: this.#called.get(near.test) }))
-      .filter(({ called }) => !called?.areAll || called.numbers.has(number))
-      .map(({ near, place, called }) => ({ near, place: called?.numbers.has(number) ? place / 3 : place }))
-      .toSorted((a, b) => a.place - b.place)
+      .filter(({ test }) => isReached(test) || !this.#known.get(test)?.whole.has(change.file))
+      .map((near, order) => ({
+        near,
+        cost: ((order + 3) * (2 + (this.#known.get(near.test)?.seconds ?? 8))) / (isReached(near.test) ? 3 : 1)
+      }))
+      .toSorted((a, b) => a.cost - b.cost)
       .map(({ near }) => near)
+  }
+
+  #mostSecondsOf({ test }: Test, { secondsOfFile }: Limits): number {
+    const usual = this.#known.get(test)?.seconds
+    return usual === undefined ? secondsOfFile : Math.min(secondsOfFile, 10 + usual * 3)
   }
 
   /** Whether a test fails without the change too, or takes nearly as long. */
@@ -133,22 +152,30 @@ export class TreeCopy {
     this.#apply(change)
     const began = performance.now()
     const took = () => (performance.now() - began) / 1000
-    // What cannot even be bundled calls nothing.
+    // What cannot even be bundled reaches nothing.
     if (opensApp && (await this.#bundle()) !== 0)
-      return { result: 'failed', seconds: took(), isCalled: true, title: 'the app can be bundled' }
-    this.#calls.forget()
-    const hears = opensBrowser ? ['--import=./test/mutation/note-calls.mjs'] : []
+      return { result: 'failed', seconds: took(), reached: new Set(), isReached: true, title: 'the app can be bundled' }
+    this.#notes.forget()
+    const hears = opensBrowser ? ['--import=./test/mutation/note-pages.mjs'] : []
     const { code, said, isLate } = await this.#node([...hears, test], seconds)
     const result = code === 0 ? 'passed' : isLate ? 'late' : 'failed'
-    const noted = this.#calls.noted()
-    const isCalled = change !== undefined && noted.has(this.#calls.numberOf(change))
-    const run: Run = { result, seconds: took(), isCalled, title: failedTitle(said) }
-    const before = this.#called.get(test)
-    // A changed function may not call what it should.
-    const areAll = before?.areAll === true || (result === 'passed' && !isCalled)
-    this.#called.set(test, { numbers: noted.union(before?.numbers ?? new Set()), areAll })
+    const reached = this.#notes.noted()
+    const isReached = change !== undefined && reached.has(keyOf(change))
+    const run: Run = { result, seconds: took(), reached, isReached, title: failedTitle(said) }
+    this.#learn(test, run)
     if (change === undefined || result === 'passed') this.#usual.set(test, run)
     return run
+  }
+
+  #learn(test: string, { result, reached, isReached, seconds }: Run): void {
+    const before = this.#known.get(test)
+    // With a change, a place that it reaches may not lead to what it should.
+    const isWhole = result === 'passed' && !isReached
+    this.#known.set(test, {
+      places: reached.union(before?.places ?? new Set()),
+      whole: isWhole ? new Set(this.#texts.keys()).union(before?.whole ?? new Set()) : (before?.whole ?? new Set()),
+      seconds: before?.seconds ?? seconds
+    })
   }
 
   #apply(change: Change | undefined): void {
@@ -158,15 +185,8 @@ export class TreeCopy {
     this.#changed = change
   }
 
-  /** Writes a file with its notes. A change can remove functions inside it, with their notes. */
   #write(file: string, change?: Change): void {
-    const isRemoved = (notes: Edit[]) =>
-      change !== undefined &&
-      notes[0]?.from !== change.calling('')[0]?.from &&
-      notes.every(({ from }) => from >= change.edit.from && from <= change.edit.to)
-    const notes = this.#calls.notesIn(file).filter(each => !isRemoved(each))
-    const edits = [...notes.flat(), ...(change ? [change.edit] : [])]
-    writeFileSync(join(this.#tree, file), apply(this.#texts.get(file) ?? '', edits))
+    writeFileSync(join(this.#tree, file), this.#notes.textWith(file, this.#texts.get(file) ?? '', change))
   }
 
   async #bundle(): Promise<number | null> {
@@ -190,7 +210,7 @@ export class TreeCopy {
           TAP_TIMEOUT: String(Math.ceil(seconds)),
           NODE_OPTIONS: '',
           TMPDIR: temporary,
-          AFIELD_CALLS: this.#notes
+          AFIELD_REACHED: this.#noted
         },
         NODE_COMPILE_CACHE: join(this.#folder, 'compiled')
       },

@@ -1,5 +1,5 @@
-// Loaded with --import: a page tells on its console which functions it calls (calls.ts), which is noted in the folder AFIELD_CALLS.
-import { writeFileSync } from 'node:fs'
+// Loaded with --import: a page tells on its console which places it reaches (notes.ts), which is noted in the folder AFIELD_REACHED.
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 
@@ -15,6 +15,6 @@ chromium.launch = async function (...given) {
 }
 
 function note(message) {
-  const [, number] = /^afield-called (\d+)$/.exec(message.text()) ?? []
-  if (number !== undefined) writeFileSync(join(process.env.AFIELD_CALLS, number), '')
+  const [, numbers] = /^afield-reached ([\d ]+)$/.exec(message.text()) ?? []
+  if (numbers !== undefined) appendFileSync(join(process.env.AFIELD_REACHED, `${process.pid}-pages`), `${numbers.replaceAll(' ', '\n')}\n`)
 }
