@@ -18,13 +18,17 @@ interface Looking {
   show(line: string): void
 }
 
-/** A line of the file. Texts are kept as their hashes: what was known of another text says nothing. */
-interface Line {
+/** A line of the file: a test, and the positions that it reaches in sources. */
+interface Looked {
   test: string
   text: string
   seconds: number
-  /** The positions that it reaches in each source. */
-  reached: Record<string, { text: string; at: number[] }>
+  at: Record<string, number[]>
+}
+
+/** A line before those of the tests that were looked at with these. Texts are kept as their hashes. */
+interface Sources {
+  sources: Record<string, string>
 }
 
 /** The copies in which tests run at once. */
@@ -33,72 +37,93 @@ const mostSeconds = 240
 
 /**
  * Which tests reach which places of the sources. Runs each test that is not in the file yet, without a change. One that fails
- * here is run again when no other runs, and is unknown if it fails again.
+ * here is run again when no other runs, and is unknown if it fails again. Of sources that have changed since, nothing is known.
  */
 export async function lookAtTests({ root, files, tests, read, texts, kept, show }: Looking): Promise<Map<string, Known>> {
-  const hashes = new Map([...texts].map(([file, text]) => [file, hashOf(text)]))
-  const known = new Map(linesOf(kept).map(line => [line.test, line]))
-  const nearest = nearestTests({ files, tests, read })
-  const [opensApp, opensBrowser] = ['web/bundle.mjs', 'test/kit/chromium.ts'].map(file => new Set(nearest(file).map(({ test }) => test)))
+  const sources = Object.fromEntries([...texts].map(([file, text]) => [file, hashOf(text)]))
+  const known = knownIn(kept, sources)
   const waiting = tests.filter(test => known.get(test)?.text !== hashOf(read(test)))
+  for (const test of waiting) known.delete(test)
   if (waiting.length > 0) await lookAtAll()
-  return new Map([...known].map(([test, line]) => [test, knownOf(line, hashes)]))
+  return known
 
   async function lookAtAll(): Promise<void> {
-    for (const test of waiting) known.delete(test)
-    const places = placesOf(texts)
-    const copies = Array.from({ length: lanes }, () => new TreeCopy(root, files, places))
-    const began = performance.now()
+    const [opensApp, opensBrowser] = reachOf(['web/bundle.mjs', 'test/kit/chromium.ts'])
+    const nearOf = (test: string) => ({ test, opensApp: opensApp?.has(test) === true, opensBrowser: opensBrowser?.has(test) === true })
+    const copies = Array.from({ length: lanes }, () => new TreeCopy(root, files, placesOf(texts)))
+    const ended = endsOf(waiting.length, show)
     const failed: string[] = []
-    let ended = 0
-    const look = async (copy: TreeCopy, test: string, again: string[]) => {
-      const near = { test, opensApp: opensApp?.has(test) === true, opensBrowser: opensBrowser?.has(test) === true }
-      const found = await copy.look(near, mostSeconds)
-      if (!found) again.push(test)
-      else keep({ test, text: hashOf(read(test)), seconds: Math.round(found.seconds * 10) / 10, reached: byFile(found, hashes) })
-      ended += 1
-      const left = ((performance.now() - began) / ended) * (waiting.length - ended)
-      if (ended % 20 === 0 && left > 0) show(`${ended}/${waiting.length} tests looked at; about ${Math.ceil(left / 60_000)} min left`)
+    appendFileSync(kept, `${JSON.stringify({ sources } satisfies Sources)}\n`)
+    const look = async (copy: TreeCopy, test: string): Promise<boolean> => {
+      const found = await copy.look(nearOf(test), mostSeconds)
+      if (found) keep(test, found)
+      return found !== undefined
     }
     try {
       const queue = waiting.values()
-      await Promise.all(
-        copies.map(async copy => {
-          for (const test of queue) await look(copy, test, failed)
-        })
-      )
-      const [copy] = copies
+      const runAll = async (copy: TreeCopy) => {
+        for (const test of queue) {
+          if (!(await look(copy, test))) failed.push(test)
+          ended()
+        }
+      }
+      await Promise.all(copies.map(runAll))
       const unknown: string[] = []
-      if (copy) for (const test of failed) await look(copy, test, unknown)
+      for (const test of failed) if (copies[0] && !(await look(copies[0], test))) unknown.push(test)
       if (unknown.length > 0) show(`these fail here: ${unknown.join(' ')}`)
     } finally {
       for (const copy of copies) copy.close()
     }
   }
 
-  function keep(line: Line): void {
-    known.set(line.test, line)
-    appendFileSync(kept, `${JSON.stringify(line)}\n`)
+  function reachOf(ends: readonly string[]): Set<string>[] {
+    const nearest = nearestTests({ files, tests, read })
+    return ends.map(file => new Set(nearest(file).map(({ test }) => test)))
+  }
+
+  function keep(test: string, found: Known): void {
+    const text = hashOf(read(test))
+    known.set(test, { ...found, text })
+    appendFileSync(
+      kept,
+      `${JSON.stringify({ test, text, seconds: Math.round(found.seconds * 10) / 10, at: byFile(found) } satisfies Looked)}\n`
+    )
   }
 }
 
-function knownOf({ seconds, reached }: Line, hashes: ReadonlyMap<string, string>): Known {
-  const same = Object.entries(reached).filter(([file, { text }]) => hashes.get(file) === text)
-  return {
-    places: new Set(same.flatMap(([file, { at }]) => at.map(position => `${file} ${position}`))),
-    whole: new Set(same.map(([file]) => file)),
-    seconds
+function endsOf(all: number, show: (line: string) => void): () => void {
+  const began = performance.now()
+  let ended = 0
+  return () => {
+    ended += 1
+    const left = ((performance.now() - began) / ended) * (all - ended)
+    if (ended % 20 === 0 && left > 0) show(`${ended}/${all} tests looked at; about ${Math.ceil(left / 60_000)} min left`)
   }
 }
 
-/** Of all sources, also those that are not reached. */
-function byFile({ places }: Known, hashes: ReadonlyMap<string, string>): Line['reached'] {
-  const reached = Object.fromEntries([...hashes].map(([file, text]) => [file, { text, at: [] as number[] }]))
+function knownIn(kept: string, now: Sources['sources']): Map<string, Known & { text: string }> {
+  const lines = existsSync(kept) ? readFileSync(kept, 'utf8').split('\n') : []
+  const known = new Map<string, Known & { text: string }>()
+  let same = new Set<string>()
+  for (const line of lines.filter(Boolean)) {
+    const read: Looked | Sources = JSON.parse(line)
+    if ('sources' in read) same = new Set(Object.keys(now).filter(file => read.sources[file] === now[file]))
+    else {
+      const { test, text, seconds, at } = read
+      const places = Object.entries(at).flatMap(([file, found]) => (same.has(file) ? found.map(position => `${file} ${position}`) : []))
+      known.set(test, { text, seconds, places: new Set(places), whole: same })
+    }
+  }
+  return known
+}
+
+function byFile({ places }: Known): Looked['at'] {
+  const at: Looked['at'] = {}
   for (const key of places) {
     const [file = '', position] = key.split(' ')
-    reached[file]?.at.push(Number(position))
+    at[file] = [...(at[file] ?? []), Number(position)]
   }
-  return reached
+  return at
 }
 
 function placesOf(texts: ReadonlyMap<string, string>): Place[] {
@@ -106,11 +131,6 @@ function placesOf(texts: ReadonlyMap<string, string>): Place[] {
     functionsOf(source).flatMap(({ mutations }) => mutations.map(({ reaching }) => ({ file, reaching })))
   )
   return [...new Map(places.map(place => [keyOf(place), place])).values()]
-}
-
-function linesOf(kept: string): Line[] {
-  const lines = existsSync(kept) ? readFileSync(kept, 'utf8').split('\n') : []
-  return lines.filter(line => line !== '').map((line): Line => JSON.parse(line))
 }
 
 function hashOf(text: string): string {
