@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { openChromium } from '../kit/chromium.ts'
 import { functionsOf } from './mutations.ts'
@@ -23,16 +24,19 @@ t.test('the places that are reached are noted, in a process and in a page', asyn
   const folder = t.testdir({})
   const notes = new Notes(folder, [...places, ...places])
   const text = notes.textWith('page.ts', before)
-  const noted = () => places.filter(place => notes.noted().has(keyOf(place))).map(({ text }) => text)
+  const noted = async () => {
+    await setImmediate()
+    return places.filter(place => notes.noted().has(keyOf(place))).map(({ text }) => text)
+  }
 
   new Function(`${text}\none(false)`)()
-  t.same(noted(), ['two(1)', '>', ' || three(2)', ' && five(n)'])
+  t.same(await noted(), ['two(1)', '>', ' || three(2)', ' && five(n)'])
   notes.forget()
-  t.same(noted(), [])
+  t.same(await noted(), [])
 
   delete Object.assign(globalThis)['afieldPlaces']
   t.throws(() => new Function(`${text}\none(true)`)())
-  t.same(noted(), ['shout(1);'], 'what follows an error is not reached')
+  t.same(await noted(), ['shout(1);'], 'what follows an error is not reached')
   notes.forget()
 
   process.env['AFIELD_REACHED'] = folder
@@ -42,7 +46,7 @@ t.test('the places that are reached are noted, in a process and in a page', asyn
   const said = page.waitForEvent('console')
   await page.evaluate(`(() => { ${text}\ntwo(2) })()`)
   await said
-  t.same(noted(), ['>'])
+  t.same(await noted(), ['>'])
 })
 
 t.test('a change has the notes around it, and not those of what it takes away', async t => {

@@ -42,20 +42,26 @@ export class Notes {
     return apply(text, [...endings, ...openings, ...(change ? [change.edit] : [])]) + this.#helper
   }
 
-  // Modules that import each other call it before they have run, so it is a function. Pages have no files: note-pages.mjs hears
-  // their consoles, where one line tells of all that a task reached. A program of another user cannot write here.
+  // Modules that import each other call it before they have run, so it is a function. What a task reached is noted at its end.
+  // Pages have no files: note-pages.mjs hears their consoles. A program of another user cannot write here.
   get #helper(): string {
-    const inNode = `const file = ${JSON.stringify(`${this.#folder}/`)} + process.pid; fs.appendFileSync(file, number + '\\n')`
-    const inPage = `if (known.length === 0) queueMicrotask(() => console.debug('afield-reached ' + known.splice(0).join(' '))); known.push(number)`
+    const inNode = `process.getBuiltinModule('fs').appendFileSync(${JSON.stringify(`${this.#folder}/`)} + process.pid, numbers.replaceAll(' ', '\\n') + '\\n')`
     return `
 var afieldPlaces
 function afieldReached(number) {
   afieldPlaces ??= globalThis.afieldPlaces ??= []
   if (afieldPlaces[number]) return
   afieldPlaces[number] = true
-  const fs = globalThis.process?.getBuiltinModule?.('fs')
-  const known = globalThis.afieldUntold ??= []
-  try { if (fs) { ${inNode} } else { ${inPage} } } catch {}
+  const untold = globalThis.afieldUntold ??= []
+  if (untold.push(number) > 1) return
+  const isNode = globalThis.process?.getBuiltinModule !== undefined
+  const tell = () => {
+    const numbers = untold.splice(0).join(' ')
+    if (numbers === '') return
+    try { if (isNode) ${inNode}; else console.debug('afield-reached ' + numbers) } catch {}
+  }
+  queueMicrotask(tell)
+  if (isNode && !globalThis.afieldTells) process.once('exit', globalThis.afieldTells = tell)
 }
 `
   }
