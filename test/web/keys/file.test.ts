@@ -48,6 +48,7 @@ t.test('any age program opens the file, and ours opens what such a program wrote
 t.test('an unencrypted key file is read at once, and a file without a key is reported', async t => {
   t.same(await lookAtKeyFile(bytes(plain)), { type: 'key', key })
   t.same(await lookAtKeyFile(bytes('Dear diary')), { type: 'other' })
+  t.same(await lookAtKeyFile(bytes(`Made with age-encryption.org/v1\n${plain}`)), { type: 'key', key })
   t.same(await lookAtKeyFile(bytes('-----BEGIN AGE ENCRYPTED FILE-----\nnonsense')), { type: 'other' })
   t.equal(await openKeyFile(await seal('Dear diary'), 'four words or so'), 'other')
 })
