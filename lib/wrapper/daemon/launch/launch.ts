@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DeadlineExceeded, withDeadline } from '../../../async/deadline.ts'
 import { untilFound, type WatchOptions } from '../../home/folder-watch.ts'
@@ -34,6 +34,8 @@ interface StartSession {
 /** A caller times out after 30 s, and an agent may need most of it. */
 const startWithinMs = 25_000
 
+const logKeptMs = 30 * 24 * 60 * 60 * 1000
+
 /**
  * Runs a session in its own process, which outlives this one, and resolves with the server's id of it.
  * Rejects with the last output of a process that ends before it has one.
@@ -51,7 +53,7 @@ export async function startSessionProcess({
 }: StartSession): Promise<string> {
   const [name = '', ...words] = command
   const program = ownProgram([name, '--tag', tag, ...words])
-  const log = join(logsIn(home), `${tag}.log`)
+  const log = newLog(home, tag)
   const output = openSync(log, 'a', 0o600)
   if (start !== undefined) underWay.set(start, log)
   const forget = writeStart(home, tag, notes)
@@ -113,6 +115,16 @@ export function logsIn(home: string): string {
   const logs = join(home, 'logs')
   makePrivateFolder(logs)
   return logs
+}
+
+/** Where a session that starts now writes its output. Those that nothing was written to for a month are removed. */
+export function newLog(home: string, tag: string): string {
+  const logs = logsIn(home)
+  const since = Date.now() - logKeptMs
+  for (const name of readdirSync(logs)) {
+    if ((statSync(join(logs, name), { throwIfNoEntry: false })?.mtimeMs ?? since) < since) rmSync(join(logs, name), { force: true })
+  }
+  return join(logs, `${tag}.log`)
 }
 
 function lastWords(log: string): string {

@@ -1,5 +1,7 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { opened } from '../../../../lib/wrapper/daemon/launch/launch.ts'
+import { newLog, opened } from '../../../../lib/wrapper/daemon/launch/launch.ts'
 import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
@@ -20,4 +22,19 @@ t.test('a session counts as running only when its process says so, whatever an e
   t.equal(await opening, 's1')
   t.equal(clock.now(), 0, 'at once')
   t.equal(clock.pending, 0)
+})
+
+t.test('the logs of sessions that wrote nothing for a month are removed when another starts', async t => {
+  const home = t.testdir({})
+  for (const [tag, days] of [
+    ['old', 31],
+    ['recent', 29]
+  ] as const) {
+    const log = newLog(home, tag)
+    const written = Date.now() / 1000 - days * 24 * 60 * 60
+    writeFileSync(log, '')
+    utimesSync(log, written, written)
+  }
+  t.equal(newLog(home, 'new'), join(home, 'logs', 'new.log'))
+  t.same(readdirSync(join(home, 'logs')), ['recent.log'])
 })
