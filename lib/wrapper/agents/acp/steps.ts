@@ -1,5 +1,6 @@
 import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
 import type { Step } from '../agent.ts'
+import { diffContent, isRecord, textContent } from '../step-content.ts'
 import { type StepUpdate, textOf } from './messages.ts'
 
 /** The step merged with an update; fields that the update omits stay. */
@@ -64,9 +65,7 @@ function readContent(items: NonNullable<StepUpdate['content']>): StepContent[] {
     if (!item) return []
     if (item.type === 'content') return [textContent(textOf(item.content))]
     const { path, oldText, newText } = item
-    if ((oldText?.length ?? 0) > longestDiffSide || newText.length > longestDiffSide)
-      return [textContent(`${path}: too large to show here.`)]
-    return [{ type: 'diff', path, oldText: oldText ?? null, newText }]
+    return [diffContent(path, oldText ?? null, newText)]
   })
 }
 
@@ -74,19 +73,4 @@ function readContent(items: NonNullable<StepUpdate['content']>): StepContent[] {
 function withOutput(content: StepContent[], output: unknown): StepContent[] {
   if (typeof output !== 'string' || output.trim() === '' || content.some(({ type }) => type === 'text')) return content
   return [...content, textContent(output)]
-}
-
-function textContent(text: string): StepContent {
-  if (text.length <= longestText) return { type: 'text', text }
-  const half = longestText / 2
-  const left = text.length - longestText
-  return { type: 'text', text: `${text.slice(0, half)}\n… ${left} characters left out …\n${text.slice(-half)}` }
-}
-
-// In characters. Longer ones would make a phone download megabytes for one step.
-const longestText = 64 * 1024
-const longestDiffSide = 512 * 1024
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
 import type { Step } from '../agent.ts'
 import { diffsOf } from '../opencode/steps.ts'
+import { diffContent, isRecord, longestDiffSide, textContent, tooLarge } from '../step-content.ts'
 import type { Item } from './shapes.ts'
 
 /** An item as a step; undefined for a message. */
@@ -114,30 +115,17 @@ function changeStep({ id, changes }: Extract<Item, { type: 'fileChange' }>): Ste
 }
 
 function contentOf({ path, kind, diff }: Change): StepContent[] {
-  if (diff.length > longestDiff) return [{ type: 'text', text: `${path}: too large to show here.` }]
+  if (diff.length > longestDiffSide) return [tooLarge(path)]
   switch (kind.type) {
     case 'add':
-      return [{ type: 'diff', path, oldText: null, newText: diff }]
+      return [diffContent(path, null, diff)]
     case 'delete':
-      return [{ type: 'diff', path, oldText: diff, newText: '' }]
+      return [diffContent(path, diff, '')]
     default:
       return diffsOf(diff, path)
   }
 }
 
 function textOf(output: string): StepContent[] {
-  if (output.trim() === '') return []
-  if (output.length <= longestText) return [{ type: 'text', text: output }]
-  const half = longestText / 2
-  return [
-    { type: 'text', text: `${output.slice(0, half)}\n… ${output.length - longestText} characters left out …\n${output.slice(-half)}` }
-  ]
-}
-
-// In characters. Longer ones would make a phone download megabytes for one step.
-const longestText = 64 * 1024
-const longestDiff = 512 * 1024
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return output.trim() === '' ? [] : [textContent(output)]
 }

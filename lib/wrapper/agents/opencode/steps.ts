@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { parsePatch, type StructuredPatch } from 'diff'
 import type { PlanEntry, StepContent, StepKind } from '../../../protocol/sealed/messages.ts'
 import type { Step } from '../agent.ts'
+import { diffContent, isRecord, textContent } from '../step-content.ts'
 import type { PermissionRequest, ToolPart } from './shapes.ts'
 
 const kindOfTool: Readonly<Record<string, StepKind>> = {
@@ -75,7 +76,7 @@ export function askedStep(step: Step, { permission, patterns, metadata }: Permis
   const patch = textIn(metadata, 'diff')
   const diffs = patch === undefined ? [] : diffsOf(patch, patch.split('\n+++ ').length > 2 ? undefined : textIn(metadata, 'filepath'))
   const reason = reasonOf(permission, patterns)
-  const content = diffs.length > 0 ? shortEnough(diffs) : step.content
+  const content = diffs.length > 0 ? diffs : step.content
   return { ...step, content: reason === undefined ? content : [{ type: 'text', text: reason }, ...content] }
 }
 
@@ -121,34 +122,18 @@ function titleOf(tool: string, input: Record<string, unknown>, path: string | un
 
 function changesOf(tool: string, { input, metadata = {} }: ToolPart['state'], path: string | undefined): StepContent[] {
   const patch = textIn(metadata, 'diff')
-  if (patch !== undefined) return shortEnough(diffsOf(patch, path))
+  if (patch !== undefined) return diffsOf(patch, path)
   if (path === undefined) return []
   const newText = textIn(input, tool === 'write' ? 'content' : 'newString')
   if (newText === undefined) return []
-  return shortEnough([{ type: 'diff', path, oldText: tool === 'write' ? null : (textIn(input, 'oldString') ?? null), newText }])
+  return [diffContent(path, tool === 'write' ? null : (textIn(input, 'oldString') ?? null), newText)]
 }
 
 /** The result of the tool. The content of a read or written file is not repeated. */
 function outcomeOf(tool: string, { status, output, error, metadata = {} }: ToolPart['state']): StepContent[] {
   const live = status === 'running' ? textIn(metadata, 'output') : undefined
   const said = error ?? (tool === 'edit' || tool === 'write' ? undefined : (output ?? live))
-  return said === undefined || said.trim() === '' ? [] : [{ type: 'text', text: shortened(said) }]
-}
-
-const longestText = 64 * 1024
-const longestDiffSide = 512 * 1024
-
-function shortEnough(diffs: StepContent[]): StepContent[] {
-  return diffs.map(diff => {
-    if (diff.type !== 'diff' || Math.max(diff.oldText?.length ?? 0, diff.newText.length) <= longestDiffSide) return diff
-    return { type: 'text', text: `${diff.path}: too large to show here.` }
-  })
-}
-
-function shortened(text: string): string {
-  if (text.length <= longestText) return text
-  const half = longestText / 2
-  return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
+  return said === undefined || said.trim() === '' ? [] : [textContent(said)]
 }
 
 function textIn(input: Record<string, unknown>, name: string): string | undefined {
@@ -156,18 +141,14 @@ function textIn(input: Record<string, unknown>, name: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The hunks of a unified diff, each before and after; a new file has no before. */
 export function diffsOf(patch: string, path?: string): StepContent[] {
   return filesOf(patch).flatMap(({ hunks, newFileName }) => {
     const named = path ?? newFileName
     if (named === undefined) return []
-    return hunks.map(({ oldLines, oldStart, lines }): StepContent => {
+    return hunks.map(({ oldLines, oldStart, lines }) => {
       const isNew = oldLines === 0 && oldStart <= 1
-      return { type: 'diff', path: named, oldText: isNew ? null : sideOf(lines, '-'), newText: sideOf(lines, '+') }
+      return diffContent(named, isNew ? null : sideOf(lines, '-'), sideOf(lines, '+'))
     })
   })
 }

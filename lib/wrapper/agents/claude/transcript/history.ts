@@ -1,4 +1,5 @@
 import type { AgentEvent, HistoryPosition, Step } from '../../agent.ts'
+import { textContent } from '../../step-content.ts'
 import { beginningOf } from '../terminal/keyboard.ts'
 import { type Block, type Fetched, promptOf, type Row, readRow, resultText } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
@@ -88,7 +89,7 @@ export function createTranslator({
     const said = resultText(content)
     // Before the text, where every app shows it; ours parses it there.
     const text = fetched && step.kind === 'fetch' ? `HTTP ${fetched.code}, ${fetched.bytes} bytes\n\n${said}` : said
-    const shown = text === '' ? step.content : [...step.content, { type: 'text' as const, text: shortened(text) }]
+    const shown = text === '' ? step.content : [...step.content, textContent(text)]
     emit({ type: 'step-ended', step: { ...step, content: shown }, status: statusOf(said, isError === true), row: `${call} ends` })
   }
   const plans = new Set<string>()
@@ -132,14 +133,6 @@ const refusal =
 function statusOf(text: string, isError: boolean): 'completed' | 'failed' | 'denied' {
   if (!isError) return 'completed'
   return refusal.test(text) ? 'denied' : 'failed'
-}
-
-const longestText = 64 * 1024
-
-function shortened(text: string): string {
-  if (text.length <= longestText) return text
-  const half = longestText / 2
-  return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
 }
 
 /** The title of a conversation: its person's, otherwise Claude Code's. Both are recorded again and again. */

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, isAbsolute } from 'node:path'
 import type { PlanEntry, StepContent, StepKind } from '../../../../protocol/sealed/messages.ts'
 import type { Step } from '../../agent.ts'
+import { diffContent, isRecord, longestDiffSide } from '../../step-content.ts'
 
 const kindOfTool: Readonly<Record<string, StepKind>> = {
   Read: 'read',
@@ -43,9 +44,9 @@ export function planOf(name: string, input: Record<string, unknown>): PlanEntry[
   const { todos } = input
   if (name !== 'TodoWrite' || !Array.isArray(todos)) return undefined
   return todos.flatMap((todo: unknown): PlanEntry[] => {
-    if (typeof todo !== 'object' || todo === null || !('content' in todo) || typeof todo.content !== 'string') return []
-    const status = 'status' in todo ? todo.status : undefined
-    return [{ content: todo.content, status: status === 'in_progress' || status === 'completed' ? status : 'pending' }]
+    if (!isRecord(todo) || typeof todo['content'] !== 'string') return []
+    const { content, status } = todo
+    return [{ content, status: status === 'in_progress' || status === 'completed' ? status : 'pending' }]
   })
 }
 
@@ -93,22 +94,13 @@ function contentOf(name: string, input: Record<string, unknown>, path: string | 
   }
 }
 
-const longestDiffSide = 512 * 1024
-
 function diff(path: string, oldText: string | null, newText: string | undefined): StepContent[] {
-  if (newText === undefined) return []
-  if (newText.length > longestDiffSide || (oldText?.length ?? 0) > longestDiffSide)
-    return [{ type: 'text', text: `${path}: too large to show here.` }]
-  return [{ type: 'diff', path, oldText, newText }]
+  return newText === undefined ? [] : [diffContent(path, oldText, newText)]
 }
 
 function textIn(input: Record<string, unknown>, name: string): string | undefined {
   const value = input[name]
   return typeof value === 'string' ? value : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The previous content of files that Claude Code overwrites, read before it does. */
