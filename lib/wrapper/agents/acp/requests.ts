@@ -105,8 +105,13 @@ function askOf(
   about: Pick<QuestionAsk, 'ask' | 'call' | 'title'>
 ): QuestionAsk | undefined {
   if (form) return { ...about, kind: 'form', questions: form.questions }
-  if (elicitation.mode !== 'url' || !/^https?:\/\//i.test(elicitation.url)) return undefined
+  if (elicitation.mode !== 'url' || !isWebAddress(elicitation.url)) return undefined
   return { ...about, kind: 'link', url: elicitation.url }
+}
+
+/** No other link is offered to a person. */
+export function isWebAddress(url: string): boolean {
+  return /^https?:\/\//i.test(url)
 }
 
 type Property = Elicitation extends infer Form

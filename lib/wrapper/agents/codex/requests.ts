@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../../async/clock.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import * as v from '../../../schema.ts'
 import { elicitation } from '../acp/messages.ts'
-import { readForm } from '../acp/requests.ts'
+import { isWebAddress, readForm } from '../acp/requests.ts'
 import type { AgentEvent, Answers, QuestionAsk, Step } from '../agent.ts'
 import { lastingChoice } from '../grants.ts'
 import type { RequestId } from './server.ts'
@@ -264,6 +264,7 @@ function ofMcp(params: Asked<'mcpServer/elicitation/request'>): WaitingQuestion 
   if (!data) return undefined
   const about = { ask: `${params.serverName} asks`, title: data.message }
   if (data.mode === 'url') {
+    if (!isWebAddress(data.url)) return undefined
     return {
       asked: { ...about, kind: 'link', url: data.url },
       result: answers => (answers ? { action: 'accept', content: null, _meta: null } : declined)
