@@ -114,8 +114,7 @@ export function createOptions(deps: {
     },
     roomOf: ({ providerID, modelID }) => known.find(({ id }) => id === `${providerID}/${modelID}`)?.limit?.context,
     follow({ agent, model: named }) {
-      const stays = agent === undefined || agent === options.chosen.agent || !primary.some(({ name }) => name === agent)
-      if (!stays) options.setMode(agent)
+      if (agent !== undefined && agent !== options.chosen.agent) options.setMode(agent)
       if (named) options.setModel(`${named.providerID}/${named.modelID}`)
     },
     tell() {

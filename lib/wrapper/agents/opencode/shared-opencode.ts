@@ -1,3 +1,5 @@
+import type { Clock } from '../../../async/clock.ts'
+import { withDeadline } from '../../../async/deadline.ts'
 import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import {
@@ -25,6 +27,7 @@ interface SharedOpencodeOptions {
   /** The program for its own screen. */
   program: string
   how: StartAgent
+  clock?: Clock
 }
 
 /**
@@ -143,7 +146,7 @@ class SharedOpencode implements Agent {
     this.#mirror.requests.closeAll()
     if (!turnEnded) return
     await this.#server.send('POST', `/session/${this.conversation}/abort`).catch(() => {})
-    await Promise.race([turnEnded, pause(stopWithinMs)])
+    await withDeadline(stopWithinMs, () => turnEnded, { clock: this.#options.clock }).catch(() => {})
     if (this.#mirror.turnEnded === turnEnded) this.#mirror.endTurn({ reason: 'cancelled' })
   }
 
