@@ -43,9 +43,10 @@ function firstLineOf(file: string): string {
 }
 
 async function askHidden(question: string): Promise<string> {
-  process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // The terminal stops showing what is typed here, so the question may not be seen before.
   const line = createInterface({ input: process.stdin, output: silent, terminal: true })
+  process.stderr.write(question)
   line.once('SIGINT', () => process.exit(130))
   try {
     return await line.question('')
