@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { manualText } from '../../bin/manual.ts'
 import { helpPages, readHelpPage } from '../../lib/help-pages.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { afield } from './kit/afield.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -91,7 +92,8 @@ build.mjs start help https\` and elsewhere.
 })
 
 t.test('afield help shows a page, and the options of a command', async t => {
-  const page = await afield(['help', 'https'])
+  // A pager is for terminals only.
+  const page = await afield(['help', 'https'], { PAGER: '/bin/true' })
   t.match(page, { status: 0, stderr: '', stdout: /^HTTPS\n\n/ })
   t.match((await afield(['help', 'sessions'])).stdout, /^afield sessions /)
   const all = (await afield(['--help'])).stdout
@@ -101,4 +103,30 @@ t.test('afield help shows a page, and the options of a command', async t => {
     stdout: '',
     stderr: /^There is no command and no page htps\. Did you mean https\? /
   })
+})
+
+t.test('a page longer than the terminal is shown by the chosen pager, and printed where there is none', async t => {
+  const folder = t.testdir()
+  const pager = join(folder, 'pager')
+  const got = join(folder, 'got')
+  writeFileSync(pager, `#!/bin/sh\nprintf '%s|' "$@" "$LESS" "$LESSCHARSET" > "${got}"\nread -r first\necho "paged $first"\n`, {
+    mode: 0o755
+  })
+  const help = (page: string, env: Record<string, string>) =>
+    runOnTerminal(t, { home: folder, directory: folder, args: ['help', page], env: { LESS: '', NO_COLOR: '1', ...env } })
+
+  const paged = help('https', { PAGER: `  ${pager} -a  -b `, LESS: 'X' })
+  t.equal(await paged.ended, 0)
+  t.equal(paged.screen.trim(), 'paged HTTPS', 'only by the pager, which may end before it has read everything')
+  t.equal(readFileSync(got, 'utf8'), '-a|-b|X|utf-8|')
+
+  const printed = help('https', { PAGER: join(folder, 'none') })
+  t.equal(await printed.ended, 0)
+  t.match(printed.screen, /^ *HTTPS$/m)
+
+  const unstartable = join(folder, 'unstartable')
+  writeFileSync(unstartable, '#!/nowhere/interpreter\n', { mode: 0o755 })
+  const after = help('https', { PAGER: unstartable })
+  t.equal(await after.ended, 0)
+  t.match(after.screen, /^ *HTTPS$/m)
 })
