@@ -67,3 +67,19 @@ t.test('an envelope means the same bare and wrapped', t => {
   t.same(eventsOf({ role: 'session', content: { type: 'session', data: envelope } }), [envelope])
   t.end()
 })
+
+t.test('thoughts, terminal output and the end of a turn are told in all their forms', t => {
+  const of = (data: object) => events({ type: 'codex', data })
+  t.same(of({ type: 'message', message: 'I look.' }), [{ role: 'agent', t: 'text', text: 'I look.' }])
+  t.same(of({ type: 'reasoning', message: 'Hm.' }), [{ role: 'agent', t: 'text', text: 'Hm.', thinking: true }])
+  t.same(of({ type: 'thinking', text: 'Hm.' }), [{ role: 'agent', t: 'text', text: 'Hm.', thinking: true }])
+  t.same(of({ type: 'task_complete', id: 'turn' }), [{ role: 'agent', turn: 'turn', t: 'turn-end', status: 'completed' }])
+  const ended = (status: string, ...texts: string[]) => [
+    { role: 'agent', t: 'tool-call-end', call: 'c', status, content: texts.map(text => ({ type: 'text', text })) }
+  ]
+  t.same(of({ type: 'terminal-output', callId: 'c', data: 'out', isError: true }), ended('completed', 'out'))
+  t.same(of({ type: 'tool-call-result', callId: 'c', output: [{ text: 'one' }, { text: 'two' }, {}], isError: true }), ended('failed', 'one\ntwo\n'))
+  t.same(of({ type: 'tool-result', callId: 'c', output: null }), ended('completed'))
+  t.same(of({ type: 'tool-result', callId: 'c', output: { exit: 1 } }), ended('completed', '{\n  "exit": 1\n}'), 'an unknown shape in full')
+  t.end()
+})

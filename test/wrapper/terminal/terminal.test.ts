@@ -68,6 +68,30 @@ t.test('each state of a session has a description', t => {
   t.end()
 })
 
+t.test('while the model is silent it says for how long, and why and when the next attempt is made', t => {
+  const at = 1_000_000
+  t.intercept(Date, 'now', { value: () => at })
+  const waits: [SessionView['modelWait'], string][] = [
+    [{ since: at - 75_999 }, 'no output from the model for 1 min 15 s'],
+    [{ since: at, retry: { why: 'limit', at: at + 30_000, inMs: 20_001 } }, 'rate limited; retrying automatically'],
+    [
+      { since: at, retry: { why: 'overloaded', attempt: 2, of: 5, at: at + 20_001, inMs: 30_000 } },
+      'the model is overloaded; attempt 2 of 5, next in 21 s'
+    ],
+    [
+      { since: at, retry: { why: 'unreachable', attempt: 3, at: at + 90_000, inMs: 20_000 } },
+      'the model cannot be reached; attempt 3, next in 20 s'
+    ],
+    [{ since: at, retry: { why: 'sign-in', attempt: 1, of: 1, at: at + 1, inMs: 1 } }, 'it is not signed in; attempt 1 of 1, next in 1 s'],
+    [{ since: at, retry: { why: 'other', attempt: 1, at, inMs: 5 } }, 'the model returned an error; attempt 1']
+  ]
+  for (const [modelWait, says] of waits) {
+    const line = draw({ isWorking: true, workingMs: 2000, step: 'unseen', queued: 1, modelWait }, 120).find(line => line.includes('Agent '))
+    t.equal(line, `  Agent      working, 2 s: ${says} (1 more message waits)`)
+  }
+  t.end()
+})
+
 t.test('no line is longer than the screen, and the address of the session is never cut', t => {
   const long = {
     isWorking: true,

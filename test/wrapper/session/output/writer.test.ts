@@ -60,15 +60,90 @@ t.test("devices are told of the full disk while the session's own notes wait, an
   t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session continues\.$/])
 })
 
+t.test('how long the disk was full, or failed, is said to the nearest minute or hour', async t => {
+  const lasted: [ms: number, text: string][] = [
+    [0, 'a moment'],
+    [29_999, 'a moment'],
+    [30_000, '1 minute'],
+    [89_999, '1 minute'],
+    [90_000, '2 minutes'],
+    [119.4 * 60_000, '119 minutes'],
+    [119.5 * 60_000, '2 hours'],
+    [151 * 60_000, '3 hours']
+  ]
+  for (const [ms, text] of lasted) {
+    const { writer, kept, clock } = outbox()
+    writer.notesWait(full('ENOSPC'))
+    clock.now += ms
+    writer.notesWait(undefined)
+    t.strictSame(kept(), [`The disk of this computer was full for ${text}. The session continues.`])
+  }
+})
+
+t.test('a quota that is used up counts as a full disk, and any other error is shown with its reason', async t => {
+  const why: [error: unknown, why: string, trouble: string, was: string][] = [
+    [full('EDQUOT'), 'full', 'The disk is full, so the agent’s output is waiting: free some space.', 'was full'],
+    [full('EIO'), 'failing', 'Nothing can be written to disk: EIO. The agent’s output is waiting.', 'could not be written to'],
+    ['gone', 'failing', 'Nothing can be written to disk: gone. The agent’s output is waiting.', 'could not be written to']
+  ]
+  for (const [error, kind, trouble, was] of why) {
+    const { writer, kept, state } = outbox()
+    writer.notesWait(error)
+    t.strictSame(state().diskTrouble, { since: 0, why: kind })
+    t.strictSame(writer.diskTrouble, state().diskTrouble)
+    t.equal(writer.trouble, trouble)
+    writer.notesWait(undefined)
+    t.strictSame(kept(), [`The disk of this computer ${was} for a moment. The session continues.`])
+  }
+})
+
+t.test('a disk that fails another way keeps the time at which the trouble began', t => {
+  const { writer, state, clock } = outbox()
+  writer.notesWait(full('ENOSPC'))
+  clock.now = 5000
+  writer.notesWait(full('EIO'))
+  t.strictSame(state().diskTrouble, { since: 0, why: 'failing' })
+  t.end()
+})
+
+t.test('a gap that could not be recorded is recorded with the next lost output [W3]', async t => {
+  const { writer, kept, room } = outbox()
+  room.isFull = true
+  room.isBroken = true
+  await writer.write(newUserText('lost'))
+  t.strictSame(kept(), [])
+  room.isBroken = false
+  await writer.write(newUserText('lost too'))
+  await writer.write(newUserText('and this'))
+  t.match(kept(), [missing])
+  t.equal(kept().length, 1)
+})
+
+t.test('output that waited for the disk and then finds the queue full is missing, and the disk is told to be free', async t => {
+  const { writer, kept, room, state } = outbox()
+  room.fails.push(full('ENOSPC'), new OutboxFull('full'))
+  await writer.write(newUserText('lost'))
+  t.match(kept(), [/^The disk of this computer was full for a moment\. Output from the meantime follows now\.$/, missing])
+  t.equal(state().diskTrouble, undefined)
+  t.match(writer.trouble, /^Too much data is waiting for the server/)
+})
+
+const full = (code: string) => Object.assign(new Error(code), { code })
+
 const missing = /^Messages of the agent are missing here: too much data was waiting for the server/
 
 /** With as much room as the test says. */
 function outbox() {
-  const room = { isFull: false, dropsThoughts: false }
+  /** `isBroken`: nothing can be put, whatever it is. `fails`: with these in turn, before anything else. */
+  const room = { isFull: false, isBroken: false, dropsThoughts: false, fails: [] as Error[] }
+  const clock = { now: 0 }
   const texts: string[] = []
   let state: AgentState = {}
   const writer = createWriter({
     async put(body, _, how) {
+      const failure = room.fails.shift()
+      if (failure) throw failure
+      if (room.isFull && room.isBroken) throw new OutboxFull('full')
       if (room.isFull && !how?.beyondLimit) throw new OutboxFull('full')
       if (room.dropsThoughts) writer.dropped(1)
       const ev = envelopeOf(body)?.ev
@@ -77,7 +152,8 @@ function outbox() {
     publish: change => {
       state = change(state)
     },
-    onChange: () => {}
+    onChange: () => {},
+    now: () => clock.now
   })
-  return { writer, room, kept: () => texts, state: () => state }
+  return { writer, room, clock, kept: () => texts, state: () => state }
 }
