@@ -1,9 +1,16 @@
-import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { version } from '../../../lib/assets.ts'
+import type { Fetch } from '../../../lib/client/link/rest.ts'
 import { examineComputer } from '../../../lib/wrapper/account/health.ts'
+import { claimDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { typed } from '../../../lib/wrapper/home/own-process.ts'
+import { lease } from '../../../lib/wrapper/home/ownership.ts'
+import { nameOf, ownName } from '../../../lib/wrapper/home/processes.ts'
+import { createSessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
 import { readPolicy } from '../../../lib/wrapper/session/methods/policy.ts'
 import { startServer } from '../../kit/server.ts'
 import { linkedComputer } from '../kit/world.ts'
@@ -130,3 +137,203 @@ t.test('a computer that is not linked is told the command that finds its server,
     { state: 'warn', advice: /^Run: .* login$/ }
   )
 })
+
+t.test('all files that others can read are counted, and the first is named', async t => {
+  const { home, finding } = computer(t)
+  const file = (name: string, mode: number) => {
+    writeFileSync(join(home, name), '')
+    chmodSync(join(home, name), mode)
+    return join(home, name)
+  }
+  const of = 'wrapper folder'
+  file('private', 0o600)
+  t.strictSame(await finding(of), { of, state: 'ok', says: `${home}, private` })
+  const advice = `chmod -R go= ${home}`
+  const one = file('open-1', 0o604)
+  t.strictSame(await finding(of), { of, state: 'fail', says: `other users can read ${one}`, advice })
+  file('open-2', 0o640)
+  file('open-3', 0o640)
+  t.strictSame(await finding(of), { of, state: 'fail', says: `other users can read ${one} and 2 more`, advice })
+})
+
+t.test('keys that cannot be read, and a server without any, are mended by a login', async t => {
+  const { home, finding } = computer(t, { AFIELD_SERVER: 'https://home.example' })
+  const of = 'link'
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: 'not linked to an account on https://home.example',
+    advice: `Run: ${typed('login --server https://home.example')}`
+  })
+  writeFileSync(join(home, 'credentials.json'), 'no JSON', { mode: 0o600 })
+  const damaged = await finding(of)
+  t.match(damaged, { state: 'fail', says: `${join(home, 'credentials.json')}`, advice: `Run: ${typed('login')}` })
+  t.notMatch(damaged?.advice, '--server')
+})
+
+t.test('a server that answers with an error, or not at all, is named with the reason', async t => {
+  const of = 'home server'
+  const answering =
+    (status: number): Fetch =>
+    async () => ({ status, headers: new Headers({ 'content-type': 'application/json' }), text: async () => '' })
+  const failing =
+    (error: unknown): Fetch =>
+    () =>
+      Promise.reject(error)
+  const cases: [fetch: Fetch, state: string, says: string, advice?: string][] = [
+    [answering(200), 'ok', 'https://home.example answers'],
+    [answering(503), 'fail', 'https://home.example answers 503', 'See its log'],
+    [
+      failing(new TypeError('failed', { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })),
+      'fail',
+      notResponding('ENOTFOUND'),
+      keptOnDisk
+    ],
+    [failing(new DOMException('late', 'TimeoutError')), 'fail', notResponding('23'), keptOnDisk],
+    [failing(new RangeError('odd')), 'fail', notResponding('RangeError'), keptOnDisk],
+    [failing('odd'), 'fail', notResponding('unknown'), keptOnDisk]
+  ]
+  for (const [fetch, state, says, advice] of cases) {
+    const { finding } = computer(t, { AFIELD_SERVER: 'https://home.example' }, fetch)
+    t.strictSame(await finding(of), { of, state, says, ...(advice && { advice }) })
+  }
+})
+
+const notResponding = (code: string) => `https://home.example is not responding (${code})`
+const keptOnDisk = 'Check the network and that the server is running; unsent data is kept on disk'
+
+t.test('installed agents are listed with their versions, and those that are not signed in with how to', async t => {
+  const of = 'agents'
+  const { own, finding } = computer(t, { CODEX_HOME: '/nowhere', CLAUDE_CONFIG_DIR: '/nowhere' })
+  const bin = join(own, 'bin')
+  const program = (name: string, script: string) => writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const look = (env: Record<string, string> = {}) => finding(of, { PATH: bin, ...env })
+  program('codex', 'echo codex 0.99.1')
+  program('goose', 'exit 1')
+  t.strictSame(await look({ OPENAI_API_KEY: 'k' }), { of, state: 'ok', says: 'Codex 0.99.1, Goose' })
+  t.strictSame(await look(), { of, state: 'warn', says: 'Codex 0.99.1, Goose; not signed in: Codex', advice: 'Run: codex login' })
+  program('gemini', 'echo 0.2.0')
+  t.strictSame(await look(), {
+    of,
+    state: 'warn',
+    says: 'Codex 0.99.1, Gemini 0.2.0, Goose; not signed in: Codex, Gemini',
+    advice: 'Run: codex login, gemini'
+  })
+  rmSync(bin, { recursive: true })
+  t.strictSame(await look(), {
+    of,
+    state: 'warn',
+    says: 'none found in PATH',
+    advice: 'For example: npm install -g @anthropic-ai/claude-code'
+  })
+})
+
+t.test('a daemon of another version is to be replaced, and one without a link has its reason in the log', async t => {
+  const of = 'daemon'
+  const { home, finding } = computer(t)
+  const daemon = claimDaemon(home, { pid: 7, server: 'https://home.example', version: version(), startedAt: 0, link: 'live' })
+  const runs = `process 7, version ${version()}`
+  t.strictSame(await finding(of), { of, state: 'ok', says: `${runs}, live` })
+  daemon.note({ link: 'away' })
+  t.strictSame(await finding(of), { of, state: 'warn', says: `${runs}, away`, advice: `See: ${typed('daemon logs')}` })
+  daemon.note({ version: '0.0.9', link: 'live' })
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: `process 7, version 0.0.9, live; this is ${version()}`,
+    advice: `Run: ${typed('daemon stop')}, then ${typed('daemon start')}`
+  })
+})
+
+t.test('the service is named if it is installed', { skip: process.platform !== 'linux' && 'systemd is of Linux' }, async t => {
+  const of = 'service'
+  const { own, finding } = computer(t)
+  const config = { XDG_CONFIG_HOME: own }
+  t.strictSame(await finding(of, config), {
+    of,
+    state: 'ok',
+    says: `not installed; ${typed('daemon install')} starts the daemon whenever you sign in`
+  })
+  mkdirSync(join(own, 'systemd', 'user'), { recursive: true })
+  writeFileSync(join(own, 'systemd', 'user', 'afield.service'), '')
+  t.strictSame(await finding(of, config), { of, state: 'ok', says: `installed, ${join(own, 'systemd', 'user', 'afield.service')}` })
+})
+
+t.test('what is not on the server yet is measured, and who left it there is told', async t => {
+  const of = 'undelivered'
+  const { home, finding } = computer(t)
+  const sessions = join(home, 'sessions')
+  const session = (tag: string, bytes: number) => {
+    const notes = { tag, server: 'https://home.example', key: null, metadata: { path: home, host: 'here' }, cursor: 0, turn: null }
+    createSessionFolder(home, { ...notes, program: { kind: 'demo' } })
+    const path = join(sessions, `${tag}@${ownName()}`)
+    writeFileSync(join(path, 'outbox.journal'), '')
+    truncateSync(join(path, 'outbox.journal'), bytes)
+    return path
+  }
+  const kill = (path: string) => {
+    const killed = path.replace(/@.*/, '@999999999-1')
+    renameSync(path, killed)
+    return killed
+  }
+  session('empty', 0)
+  mkdirSync(join(sessions, 'silent@999999999-1'))
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: '0.0 MB of journals; one session was killed before everything was delivered',
+    advice: `Run: ${typed('flush')}`
+  })
+  rmSync(join(sessions, 'silent@999999999-1'), { recursive: true })
+  t.strictSame(await finding(of), { of, state: 'ok', says: 'nothing is waiting' })
+  const [one, two] = [session('one', 64 * 1024 * 1024 - 1), session('two', 1)]
+  t.strictSame(await finding(of), { of, state: 'ok', says: '67.1 MB of journals' })
+  truncateSync(join(two, 'outbox.journal'), 2)
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: '67.1 MB of journals',
+    advice: 'Check whether the server can be reached; above 256 MB per session the least important data is dropped'
+  })
+  kill(one)
+  t.match(await finding(of), { state: 'warn', says: /^67\.1 MB of journals; one session was killed before everything was delivered$/ })
+  const killed = kill(two)
+  t.match(await finding(of), { state: 'warn', says: /; 2 sessions were killed before/, advice: /flush$/ })
+  rmSync(join(killed, 'session.json'))
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: `67.1 MB of journals; the notes of ${killed} are damaged`,
+    advice: 'Its content cannot be delivered; inspect or remove it'
+  })
+})
+
+t.test('agents of killed sessions are listed; those of a running one, and sessions, are not left over', async t => {
+  const of = 'processes'
+  const { home, finding } = computer(t)
+  lease(process.pid, { of: 'agent', title: 'Codex', folder: home }, home)
+  t.strictSame(await finding(of), { of, state: 'ok', says: 'none left over' })
+  const note = (kind: string, title: string) => JSON.stringify({ of: kind, title, folder: home, at: 0 })
+  writeFileSync(join(home, 'processes', `${nameOf(process.pid)}@999999998-1.json`), note('session', 'Session'))
+  t.strictSame(await finding(of), { of, state: 'ok', says: 'none left over' })
+  writeFileSync(join(home, 'processes', `${nameOf(process.pid)}@999999999-1.json`), note('agent', 'Claude Code'))
+  t.strictSame(await finding(of), {
+    of,
+    state: 'warn',
+    says: `left over from killed sessions: Claude Code (${process.pid})`,
+    advice: 'The next session, or the daemon when it starts, ends them'
+  })
+})
+
+/** One that is not linked to an account, and what is found there. */
+function computer(t: Test, env: Record<string, string> = {}, fetch: Fetch = () => Promise.reject(new Error('unasked'))) {
+  const own = t.testdir({ bin: {}, home: {} })
+  const home = join(own, 'home')
+  chmodSync(home, 0o700)
+  const finding = async (of: string, more: Record<string, string> = {}) => {
+    const all = { PATH: '/nowhere', XDG_CONFIG_HOME: join(own, 'none'), ...env, ...more }
+    const found = await examineComputer({ home: openHome({ AFIELD_HOME: home }), env: all, fetch, now: Date.now })
+    return found.find(finding => finding.of === of)
+  }
+  return { own, home, finding }
+}
