@@ -86,9 +86,9 @@ export function openWorkCalls({ id, live, folder, methods }: WorkSources): WorkC
 }
 
 // File methods report failures inside their results.
-function took<Answer extends { success: boolean }>(answer: Answer): Extract<Answer, { success: true }> {
+function took<Answer extends { success: true } | { success: false; error: string }>(answer: Answer): Extract<Answer, { success: true }> {
   if (answer.success) return answer as Extract<Answer, { success: true }>
-  throw new CallFailed('failed', 'error' in answer ? String(answer.error) : '')
+  throw new CallFailed('failed', answer.error)
 }
 
 async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

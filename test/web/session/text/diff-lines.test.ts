@@ -76,6 +76,47 @@ t.test('terminal colours become classes, other escape sequences are removed', as
   t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
 })
 
+t.test('each colour of a terminal has its class, a background has none and hides nothing', t => {
+  const esc = '\u001b'
+  const looks: [codes: string, look: string][] = [
+    ['', ''],
+    ['0', ''],
+    ['1', 'a-bold'],
+    ['2', 'a-dim'],
+    ['1;2;22', ''],
+    ['29', ''],
+    ['30', ''],
+    ['31', 'a-no'],
+    ['36', 'a-fn'],
+    ['37', ''],
+    ['32;39', ''],
+    ['90', 'a-dim'],
+    ['91', 'a-no'],
+    ['92', 'a-ok'],
+    ['97', ''],
+    ['31;97', ''],
+    ['31;98', 'a-no'],
+    ['38;5;3', 'a-warn'],
+    ['38;5;15', ''],
+    ['38;5;9', 'a-no'],
+    ['31;38;5;16', ''],
+    ['38:5:1', 'a-no'],
+    ['32;48;5;1', 'a-ok'],
+    ['48;5;1;1', 'a-bold'],
+    ['32;48;2;31;1;2', 'a-ok'],
+    ['38;2;31;1;2;33', 'a-warn']
+  ]
+  for (const [codes, look] of looks) t.same(readAnsi(`${esc}[${codes}mx`), [[{ text: 'x', look }]], codes)
+  t.end()
+})
+
+t.test('a line too long to highlight is plain', t => {
+  const line = (length: number) => 'if'.padEnd(length, ' ')
+  t.equal(highlightLine(line(2000), 'ts')[0]?.look, 's-key')
+  t.same(highlightLine(line(2001), 'ts'), [{ text: line(2001), look: '' }])
+  t.end()
+})
+
 t.test('highlighted code keeps every character', async t => {
   for (const line of [
     "  return redirect('/home') // it's",

@@ -87,3 +87,55 @@ t.test('a folder without git is reported as such', async t => {
   const happys: Shell['run'] = () => Promise.reject(new CallFailed('failed', 'Command failed: git\nfatal: not a git repository'))
   t.strictSame(await shellStatus({ run: happys }), { isRepository: false, why: 'no-repository' })
 })
+
+/** A shell in which each command has the result of the first of these that it contains. */
+function shellThatSays(results: Record<string, Partial<Awaited<ReturnType<Shell['run']>>>>): Pick<Shell, 'run'> {
+  return {
+    run: async command => {
+      const [, result] = Object.entries(results).find(([part]) => command.includes(part)) ?? []
+      return { success: true, ...result }
+    }
+  }
+}
+
+t.test('a machine without git is told apart from a git that fails', async t => {
+  const whereSays = (result: object) => shellStatus(shellThatSays({ 'rev-parse': { success: false, ...result } }))
+  t.strictSame(await whereSays({ exitCode: 127, stderr: 'sh: git: not found' }), { isRepository: false, why: 'no-git' })
+  await t.rejects(whereSays({ exitCode: 128, stderr: 'dubious ownership' }), { reason: 'failed', message: 'dubious ownership' })
+  await t.rejects(whereSays({ exitCode: 126, error: 'Timed out', stderr: 'x' }), { reason: 'failed', message: 'Timed out' })
+  const statusSays = (result: object) => shellStatus(shellThatSays({ ' status ': { success: false, ...result } }))
+  await t.rejects(statusSays({ error: 'Killed', stderr: 'x' }), { name: 'CallFailed', reason: 'failed', message: 'Killed' })
+  await t.rejects(statusSays({ stderr: 'index file corrupt' }), { reason: 'failed', message: 'index file corrupt' })
+})
+
+t.test('a call that fails for another reason than the command is passed on', async t => {
+  const run = () => Promise.reject(new CallFailed('no-answer', ''))
+  await t.rejects(shellStatus({ run }), { name: 'CallFailed', reason: 'no-answer' })
+})
+
+t.test('a renamed file is shown with its former name, both seen from the folder of the session', async t => {
+  const repository = makeRepository(t)
+  const { folder, git, write } = repository
+  write('src/a.ts', 'one\ntwo\nthree\n')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'Begin')
+  git('mv', 'src/a.ts', 'src/b.ts')
+  write('src/b.ts', 'one\ntwo\nthree\nfour\n')
+  const status = await shellStatus(shellIn(repository, join(folder, 'src')))
+  t.same(status.isRepository && status.files.map(({ path, from, added, removed }) => [path, from, added, removed]), [
+    ['b.ts', 'a.ts', 1, 0]
+  ])
+})
+
+t.test('a binary file is not shown as text, on either side', async t => {
+  const bytes = (length: number, zeroAt: number) => new Uint8Array(length).fill(65).fill(0, zeroAt, zeroAt + 1)
+  const diff = (stdout: string, now: Uint8Array | undefined) => {
+    const read = now ? async () => now : () => Promise.reject(new CallFailed('failed', 'ENOENT'))
+    return shellDiff({ ...shellThatSays({ 'cat-file': { stdout } }), read }, { path: 'a' })
+  }
+  t.strictSame(await diff('old', bytes(9000, 7999)), { type: 'binary', oldSize: null, newSize: 9000 })
+  t.match(await diff('old', bytes(9000, 8000)), { type: 'text', oldText: 'old' })
+  t.strictSame(await diff('o\0ld', new Uint8Array([65])), { type: 'binary', oldSize: null, newSize: 1 })
+  t.strictSame(await diff('o\0ld', undefined), { type: 'binary', oldSize: null, newSize: null })
+  t.strictSame(await diff('old', new Uint8Array()), { type: 'text', oldText: 'old', newText: '' })
+})
