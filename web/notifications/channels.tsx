@@ -13,6 +13,7 @@ import type { IconName } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { notifications as words } from '../words/notifications.ts'
+import { healthWords, missingWords, nameOfChannel, othersOf } from './channel-words.ts'
 import { HealthCard } from './health.tsx'
 import { removeWithUndo } from './new-channel.ts'
 
@@ -82,18 +83,6 @@ export function MissingElsewhere({ channels }: Pick<NotificationContext, 'channe
   )
 }
 
-function missingWords(channel: Channel): string {
-  const { acknowledges, device, health } = channel
-  return acknowledges
-    ? words.elsewhereMissing(device || nameOfChannel(channel), health.arrived, health.sent)
-    : words.elsewhereFails(nameOfChannel(channel))
-}
-
-/** All channels except this browser, which has its own card. */
-export function othersOf(channels: readonly Channel[]): Channel[] {
-  return channels.filter(({ isOwn, kind }) => !(isOwn && kind === 'web-push'))
-}
-
 function RemoveSheet({ context: { link, book }, channel, onClose }: { context: NotificationContext; channel: Channel; onClose(): void }) {
   const { isBusy, run } = useBusy()
   const [hasFailed, setFailed] = useState(false)
@@ -118,17 +107,6 @@ function RemoveSheet({ context: { link, book }, channel, onClose }: { context: N
       </Button>
     </Sheet>
   )
-}
-
-export function nameOfChannel({ kind, isOwn, device }: Channel): string {
-  const name = words.channelKinds[kind]
-  if (isOwn) return words.channelHere(name)
-  return device === null || device === '' ? name : words.channelOf(name, device)
-}
-
-function healthWords({ acknowledges, health: { sent, arrived } }: Channel): string {
-  if (sent === 0) return words.channelNone
-  return acknowledges ? words.channelArrived(arrived, sent) : words.channelSent(sent)
 }
 
 const icons: Record<Channel['kind'], IconName> = {

@@ -5,10 +5,10 @@ import { Choice, ChoiceGroup } from '../ui/choice.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { decide } from '../words/decide.ts'
-import { locale } from '../words/language.ts'
 import { notifications as words } from '../words/notifications.ts'
 import { session } from '../words/session.ts'
-import { nameOfChannel, othersOf } from './channels.tsx'
+import { nameOfChannel, othersOf } from './channel-words.ts'
+import { chosenOf, sooner } from './escalation-order.ts'
 
 type Escalation = NonNullable<NotificationSettings['escalation']>
 
@@ -97,26 +97,7 @@ function Order(props: { others: Channel[]; chosen: Channel[]; minutes: Escalatio
   )
 }
 
-/** Moves the channel at `at` one place forward. */
-function sooner(to: readonly string[], at: number): string[] {
-  const moved = to.slice(at, at + 1)
-  const rest = to.toSpliced(at, 1)
-  return rest.toSpliced(at - 1, 0, ...moved)
-}
-
-/** The channels named in the settings, in order. */
-function chosenOf(others: readonly Channel[], escalation: NotificationSettings['escalation']): Channel[] {
-  return (escalation?.to ?? []).flatMap(id => others.filter(each => each.id === id))
-}
-
 /** Points to the other way to keep agents from waiting: a setting of the session. */
 function DenyInSession() {
   return <p class="hint">{words.unansweredDeny(decide.unanswered.name, session.modeAndModel)}</p>
-}
-
-/** The value of the row that leads here. */
-export function unansweredSummary({ settings: { escalation }, channels }: Pick<NotificationContext, 'settings' | 'channels'>): string {
-  const to = chosenOf(othersOf(channels), escalation)
-  if (!escalation || to.length === 0) return words.unansweredOff
-  return words.unansweredAlso(escalation.afterMinutes, new Intl.ListFormat(locale(), { type: 'unit' }).format(to.map(nameOfChannel)))
 }

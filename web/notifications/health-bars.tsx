@@ -1,5 +1,5 @@
 import type { TrackedNotification } from '../model/notifications/channel-health.ts'
-import { delayInWords, notifications as words } from '../words/notifications.ts'
+import { barsInWords, delayOf } from './health-words.ts'
 
 const [width, gap, height] = [6, 4, 32]
 const shown = 20
@@ -21,7 +21,7 @@ export function HealthBars({ arrivals }: { arrivals: readonly TrackedNotificatio
       height="40"
       preserveAspectRatio="none"
       role="img"
-      aria-label={inWords(last)}
+      aria-label={barsInWords(last)}
     >
       {last.map((arrival, index) => {
         const tall = arrival.has === 'missed' ? height : Math.max(leastHeight, (delayOf(arrival) / slowest) * height)
@@ -40,14 +40,4 @@ export function HealthBars({ arrivals }: { arrivals: readonly TrackedNotificatio
       })}
     </svg>
   )
-}
-
-function delayOf(arrival: TrackedNotification): number {
-  return arrival.has === 'arrived' ? (arrival.delayMs ?? 0) : 0
-}
-
-function inWords(last: readonly TrackedNotification[]): string {
-  const missed = last.filter(({ has }) => has === 'missed').length
-  if (missed === last.length) return words.barsNone(last.length)
-  return words.bars(last.length, missed, delayInWords(Math.max(...last.map(delayOf))))
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { now } from '../core/clock.ts'
 import type { Live } from '../model/account/live.ts'
-import { type ChannelHealth, healthOf, type TrackedNotification } from '../model/notifications/channel-health.ts'
+import { healthOf } from '../model/notifications/channel-health.ts'
 import type { Channel } from '../model/notifications/notifications.ts'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { delayInWords, notifications as words } from '../words/notifications.ts'
-import { agoInWords } from '../words/time.ts'
 import { HealthBars } from './health-bars.tsx'
+import { lastWords } from './health-words.ts'
 import { TestButton } from './test.tsx'
 
 /** The delivery rate of one channel, and a test. */
@@ -14,7 +14,12 @@ export function HealthCard({ link, channel, title }: { link: Live; channel: Chan
   const { state, arrivals, last } = healthOf(channel, now.value)
   const { sent, arrived, typicalMs, slowestMs } = channel.health
   return (
-    <State icon={state === 'reaching' ? 'check' : 'bell'} needs={state === 'missing'} title={title} text={lastWords(last, state)}>
+    <State
+      icon={state === 'reaching' ? 'check' : 'bell'}
+      needs={state === 'missing'}
+      title={title}
+      text={lastWords(last, state, now.value)}
+    >
       {channel.acknowledges && arrivals.length > 0 && (
         <>
           <HealthBars arrivals={arrivals} />
@@ -60,12 +65,4 @@ function Stat({ name, value }: { name: string; value: string }) {
       </dd>
     </div>
   )
-}
-
-function lastWords(last: TrackedNotification | undefined, state: ChannelHealth['state']): string {
-  if (last === undefined) return words.untriedText
-  if (state === 'missing') return words.lastTwoMissed
-  const when = agoInWords(last.at, now.value)
-  if (last.has === 'missed') return words.lastMissed(when)
-  return last.delayMs === null ? words.lastUntimed(when) : words.lastArrived(when, delayInWords(last.delayMs))
 }

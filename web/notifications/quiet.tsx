@@ -1,15 +1,12 @@
 import { useId, useState } from 'preact/hooks'
 import type { NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
 import { Choice, ChoiceGroup, Switch } from '../ui/choice.tsx'
-import { locale } from '../words/language.ts'
-import { lists } from '../words/lists.ts'
 import { notifications as words } from '../words/notifications.ts'
+import { dayName, days, keepWords } from './quiet-words.ts'
 
 type Quiet = NonNullable<NotificationSettings['quiet']>
 
 const usual: Quiet = { from: '22:30', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], keep: 'decisions', collectAt: '07:00' }
-/** Monday is 1. */
-const days = [1, 2, 3, 4, 5, 6, 7]
 
 /** When this device gets no notifications, on which days, and which still get through. */
 export function QuietHours({ settings: { quiet }, book }: NotificationContext) {
@@ -87,28 +84,4 @@ function Days({ chosen, onChoose }: { chosen: readonly number[]; onChoose(days: 
       </p>
     </fieldset>
   )
-}
-
-/** The value of the row that leads here. */
-export function quietSummary({ quiet }: NotificationSettings): { title: string; text?: string } {
-  if (quiet === null) return { title: words.quietOff }
-  const when = quiet.from === quiet.to ? words.quietAllDay : words.quietFromTo(quiet.from, quiet.to)
-  return { title: `${when}${lists.comma}${daysInWords(quiet.days)}`, text: keepWords(quiet, quiet.keep) }
-}
-
-function keepWords({ collectAt }: Quiet, keep: Quiet['keep']): string {
-  return keep === 'collect' ? words.keep.collect(collectAt) : words.keep[keep]
-}
-
-function daysInWords(chosen: readonly number[]): string {
-  const sorted = days.filter(day => chosen.includes(day)).join('')
-  if (sorted === '1234567') return words.everyDay
-  if (sorted === '12345') return words.weekdays
-  if (sorted === '67') return words.weekend
-  return new Intl.ListFormat(locale(), { type: 'unit' }).format([...sorted].map(day => dayName(Number(day), 'short')))
-}
-
-// 1 January 2024 was a Monday.
-function dayName(day: number, weekday: 'short' | 'long'): string {
-  return new Intl.DateTimeFormat(locale(), { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, day))
 }

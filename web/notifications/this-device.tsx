@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { now } from '../core/clock.ts'
-import { healthOf, type MissCause } from '../model/notifications/channel-health.ts'
+import { healthOf } from '../model/notifications/channel-health.ts'
 import {
   areNotificationsChanging,
   areNotificationsOn,
@@ -15,6 +15,7 @@ import { Banner } from '../ui/banner.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { alerts } from '../words/alerts.ts'
 import { notifications as words } from '../words/notifications.ts'
+import { browser, causeHere } from './cause-here.ts'
 import { HealthCard, State } from './health.tsx'
 
 /** Whether notifications are on for this device, and what to do if they cannot be. */
@@ -90,19 +91,4 @@ function ToNtfy() {
       {words.useNtfy}
     </ButtonLink>
   )
-}
-
-/** The likely reason why notifications do not arrive here, and what to do about it. */
-function causeHere(cause: MissCause): readonly [string, string] {
-  if (cause === 'gone') return words.causesHere.gone
-  if (cause !== 'held-back') return words.causesHere.others
-  const at = browser()
-  return words.causesHere[at === 'safari' ? 'computer' : at]
-}
-
-function browser(): 'android' | 'ios' | 'safari' | 'computer' {
-  const { userAgent } = navigator
-  if (/Android/.test(userAgent)) return 'android'
-  if (isMobile()) return 'ios'
-  return /Safari/.test(userAgent) && !/Chrom/.test(userAgent) ? 'safari' : 'computer'
 }
