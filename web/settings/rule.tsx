@@ -7,7 +7,8 @@ import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import type { KnownRules } from '../model/rules.ts'
 import { keeperOf, rulesOf } from '../model/rules.ts'
-import { draftOf, RuleFields, type RuleText } from '../session/decide/rule-fields.tsx'
+import { RuleFields } from '../session/decide/rule-fields.tsx'
+import { draftOf, type RuleText, textOf } from '../session/decide/rule-text.ts'
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
@@ -29,7 +30,9 @@ export function RulePage({ item, known }: { item: string; known: KnownRules }) {
 function Editor(props: { rule: ApprovalRule | undefined; machine: string | undefined }) {
   const machines = [...home.value.machines.values()].filter(machine => keeperOf(machine, home.value) !== undefined)
   const [machine, setMachine] = useState(props.machine ?? machines[0]?.id)
-  const [text, setText] = useState<RuleText>(() => textOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir))
+  const [text, setText] = useState<RuleText>(() =>
+    textOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir, trueNow())
+  )
   const [fault, setFault] = useState<string>()
   const [trouble, setTrouble] = useState<string>()
   const { isBusy, run } = useBusy()
@@ -121,11 +124,4 @@ function Subjects({ value, onChange }: { value: RuleSubject; onChange(on: RuleSu
       onChange={next => onChange(subjects.find(on => on === next) ?? 'command')}
     />
   )
-}
-
-function textOf(rule: ApprovalRule | undefined, homeDir: string | undefined): RuleText {
-  if (!rule) return { on: 'command', pattern: '', folder: homeDir ?? '', end: 'removed' }
-  const { on, pattern, folder, endsAt } = rule
-  const midnight = new Date().setHours(24, 0, 0, 0)
-  return { on, pattern, folder, end: endsAt === undefined ? 'removed' : endsAt === midnight ? 'today' : 'hours' }
 }

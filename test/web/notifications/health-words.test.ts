@@ -24,6 +24,7 @@ t.test('the bars are read out as their number, those that did not arrive, and th
 })
 
 t.test('what to do about missed notifications depends on the browser, unless the service is the cause', async t => {
+  t.intercept(globalThis, 'document', { value: { querySelector: () => null } })
   t.intercept(globalThis, 'isSecureContext', { value: false })
   const { browser, causeHere } = await import('../../../web/notifications/cause-here.ts')
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'

@@ -1,9 +1,9 @@
 import { useId, useState } from 'preact/hooks'
 import type { PermissionChoice } from '../../../lib/protocol/sealed/session.ts'
-import type { Verdict } from '../../model/decisions/answers.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
 import { visible } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
+import { refusal, verdictOf } from './agent-verdicts.ts'
 import { type Answerable, failureWords } from './answer-state.tsx'
 
 /** The agent's own choices in its words, for questions that are more than yes or no. Nothing is preselected. */
@@ -46,21 +46,4 @@ export function AgentChoices({ request, facts, isCurrent, mine, onAnswer }: Answ
       <p class="dock-s">{isCurrent ? words.nothingRuns : words.stillOpen}</p>
     </footer>
   )
-}
-
-function verdictOf(choice: PermissionChoice): Verdict {
-  switch (choice.kind) {
-    case 'allow_once':
-      return { kind: 'once', choice }
-    case 'allow_always':
-      return { kind: 'session', choice }
-    case 'reject_once':
-    case 'reject_always':
-      return { kind: 'deny', choice }
-  }
-}
-
-function refusal(choices: readonly PermissionChoice[] | undefined): { choice?: PermissionChoice | undefined } {
-  const choice = choices?.find(each => each.kind === 'reject_once' || each.kind === 'reject_always')
-  return choice === undefined ? {} : { choice }
 }

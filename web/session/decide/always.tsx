@@ -9,7 +9,8 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { decide as words } from '../../words/decide.ts'
 import { lists } from '../../words/lists.ts'
 import { session } from '../../words/session.ts'
-import { draftOf, RuleFields, type RuleText } from './rule-fields.tsx'
+import { RuleFields } from './rule-fields.tsx'
+import { draftOf, type RuleText } from './rule-text.ts'
 
 /** Creates a rule from a decision. Sensitive ones are confirmed again, since no one is asked from then on. */
 export function AlwaysSheet(props: {

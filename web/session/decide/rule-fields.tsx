@@ -1,16 +1,10 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
+import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { Field } from '../../ui/field.tsx'
 import { visible } from '../../ui/visible-text.ts'
 import { decide as words } from '../../words/decide.ts'
 import { clockTime } from '../../words/time.ts'
-
-type End = 'hours' | 'today' | 'removed'
-
-/** A rule being edited. */
-export interface RuleText extends RulePattern {
-  readonly end: End
-}
+import type { RuleText } from './rule-text.ts'
 
 /** The content of a rule, and which earlier requests it would have decided. `onFault`: why the machine rejects it; undefined if it does not. */
 export function RuleFields(props: {
@@ -47,19 +41,6 @@ export function RuleFields(props: {
       <Trial tried={tried} />
     </>
   )
-}
-
-/** The rule for the machine; if it ends today, at midnight of this device. */
-export function draftOf({ on, pattern, folder, end }: RuleText, now: number): RuleDraft {
-  const draft = { on, pattern: pattern.trim(), folder: folder.trim() }
-  switch (end) {
-    case 'hours':
-      return { ...draft, endsAt: now + 2 * 3600_000 }
-    case 'today':
-      return { ...draft, endsAt: new Date(now).setHours(24, 0, 0, 0) }
-    case 'removed':
-      return draft
-  }
 }
 
 type Tried = { type: 'trial'; trial: RuleTrial } | { type: 'fault'; says: string }

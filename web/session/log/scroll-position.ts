@@ -3,6 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { route } from '../../core/router.ts'
 import type { Block } from '../../model/transcript/blocks.ts'
 import { linkedMessage } from '../../model/transcript/linked-message.ts'
+import { endIndex, firstIndex, firstKnown, lastSeqOf, pageOfBlocks, seqFrom } from './block-numbers.ts'
 
 interface Reading {
   readonly scroller: RefObject<HTMLDivElement | null>
@@ -19,8 +20,6 @@ interface Reading {
   toEnd(): void
 }
 
-/** Blocks drawn at first. */
-const pageOfBlocks = 20
 const mostBlocksAtEnd = 80
 /** How many more when the reader nears the first or the last of them: few, so that each batch fits in a frame. */
 const blocksAtOnce = 8
@@ -252,55 +251,8 @@ export function useScrollPosition(of: {
   return { scroller, column, from, to, below, isAtEnd, seenSeq, onScroll, toEnd }
 }
 
-function firstKnown(blocks: readonly Block[]): number {
-  return seqOf(blocks.find(block => seqOf(block) > 0))
-}
-
-function firstIndex(blocks: readonly Block[], firstSeq: number | undefined): number {
-  if (firstSeq === undefined) return withDay(blocks, Math.max(0, blocks.length - pageOfBlocks))
-  const index = blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= firstSeq)
-  return index < 0 ? withDay(blocks, Math.max(0, blocks.length - pageOfBlocks)) : withDay(blocks, index)
-}
-
-// Days and answers without a message have no number of their own.
-function seqFrom(blocks: readonly Block[], from: number): number {
-  return seqOf(blocks.slice(Math.max(0, from)).find(block => seqOf(block) > 0))
-}
-
-function endIndex(blocks: readonly Block[], endSeq: number | undefined, from: number): number {
-  if (endSeq === undefined) return blocks.length
-  const index = blocks.findIndex((block, at) => at > from && block.type !== 'day' && lastSeqOf(block) > endSeq)
-  return index < 0 ? blocks.length : index
-}
-
 function elementOf(column: HTMLElement | null, key: string): HTMLElement | null {
   return column?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`) ?? null
-}
-
-function withDay(blocks: readonly Block[], index: number): number {
-  return blocks[index - 1]?.type === 'day' ? index - 1 : index
-}
-
-function seqOf(block: Block | undefined): number {
-  switch (block?.type) {
-    case 'item':
-      return block.item.seq
-    case 'trail':
-      return block.rows.map(rowSeq).find(seq => seq > 0) ?? 0
-    case 'day':
-    case undefined:
-      return 0
-  }
-}
-
-// Older steps may be added to the front of a trail, so its end identifies it.
-function lastSeqOf(block: Block): number {
-  return block.type === 'trail' ? (block.rows.map(rowSeq).findLast(seq => seq > 0) ?? 0) : seqOf(block)
-}
-
-function rowSeq(row: Extract<Block, { type: 'trail' }>['rows'][number]): number {
-  if (row.type === 'decision') return 0
-  return row.type === 'looked' ? (row.rows.at(-1)?.seq ?? 0) : row.seq
 }
 
 /** Long enough for content rendered by the worker. */

@@ -8,16 +8,15 @@ import type { SessionFacts } from '../../model/session/facts.ts'
 import { readProcess } from '../../model/session/process.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { lastOutput } from '../../model/transcript/last-output.ts'
-import type { Transcript } from '../../model/transcript/transcript.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
-import { locale } from '../../words/language.ts'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
 import { bytes } from '../../words/size.ts'
 import { clockTime, duration, lasting } from '../../words/time.ts'
 import { Output } from '../transcript/step-output.tsx'
 import { KeyMark } from './key-mark.tsx'
+import { spent } from './spent.ts'
 
 /** The details of a session, as far as known. */
 export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
@@ -93,20 +92,4 @@ function useProcess({ id, presence }: SessionFacts, machine: string | undefined)
     }
   }, [link, machine, id, presence])
   return process
-}
-
-function spent({ usage }: Transcript): { tokens: string | undefined; cost: string | undefined } {
-  if (usage === undefined) return { tokens: undefined, cost: undefined }
-  const whole = new Intl.NumberFormat(locale())
-  const read = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
-  return { tokens: lists.tokens(whole.format(read), whole.format(usage.output_tokens)), cost: usage.cost && costOf(usage.cost) }
-}
-
-function costOf({ amount, currency }: { amount: number; currency: string }): string {
-  try {
-    return new Intl.NumberFormat(locale(), { style: 'currency', currency }).format(amount)
-  } catch {
-    // An agent may name its own currency.
-    return `${amount} ${currency}`
-  }
 }

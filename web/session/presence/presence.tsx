@@ -18,6 +18,7 @@ import { session as words } from '../../words/session.ts'
 import { clockTime, lasting } from '../../words/time.ts'
 import { TroubleCard } from '../machine/trouble.tsx'
 import { silentAfterMs } from '../row/row.tsx'
+import { endedText } from './ended-text.ts'
 
 // Loaded on demand.
 const limit = onUse(() => import('./limit.tsx'))
@@ -115,13 +116,6 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
       )}
     </>
   )
-}
-
-function endedText({ agentEnd: { code = 0, signal } = {} }: SessionFacts, at: string): string {
-  // The system kills processes this way when it is out of memory; a shell reports 128 plus the number of the signal.
-  if (signal === 'SIGKILL' || code === 137) return words.endedMemory(at)
-  if (signal !== undefined) return words.endedBy(signal, at)
-  return code === 0 ? words.endedHint(at) : words.endedExit(code, at)
 }
 
 function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

@@ -4,7 +4,7 @@ import { commandOf, kindOf, pathOf, urlOf } from '../../model/transcript/steps.t
 import { isWide } from '../../ui/behavior/width.ts'
 import { decisionIcon, Glyph } from '../../ui/icons/glyph.tsx'
 import type { IconName } from '../../ui/icons/icon.tsx'
-import { makeVisible } from '../../ui/visible-text.ts'
+import { visible } from '../../ui/visible-text.ts'
 import { decide } from '../../words/decide.ts'
 import { homeWords } from '../../words/home.ts'
 import { words } from '../../words/index.ts'
@@ -158,12 +158,6 @@ function argsOf({ request }: Permission): Record<string, unknown> {
 function contextOf({ session }: OpenDecision): string {
   const folder = session.metadata && projectOf(session.metadata)
   return [...new Set([titleOf(session), folder])].filter(part => part !== undefined).join(' · ')
-}
-
-function visible(text: string): string {
-  return makeVisible(text)
-    .map(span => span.text)
-    .join('')
 }
 
 function hostOfUrl(url: string | undefined): string | undefined {

@@ -1,16 +1,15 @@
 import { route } from '../../core/router.ts'
 import { pathOf } from '../../core/routes.ts'
 import type { Answered } from '../../model/decisions/decisions.ts'
-import { grantWords } from '../../model/decisions/grant-words.ts'
 import type { Step } from '../../model/transcript/items.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
-import { decide } from '../../words/decide.ts'
 import { reasonHere } from '../../words/denials.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 import { Diff } from '../text/diff.tsx'
 import { Markdown, safeUrl } from '../text/markdown.tsx'
 import { Raw } from '../text/raw.tsx'
+import { answerWords } from './answer-words.ts'
 import { foundBy, Hits } from './step-hits.tsx'
 import { Output } from './step-output.tsx'
 import { pathsOf, placeOf, textOf } from './step-words.ts'
@@ -138,19 +137,6 @@ export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value
   const short = JSON.stringify(value) ?? ''
   return short.length <= 60 ? short : JSON.stringify(value, null, 2)
-}
-
-function answerWords({ outcome, by, rule, said, grants }: Answered, me: string | undefined): string {
-  if (said !== undefined) {
-    if (outcome === 'ended') return decide.leftOpen
-    if (said.text === undefined) return decide.letItDecide
-    return by === me ? decide.youAnswered(said.text) : decide.answered(said.text)
-  }
-  if (rule !== undefined && by === undefined) return decide.byRule(rule)
-  const isFromNowOn = grants?.lasts === 'always' || (rule !== undefined && by !== undefined && outcome === 'allowed-once')
-  const says = isFromNowOn ? decide.alwaysBy : words.outcome[outcome]
-  const text = by === undefined ? says.unknown : by === me ? says.me : says.other(by)
-  return grants === undefined ? text : words.grants.outcome(text, grantWords(grants))
 }
 
 /** Who answered a permission, how and when, with the reason below, if any. */
