@@ -11,7 +11,7 @@ export function answerWords({ outcome, by, rule, said, grants }: Answered, me: s
     return by === me ? decide.youAnswered(said.text) : decide.answered(said.text)
   }
   if (rule !== undefined && by === undefined) return decide.byRule(rule)
-  const isFromNowOn = grants?.lasts === 'always' || (rule !== undefined && by !== undefined && outcome === 'allowed-once')
+  const isFromNowOn = grants?.lasts === 'always' || (rule !== undefined && outcome === 'allowed-once')
   const says = isFromNowOn ? decide.alwaysBy : words.outcome[outcome]
   const text = by === undefined ? says.unknown : by === me ? says.me : says.other(by)
   return grants === undefined ? text : words.grants.outcome(text, grantWords(grants))
