@@ -24,10 +24,10 @@ function daysInWords(chosen: readonly number[]): string {
   if (sorted === '1234567') return words.everyDay
   if (sorted === '12345') return words.weekdays
   if (sorted === '67') return words.weekend
-  return new Intl.ListFormat(locale(), { type: 'unit' }).format([...sorted].map(day => dayName(Number(day), 'short')))
+  return new Intl.ListFormat(locale(), { type: 'unit' }).format([...sorted].map(day => weekdayName(Number(day), 'short')))
 }
 
 // 1 January 2024 was a Monday.
-export function dayName(day: number, weekday: 'short' | 'long'): string {
+export function weekdayName(day: number, weekday: 'short' | 'long'): string {
   return new Intl.DateTimeFormat(locale(), { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, day))
 }

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks'
 import type { NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
 import { Choice, ChoiceGroup, Switch } from '../ui/choice.tsx'
 import { notifications as words } from '../words/notifications.ts'
-import { dayName, days, keepWords } from './quiet-words.ts'
+import { days, keepWords, weekdayName } from './quiet-words.ts'
 
 type Quiet = NonNullable<NotificationSettings['quiet']>
 
@@ -74,9 +74,9 @@ function Days({ chosen, onChoose }: { chosen: readonly number[]; onChoose(days: 
     <fieldset class="picks">
       <legend>{words.days}</legend>
       {days.map(day => (
-        <label key={day} class="pick" title={dayName(day, 'long')}>
-          <input type="checkbox" aria-label={dayName(day, 'long')} checked={chosen.includes(day)} onChange={() => flip(day)} />
-          <span>{dayName(day, 'short')}</span>
+        <label key={day} class="pick" title={weekdayName(day, 'long')}>
+          <input type="checkbox" aria-label={weekdayName(day, 'long')} checked={chosen.includes(day)} onChange={() => flip(day)} />
+          <span>{weekdayName(day, 'short')}</span>
         </label>
       ))}
       <p class="hint" role="status">

@@ -8,7 +8,7 @@ import { nameOfMachine } from '../model/machines.ts'
 import type { KnownRules } from '../model/rules.ts'
 import { keeperOf, rulesOf } from '../model/rules.ts'
 import { RuleFields } from '../session/decide/rule-fields.tsx'
-import { draftOf, type RuleText, textOf } from '../session/decide/rule-text.ts'
+import { draftOf, type RuleText, ruleTextOf } from '../session/decide/rule-text.ts'
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
@@ -31,7 +31,7 @@ function Editor(props: { rule: ApprovalRule | undefined; machine: string | undef
   const machines = [...home.value.machines.values()].filter(machine => keeperOf(machine, home.value) !== undefined)
   const [machine, setMachine] = useState(props.machine ?? machines[0]?.id)
   const [text, setText] = useState<RuleText>(() =>
-    textOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir, trueNow())
+    ruleTextOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir, trueNow())
   )
   const [fault, setFault] = useState<string>()
   const [trouble, setTrouble] = useState<string>()

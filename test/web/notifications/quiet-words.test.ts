@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dayName, quietSummary } from '../../../web/notifications/quiet-words.ts'
+import { quietSummary, weekdayName } from '../../../web/notifications/quiet-words.ts'
 
 type Quiet = NonNullable<Parameters<typeof quietSummary>[0]['quiet']>
 
@@ -20,6 +20,6 @@ t.test('days are named together where people do, in the order of the week', t =>
   t.equal(daysIn([6, 7]), 'Saturday and Sunday')
   t.equal(daysIn([7, 1, 3]), 'Mon, Wed, Sun')
   t.equal(daysIn([1, 2, 3, 4]), 'Mon, Tue, Wed, Thu')
-  t.same([dayName(1, 'long'), dayName(7, 'short')], ['Monday', 'Sun'])
+  t.same([weekdayName(1, 'long'), weekdayName(7, 'short')], ['Monday', 'Sun'])
   t.end()
 })

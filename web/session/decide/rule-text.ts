@@ -21,7 +21,7 @@ export function draftOf({ on, pattern, folder, end }: RuleText, now: number): Ru
 }
 
 /** A rule to be edited; a new one begins in the home folder. */
-export function textOf(rule: ApprovalRule | undefined, homeDir: string | undefined, now: number): RuleText {
+export function ruleTextOf(rule: ApprovalRule | undefined, homeDir: string | undefined, now: number): RuleText {
   if (!rule) return { on: 'command', pattern: '', folder: homeDir ?? '', end: 'removed' }
   const { on, pattern, folder, endsAt } = rule
   const midnight = new Date(now).setHours(24, 0, 0, 0)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ApprovalRule } from '../../../../lib/protocol/sealed/decisions/rules.ts'
-import { draftOf, type RuleText, textOf } from '../../../../web/session/decide/rule-text.ts'
+import { draftOf, type RuleText, ruleTextOf } from '../../../../web/session/decide/rule-text.ts'
 
 const now = new Date(2026, 0, 31, 15, 30).getTime()
 const midnight = new Date(2026, 1, 1).getTime()
@@ -19,10 +19,10 @@ t.test('a rule ends after two hours, at midnight, or only when it is removed', t
 })
 
 t.test('a rule to be edited says how it ends, a new one begins in the home folder', t => {
-  t.strictSame(textOf(undefined, '/home/mira', now), { on: 'command', pattern: '', folder: '/home/mira', end: 'removed' })
-  t.equal(textOf(undefined, undefined, now).folder, '')
-  t.strictSame(textOf(rule(), '/', now), { on: 'read', pattern: 'src/**', folder: '/home/mira', end: 'removed' })
-  t.equal(textOf(rule(midnight), '/', now).end, 'today')
-  for (const other of [midnight - 1, midnight + 1]) t.equal(textOf(rule(other), '/', now).end, 'hours')
+  t.strictSame(ruleTextOf(undefined, '/home/mira', now), { on: 'command', pattern: '', folder: '/home/mira', end: 'removed' })
+  t.equal(ruleTextOf(undefined, undefined, now).folder, '')
+  t.strictSame(ruleTextOf(rule(), '/', now), { on: 'read', pattern: 'src/**', folder: '/home/mira', end: 'removed' })
+  t.equal(ruleTextOf(rule(midnight), '/', now).end, 'today')
+  for (const other of [midnight - 1, midnight + 1]) t.equal(ruleTextOf(rule(other), '/', now).end, 'hours')
   t.end()
 })
