@@ -54,13 +54,15 @@ type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: s
 
 type Linking = Pick<Live, 'rest' | 'vault'>
 
+/** A link as existing apps read it too. */
+type FirstLink = NonNullable<ReturnType<typeof readLink>>
+
 /** Asks the server about the request behind a link, so that nobody confirms one that is over. */
 export async function lookAtLink(live: Linking, href: string): Promise<PairingView> {
-  const request = readRequestLink(href)
-  const link = request ?? readLink(href)
+  const link = readRequestLink(href) ?? readLink(href)
   if (!link) return { type: 'bad-link' }
   try {
-    const seen = request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
+    const seen = 'linkSecret' in link ? await lookAtOurs(live, link) : await lookAtFirstKind(live, link)
     // A server may have several addresses, such as http:// at home and https:// outside: if it knows the request, it is the right one.
     const isForeign = link.server !== undefined && link.server !== live.rest.server && seen.type === 'gone'
     return isForeign ? { type: 'other-server', host: new URL(link.server ?? '').host, href } : seen
@@ -90,11 +92,8 @@ async function lookAtOurs({ rest, vault }: Linking, link: RequestLink): Promise<
   }
 }
 
-async function lookAtFirstKind({ rest, vault }: Linking, href: string): Promise<PairingView> {
-  const link = readLink(href)
-  if (!link) return { type: 'bad-link' }
-  const { publicKey } = link
-  const isDevice = link.type === 'device'
+async function lookAtFirstKind({ rest, vault }: Linking, { type, publicKey }: FirstLink): Promise<PairingView> {
+  const isDevice = type === 'device'
   // Requests of new devices are in another list, which the server shows to nobody.
   const request = isDevice ? ({ status: 'waiting', supportsV2: false } as const) : await readPairingStatus(rest, publicKey)
   if (request.status === 'gone') return { type: 'gone' }
