@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { isLocked, lockChoice, startLock, unlockWithKey } from '../../../web/core/lock.ts'
+import { chooseLock, forgetLock, isLocked, lockChoice, startLock, stepUp, unlock, unlockWithKey } from '../../../web/core/lock.ts'
 
 const minuteMs = 60_000
 
@@ -70,6 +70,82 @@ t.test('a lock set, changed or removed in one tab applies to all [H10]', t => {
   t.end()
 })
 
+t.test('only the owner of the device sets, changes and removes the lock [H10]', async t => {
+  const page = openPage(t, { choice: undefined })
+  const device = authenticator(t)
+  const keptLock = () => JSON.parse(page.kept.get('afield-lock') ?? 'null')
+  device.isThere = false
+  t.equal(await chooseLock('after5'), 'unavailable')
+  device.isThere = true
+  device.isOwner = false
+  t.equal(await chooseLock('after5'), 'refused')
+  t.same([lockChoice.value, keptLock(), device.asked.splice(0)], ['off', null, ['create']])
+  device.isOwner = true
+  t.equal(await chooseLock('after5'), undefined)
+  t.same([lockChoice.value, keptLock(), device.asked.splice(0)], ['after5', { choice: 'after5', id: 'AP-_' }, ['create']])
+
+  device.isOwner = false
+  for (const chosen of ['risky', 'off'] as const) t.equal(await chooseLock(chosen), 'refused')
+  t.same([lockChoice.value, keptLock().choice, device.asked.splice(0)], ['after5', 'after5', ['0,255,191', '0,255,191']])
+  device.isOwner = true
+  t.equal(await chooseLock('open'), undefined)
+  t.same(keptLock(), { choice: 'open', id: 'AP-_' }, 'with the same passkey')
+  t.equal(await chooseLock('off'), undefined)
+  t.same([lockChoice.value, keptLock(), page.kept.has('afield-seen-at')], ['off', null, false])
+})
+
+t.test('only the owner, or the account key, unlocks the app [H10]', async t => {
+  const page = openPage(t, { choice: 'open' })
+  const device = authenticator(t)
+  t.equal(isLocked.value, true)
+  device.isOwner = false
+  t.equal(await unlock(), false)
+  t.equal(unlockWithKey('KEZ', 'KEY'), false)
+  t.equal(isLocked.value, true)
+  device.isOwner = true
+  device.whileAsking = () => {
+    page.hide()
+    page.show()
+  }
+  t.equal(await unlock(), true)
+  t.equal(await stepUp(), true)
+  t.equal(isLocked.value, false, 'although the prompt of the system hid the page')
+  page.hide()
+  t.equal(isLocked.value, true)
+  page.kept.clear()
+  page.tell('storage', { key: null })
+  t.same([lockChoice.value, isLocked.value], ['off', false], 'everything was cleared in another tab')
+  device.asked.length = 0
+  t.equal(await unlock(), true)
+  t.same(device.asked, [], 'nobody is asked without a lock')
+})
+
+t.test('forgetting the lock unlocks the app [H10]', async t => {
+  const page = openPage(t, { choice: 'open' })
+  forgetLock()
+  t.same([lockChoice.value, isLocked.value, page.kept.size], ['off', false, 0])
+})
+
+/** The screen lock of a device, and what it was asked. */
+function authenticator(t: Test) {
+  const device = { isThere: true, isOwner: true, asked: [] as string[], whileAsking() {} }
+  const answer = (asked: string) => {
+    device.asked.push(asked)
+    device.whileAsking()
+    if (!device.isOwner) throw new DOMException('The operation was canceled.', 'NotAllowedError')
+    return { id: 'AP-_' }
+  }
+  const credentials = {
+    create: async () => answer('create'),
+    get: async ({ publicKey }: { publicKey: { allowCredentials: { id: Uint8Array }[] } }) => answer(`${publicKey.allowCredentials[0]?.id}`)
+  }
+  t.intercept(globalThis, 'navigator', { value: { credentials } })
+  const isUserVerifyingPlatformAuthenticatorAvailable = async () => device.isThere
+  Object.assign(globalThis, { PublicKeyCredential: { isUserVerifyingPlatformAuthenticatorAvailable } })
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'))
+  return device
+}
+
 /** The parts of a browser that the lock uses: storage, the page's visibility, and two clocks. */
 function openPage(t: Test, { choice }: { choice: string | undefined }) {
   let isShown = true
@@ -124,6 +200,7 @@ function openPage(t: Test, { choice }: { choice: string | undefined }) {
     tell,
     leaveBy: (event: 'pagehide' | 'visibilitychange') => (event === 'pagehide' ? tell(event) : change(false)),
     reload: load,
+    kept,
     pass(ms: number) {
       time += ms
       ticks += ms
