@@ -24,3 +24,13 @@ t.test('an excerpt surrounds the first match and marks each', async t => {
     '[Plums] and [plums]'
   )
 })
+
+t.test('of words at one place the longest is marked, and a text whose length changes is not marked at all', async t => {
+  const marked = (text: string, query: string) =>
+    excerptOf(text, wordsOf(query))
+      .map(({ text, isMatch }) => (isMatch ? `[${text}]` : text))
+      .join('')
+  t.equal(marked('Plum and plums', 'plum plums'), '[Plum] and [plums]')
+  t.equal(marked('Plums, then pears', 'pears plums plu'), '[Plums], then [pears]')
+  t.equal(marked('ﬁne plums', 'plums'), 'ﬁne plums')
+})

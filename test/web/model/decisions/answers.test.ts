@@ -185,3 +185,35 @@ t.test('similar earlier answers are those of the same program, latest first', as
     ['c', 'a']
   )
 })
+
+t.test('an answer that names nobody is this one if it says the same', async t => {
+  const said = {
+    once: { status: 'approved', decision: 'approved' },
+    session: { status: 'approved', decision: 'approved_for_session' },
+    deny: { status: 'denied', decision: 'denied' },
+    stop: { status: 'denied', decision: 'abort' }
+  } as const
+  const rows: [MyAnswer['verdict']['kind'], (keyof typeof said)[]][] = [
+    ['once', ['once']],
+    ['always', ['once']],
+    ['session', ['session']],
+    ['deny', ['deny', 'stop']],
+    ['stop', ['deny', 'stop']]
+  ]
+  for (const [kind, same] of rows) {
+    const answer: MyAnswer = { request: ask(), at: 1, verdict: { kind }, state: { type: 'delivered' } }
+    for (const [outcome, request] of Object.entries(said)) {
+      const [answered] = decisionsOf({ completedRequests: { p1: { ...completed, ...request } } })
+      const expected = same.some(each => each === outcome) ? 'applied' : 'elsewhere'
+      t.equal(lifeOf(answer, answered, false, 'Phone').type, expected, `${kind}, then ${outcome}`)
+    }
+  }
+})
+
+t.test('open requests are listed oldest first, those of one moment always in the same order', async t => {
+  const at = (createdAt: number) => ({ tool: 'Bash', arguments: {}, createdAt })
+  const ids = (requests: Record<string, ReturnType<typeof at>>) => openRequests({ requests }).map(({ id }) => id)
+  t.same(ids({ a: at(2), b: at(1) }), ['b', 'a'])
+  t.same(ids({ b: at(1), a: at(1), c: at(1) }), ['a', 'b', 'c'])
+  t.same(ids({ c: at(1), b: at(1), a: at(1) }), ['a', 'b', 'c'])
+})

@@ -89,3 +89,35 @@ t.test('an answered question shows its answer, and a yes without text looks like
   t.match(decisionsOf(state), [{ id: 'happy', outcome: 'allowed-once' }])
   t.end()
 })
+
+t.test('open questions are listed oldest first, those of one moment always in the same order', t => {
+  const [ask] = Object.values(Object.values(forms)[0]?.requests ?? {})
+  const ids = (all: [id: string, createdAt: number][]) =>
+    openQuestions({ requests: Object.fromEntries(all.map(([id, createdAt]) => [id, { ...ask, createdAt }])) } as AgentState).map(
+      ({ id }) => id
+    )
+  t.same(
+    ids([
+      ['a', 2],
+      ['b', 1]
+    ]),
+    ['b', 'a']
+  )
+  t.same(
+    ids([
+      ['b', 1],
+      ['a', 1],
+      ['c', 1]
+    ]),
+    ['a', 'b', 'c']
+  )
+  t.same(
+    ids([
+      ['c', 1],
+      ['b', 1],
+      ['a', 1]
+    ]),
+    ['a', 'b', 'c']
+  )
+  t.end()
+})

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
 import * as v from '../../../../lib/schema.ts'
-import { contentOfArgs } from '../../../../web/model/transcript/steps.ts'
+import { contentOfArgs, planOfArgs } from '../../../../web/model/transcript/steps.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
@@ -40,4 +40,56 @@ t.test('a change that names no file is shown without one', async t => {
   const edits = [{ old_string: before, new_string: after }]
   t.same(contentOfArgs('MultiEdit', { edits }), [{ type: 'diff', path: '', oldText: before, newText: after }])
   t.same(contentOfArgs('Write', { content: after }), [{ type: 'diff', path: '', oldText: null, newText: after }])
+})
+
+t.test('the changes that Codex reports by file are shown, and what is damaged is left out', async t => {
+  const path = 'pears.txt'
+  const rows: [unknown, object[]][] = [
+    [{ add: { content: 'new' } }, [{ oldText: null, newText: 'new' }]],
+    [{ delete: { content: 'old' } }, [{ oldText: 'old', newText: '' }]],
+    [{ update: { old_content: 'old', new_content: 'new' } }, [{ oldText: 'old', newText: 'new' }]],
+    [{ modify: { old_content: 'old', new_content: 'new' } }, [{ oldText: 'old', newText: 'new' }]],
+    [{ update: { new_content: 'new' } }, [{ oldText: null, newText: 'new' }]],
+    [{ update: { old_content: 'old' } }, []],
+    [{ update: null, modify: 'x' }, []],
+    [{ add: { content: 4 } }, []],
+    [{}, []],
+    [null, []],
+    ['text', []]
+  ]
+  for (const [change, expected] of rows) {
+    const diffs = expected.map(texts => ({ type: 'diff', path, ...texts }))
+    t.same(contentOfArgs('CodexPatch', { changes: { [path]: change } }), diffs, JSON.stringify(change))
+  }
+  t.same(contentOfArgs('CodexPatch', { changes: { a: { add: { content: '1' } }, b: null, c: { delete: { content: '2' } } } }).length, 2)
+  t.same(contentOfArgs('CodexPatch', { changes: null }), [])
+  t.same(contentOfArgs('CodexPatch', { changes: 'text' }), [])
+})
+
+t.test('a to-do list is a plan only if one of its entries can be read', async t => {
+  const rows: [unknown, unknown][] = [
+    [
+      [
+        { content: 'Prune', status: 'completed' },
+        { step: 'Rake', status: 'in_progress' }
+      ],
+      [
+        ['Prune', 'completed'],
+        ['Rake', 'in_progress']
+      ]
+    ],
+    [[{ content: 'Prune', status: 'of a later version' }, { content: 4 }], [['Prune', 'pending']]],
+    [[{ content: 4 }, null], undefined],
+    [[], []],
+    ['text', undefined],
+    [undefined, undefined]
+  ]
+  for (const [todos, expected] of rows) {
+    t.same(
+      planOfArgs('TodoWrite', { todos })?.map(({ content, status }) => [content, status]),
+      expected,
+      JSON.stringify(todos)
+    )
+  }
+  t.equal(planOfArgs('Bash', { todos: [{ content: 'Prune' }] }), undefined, 'another tool')
 })
