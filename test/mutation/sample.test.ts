@@ -35,7 +35,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
     const at = before.indexOf(from)
     const change = { ...(from === '* 2' ? double : half), edit: { from: at, to: at + from.length, text: to } }
     const near = names.map(name => ({ test: `test/${name}.mjs`, opensApp: false, opensBrowser: false }))
-    const { verdict, by, ran } = await copy.try(change, near, { files: 1, seconds, secondsOfFile: 2 })
+    const { verdict, by, ran } = await copy.try(change, near, { files: 1, seconds, secondsOfFile: 6 })
     return [verdict, by, ran.length]
   }
   t.same(await tried('/ 2', '/ 3', ['other']), ['not reached', undefined, 1])

@@ -123,17 +123,19 @@ export class TreeCopy {
     removeFolder(this.#folder)
   }
 
-  /** Short tests, and those known to reach the place, are tried sooner than their order says; those known not to are left out. */
+  /** Those known to reach the place are tried first, and short ones sooner than their order says; those known not to are left out. */
   #inOrder(tests: readonly Test[], change: Change): Test[] {
     const key = keyOf(change)
-    const isReached = (test: string) => this.#known.get(test)?.places.has(key) === true
     return tests
-      .filter(({ test }) => isReached(test) || !this.#known.get(test)?.whole.has(change.file))
-      .map((near, order) => ({
+      .map((near, order) => ({ near, order, known: this.#known.get(near.test) }))
+      .map(({ near, order, known }) => ({
         near,
-        cost: ((order + 3) * (2 + (this.#known.get(near.test)?.seconds ?? 8))) / (isReached(near.test) ? 3 : 1)
+        isReached: known?.places.has(key) === true,
+        isUnknown: !known?.whole.has(change.file),
+        cost: (order + 3) * (2 + (known?.seconds ?? 8))
       }))
-      .toSorted((a, b) => a.cost - b.cost)
+      .filter(({ isReached, isUnknown }) => isReached || isUnknown)
+      .toSorted((a, b) => Number(b.isReached) - Number(a.isReached) || a.cost - b.cost)
       .map(({ near }) => near)
   }
 
