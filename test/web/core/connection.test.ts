@@ -1,5 +1,14 @@
+import { mock } from 'node:test'
 import t from 'tap'
-import { connectionOf, type LinkFacts } from '../../../web/core/connection.ts'
+import {
+  awaySince,
+  connectionOf,
+  type LinkFacts,
+  lastingConnection,
+  lastingProgress,
+  noteLink,
+  noteProgress
+} from '../../../web/core/connection.ts'
 
 t.test('the link status follows network, connection and feed', async t => {
   const rows: [Partial<LinkFacts>, string][] = [
@@ -21,4 +30,57 @@ t.test('the link status follows network, connection and feed', async t => {
       JSON.stringify(facts)
     )
   }
+})
+
+t.test('a short loss of the connection is not shown, and while one is shown every change is at once', t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const shown = () => lastingConnection.value.type
+  noteLink({ isOnline: true, socket: 'live', feed: 'live' })
+  t.equal(shown(), 'live')
+  noteLink({ socket: 'down', feed: 'away' })
+  mock.timers.tick(1_999)
+  t.equal(shown(), 'live')
+  t.type(awaySince.value, 'number')
+  noteLink({ socket: 'live', feed: 'live' })
+  mock.timers.tick(2_000)
+  t.equal(shown(), 'live', 'it came back in time')
+  t.equal(awaySince.value, undefined)
+
+  noteLink({ socket: 'down', feed: 'away' })
+  const since = awaySince.value
+  mock.timers.tick(1_000)
+  noteLink({ isOnline: false })
+  mock.timers.tick(1_000)
+  t.equal(shown(), 'offline', 'two seconds after the first loss, as it is by then')
+  noteLink({ isOnline: true })
+  t.equal(shown(), 'silent')
+  t.equal(awaySince.value, since)
+  noteLink({ socket: 'live', feed: 'catching-up' })
+  t.equal(shown(), 'catching-up')
+  noteLink({ feed: 'live' })
+  t.equal(shown(), 'live')
+  t.end()
+})
+
+t.test('messages that take long to read are counted on the screen, and others are not', t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  noteProgress({ done: 1, all: 9 })
+  mock.timers.tick(1_999)
+  t.equal(lastingProgress.value, undefined)
+  noteProgress({ done: 2, all: 9 })
+  mock.timers.tick(1)
+  t.same(lastingProgress.value, { done: 2, all: 9 })
+  noteProgress(undefined)
+  t.equal(lastingProgress.value, undefined)
+  noteProgress({ done: 1, all: 3 })
+  noteProgress(undefined)
+  mock.timers.tick(2_000)
+  noteProgress({ done: 1, all: 3 })
+  t.equal(lastingProgress.value, undefined, 'each time it takes as long')
+  mock.timers.tick(2_000)
+  t.same(lastingProgress.value, { done: 1, all: 3 })
+  noteProgress(undefined)
+  t.end()
 })
