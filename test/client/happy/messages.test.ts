@@ -78,7 +78,10 @@ t.test('thoughts, terminal output and the end of a turn are told in all their fo
     { role: 'agent', t: 'tool-call-end', call: 'c', status, content: texts.map(text => ({ type: 'text', text })) }
   ]
   t.same(of({ type: 'terminal-output', callId: 'c', data: 'out', isError: true }), ended('completed', 'out'))
-  t.same(of({ type: 'tool-call-result', callId: 'c', output: [{ text: 'one' }, { text: 'two' }, {}], isError: true }), ended('failed', 'one\ntwo\n'))
+  t.same(
+    of({ type: 'tool-call-result', callId: 'c', output: [{ text: 'one' }, { text: 'two' }, {}], isError: true }),
+    ended('failed', 'one\ntwo\n')
+  )
   t.same(of({ type: 'tool-result', callId: 'c', output: null }), ended('completed'))
   t.same(of({ type: 'tool-result', callId: 'c', output: { exit: 1 } }), ended('completed', '{\n  "exit": 1\n}'), 'an unknown shape in full')
   t.end()

@@ -88,6 +88,13 @@ const cases: Record<string, Case> = {
     is: { name: 'Refused', status: 429, retryAfterMs: 7000 },
     retry: true
   },
+  'a proxy that asks for patience': {
+    status: 429,
+    body: '<html>',
+    headers: { 'retry-after': '7' },
+    is: { name: 'Refused', status: 429, code: 'Too Many Requests', retryAfterMs: 7000 },
+    retry: true
+  },
   'a page that is not ours': { status: 200, body: '<html>', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },
   'an answer of another shape': { status: 200, body: '{"sessions":1}', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },
   'a not-found of a proxy': { status: 404, body: '<html>', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },

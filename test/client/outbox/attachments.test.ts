@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createRest } from '../../../lib/client/index.ts'
-import { downloadAttachment, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
+import { type AttachmentLink, downloadAttachment, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
 import { openSlowUplink } from '../../kit/slow-uplink.ts'
 import { openTcpProxy } from '../../kit/tcp-proxy.ts'
 import { startWorld } from '../world.ts'
@@ -93,4 +93,37 @@ t.test('a rejected upload is not retried, and a cancelled one stops', async t =>
   await t.rejects(downloadAttachment(link, `sessions/${session}/attachments/${crypto.randomUUID()}.enc`), { name: 'Refused', status: 404 })
   const reason = new Error('changed my mind')
   await t.rejects(uploadAttachment(link, session, new Uint8Array(10), { signal: AbortSignal.abort(reason) }), reason)
+})
+
+t.test('a download broken off after its last byte is complete, and one that the server fails at is asked for again', async t => {
+  const asked: (string | undefined)[] = []
+  const answering = (...answers: (() => Response)[]): AttachmentLink => ({
+    rest: createRest({ server: 'http://home.example', token: 'secret', fetch }),
+    token: 'secret',
+    async fetch(url, { headers }) {
+      t.equal(url, 'http://home.example/v1/sessions/s/attachments/a.enc')
+      t.equal(headers['authorization'], 'Bearer secret')
+      asked.push(headers['range'])
+      return answers.shift()?.() ?? t.fail('it asked once more')
+    }
+  })
+  const download = (link: AttachmentLink) => downloadAttachment(link, 'sessions/s/attachments/a.enc')
+  const brokenAfter =
+    (...bytes: number[]) =>
+    () => {
+      let isSent = false
+      const pull = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+        if (isSent) return stream.error(new Error('reset'))
+        isSent = true
+        stream.enqueue(Uint8Array.from(bytes))
+      }
+      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    }
+  const refused = (status: number) => () => Response.json({ error: 'no' }, { status })
+
+  t.same(await download(answering(brokenAfter(1, 2, 3), refused(416))), Uint8Array.from([1, 2, 3]))
+  t.same(asked.splice(0), [undefined, 'bytes=3-'])
+  await t.rejects(download(answering(refused(416))), { name: 'Refused', status: 416, code: 'no' }, 'of nothing it had there is no rest')
+  t.same(await download(answering(refused(503), () => new Response(Uint8Array.from([4])))), Uint8Array.from([4]))
+  await t.rejects(download(answering(refused(403))), { name: 'Refused', status: 403 })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import t, { type Test } from 'tap'
-import { createRest, type Fetch, keepToken, lookAtRequest, readRequestLink, startLinking } from '../../../lib/client/index.ts'
+import { createRest, type Fetch, keepToken, lookAtRequest, Refused, readRequestLink, startLinking } from '../../../lib/client/index.ts'
 import { engine, readPairingLink } from '../../../lib/crypto/index.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { startWorld } from '../world.ts'
@@ -144,6 +144,51 @@ t.test('an unanswered request expires, and a lost network only delays it', async
   clock.advance(1_000)
   t.same(await end, { type: 'expired' })
   t.same(troubles, ['The server cannot be reached.'])
+})
+
+t.test('a request that the server no longer knows is gone for its approver, and over for its asker', async t => {
+  const { world, link } = await startLink(t)
+  const vault = world.vault
+  t.same(await lookAtRequest({ rest: world.rest, vault, link: { ...link, id: link.id.replaceAll(/./g, '0') } }), { type: 'gone' })
+  const failing = (error: Error) => ({ server: world.url, call: () => Promise.reject(error) }) as never
+  t.same(await lookAtRequest({ rest: failing(new Refused(404, 'x')), vault, link }), { type: 'gone' })
+  for (const error of [new Refused(403, 'x'), new Error('away')]) {
+    await t.rejects(lookAtRequest({ rest: failing(error), vault, link }), error)
+  }
+
+  for (const [status, ends] of [
+    [404, true],
+    [410, true],
+    [403, false]
+  ] as const) {
+    const forgetting: Fetch = (to, init) =>
+      to.includes('/poll') ? Promise.resolve(Response.json({ error: 'x' }, { status })) : fetch(to, init)
+    const linking = await startLinking('terminal', { server: world.url, fetch: forgetting })
+    assert(linking !== 'unsupported')
+    if (ends) t.same(await linking.wait(), { type: 'expired' }, String(status))
+    else await t.rejects(linking.wait(), { name: 'Refused', status })
+  }
+})
+
+t.test('after a trouble that is over the asker is told so, once', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const troubles: unknown[] = []
+  let left = 2
+  const flaky: Fetch = (to, init) => (to.includes('/poll') && left-- > 0 ? Promise.reject(new Error('away')) : fetch(to, init))
+  const onTrouble = (...trouble: unknown[]) => void troubles.push(trouble[0])
+  const linking = await startLinking('terminal', { server: world.url, fetch: flaky, clock, onTrouble })
+  assert(linking !== 'unsupported')
+  const stop = new AbortController()
+  const end = linking.wait(stop.signal).catch(error => error)
+  for (let polls = 0; polls < 4; polls++) {
+    while (clock.pending === 0) await new Promise(done => setImmediate(done))
+    clock.advance(1_000)
+  }
+  while (clock.pending === 0) await new Promise(done => setImmediate(done))
+  stop.abort(new Error('enough'))
+  t.match(await end, { message: 'enough' })
+  t.same(troubles, ['The server cannot be reached.', 'The server cannot be reached.', undefined])
 })
 
 t.test('a server that supports only legacy pairing is recognized', async t => {
