@@ -43,6 +43,17 @@ t.test('the daemon is installed as a service with its server and network setting
     '--user enable afield.service',
     '--user restart afield.service'
   ])
+
+  writeFileSync(join(bin, 'asked'), '')
+  const uninstall = runWrapper(t, { home, args: ['daemon', 'uninstall'], env: { PATH: env.PATH, XDG_CONFIG_HOME: config } })
+  t.equal(await uninstall.ended, 0)
+  t.equal(uninstall.output, 'The daemon no longer starts automatically.\n')
+  t.notOk(existsSync(join(config, 'systemd', 'user', 'afield.service')))
+  t.strictSame(readFileSync(join(bin, 'asked'), 'utf8').trim().split('\n'), [
+    '--user show-environment',
+    '--user disable --now afield.service',
+    '--user daemon-reload'
+  ])
 })
 
 t.test('where systemd runs no user services, the running daemon stays and nothing is written', { skip }, async t => {
