@@ -93,6 +93,15 @@ t.test('everyday commands are plain, or careful if they leave the folder or the 
   }
 })
 
+t.test('a command that runs a file this agent changed is risky, however its path is written', async t => {
+  const run = (text: string, edited: string[]) =>
+    riskOf({ command: text, url: undefined, paths: [], folder, isWrite: true, text: '', edited }).reasons
+  for (const path of ['run.sh', './run.sh', 'src/../run.sh', 'src//.././run.sh', `${folder}/src/../run.sh`]) {
+    t.strictSame(run('bash run.sh', [path]), ['runs-edited'], path)
+  }
+  for (const path of ['src/run.sh', '../run.sh', `${folder}/src/run.sh`]) t.strictSame(run('bash run.sh', [path]), [], path)
+})
+
 t.test('files outside the folder and files with keys are flagged', async t => {
   const edit = (path: string) => riskOf({ command: undefined, url: undefined, paths: [path], folder, isWrite: true, text: '' }).level
   t.equal(edit(`${folder}/src/a.ts`), 'plain')

@@ -73,6 +73,8 @@ t.test('no trick makes a command match a pattern that does not mean it [W9]', as
     ['npm test', './npm test'],
     ['npm test', '/tmp/npm test'],
     ['npm test', 'PATH=/tmp npm test'],
+    ['echo *', 'echo =rm'],
+    ['*', '=rm'],
     ['npm test', 'FOO=1 npm test'],
     ['npm test', 'sudo npm test'],
     ['npm test', 'eval npm test'],
@@ -157,6 +159,9 @@ t.test('files match by their real path', async t => {
   t.equal(passes('src/*', 'src/a.ts'), true)
   t.equal(passes('src/*', join(folder, 'src/a.ts')), true)
   t.equal(passes('src/*', 'src/deep/a.ts'), false)
+  t.equal(passes('src/deep/*', 'src/deep'), false, 'the folder itself is not in it')
+  t.equal(passes('src/*', 'src/.env'), false, 'a leading dot is written out')
+  t.equal(passes('src/.*', 'src/.env.js'), true)
   t.equal(passes('src/**', 'src/deep/er/a.ts'), true)
   t.equal(passes('src/**/*.ts', 'src/deep/er/a.ts'), true)
   t.equal(passes('**', 'a.ts'), true)

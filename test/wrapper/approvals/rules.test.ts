@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
@@ -39,6 +39,18 @@ t.test('rules are private to their owner, and all kinds end when due', async t =
   t.throws(() => rules.set({ ...npmTest, endsAt: 1 }), /already have expired/)
   t.throws(() => rules.set({ ...npmTest, pattern: 'bash *' }), /any command/)
   t.throws(() => rules.set({ ...npmTest, id: 'gone' }), /no longer exists/)
+})
+
+t.test('rules written down without being paused apply', async t => {
+  const home = newHome()
+  openRules(home).set(npmTest)
+  const file = join(home, 'rules.json')
+  const { isPaused, rules } = JSON.parse(readFileSync(file, 'utf8'))
+  t.equal(isPaused, false)
+  writeFileSync(file, JSON.stringify({ rules }))
+  t.match(openRules(home).read(), { isPaused: false, rules: [{ pattern: 'npm test' }] })
+  writeFileSync(file, JSON.stringify({ rules, isPaused: true }))
+  t.equal(openRules(home).read().isPaused, true)
 })
 
 t.test('unreadable rules allow nothing, and are not overwritten', async t => {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { ChangedFile } from '../../../../lib/protocol/sealed/calls/git.ts'
 import { confine } from '../../../../lib/wrapper/home/confinement.ts'
 import { gitMethods } from '../../../../lib/wrapper/session/methods/git.ts'
+import { refusalOf } from '../../../../lib/wrapper/session/methods/git-program.ts'
 import { makeRepository, type Repository } from '../../kit/repository.ts'
 
 /** Git as a phone asks for it, in a session's folder. */
@@ -369,4 +370,23 @@ t.test('files in conflict are listed', async t => {
   t.throws(() => git('merge', '--quiet', 'side'))
   t.match(await phoneIn(repository).file('src/a.ts'), { letter: 'U', isUnstaged: true })
   t.match(await phoneIn(repository).commit('x'), { type: 'refused', why: 'failed' })
+})
+
+t.test('a failure of git is one sentence: ours where a person can act, otherwise the first of its own', t => {
+  const failures: [stderr: string, says: string][] = [
+    ["fatal: Unable to create '/r/.git/index.lock': File exists.", 'Git is busy here. Try again in a moment.'],
+    ['Another git process seems to be running', 'Git is busy here. Try again in a moment.'],
+    [
+      "fatal: detected dubious ownership in repository at '/r'",
+      'This repository belongs to another user of the computer, so Git does not use it.'
+    ],
+    ['\nhint: try this\n  fatal: bad revision\nerror: more', 'Git said: fatal: bad revision'],
+    ['hint: try this\nfatal: bad revision \nerror: more', 'Git said: bad revision'],
+    ['error: no such file', 'Git said: no such file'],
+    ['hint: only hints\n\n', 'Git said: nothing']
+  ]
+  const failed = { exitCode: 1, stdout: Buffer.alloc(0), isCut: false }
+  for (const [stderr, says] of failures) t.equal(refusalOf({ ...failed, stderr }).message, says)
+  t.equal(refusalOf({ ...failed, stderr: 'fatal: x', isCut: true }).message, 'Git took too long here.')
+  t.end()
 })

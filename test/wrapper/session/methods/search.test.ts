@@ -99,6 +99,13 @@ t.test('the best name comes first', async t => {
   const paths = ['lib/callback/index.ts', 'test/callback.test.ts', 'src/callback.ts', 'c/a/l/lback.ts', 'other.ts']
   t.equal(rankPaths(paths, 'callback.ts')[0], 'src/callback.ts')
   t.strictSame(rankPaths(paths, 'Callback'), ['src/callback.ts', 'test/callback.test.ts', 'lib/callback/index.ts', 'c/a/l/lback.ts'])
+  const ranked = ['lib/cut', 'lib/cut.ts', 'lib/uncut.ts', 'cut/a.ts', 'c/u/t.ts']
+  t.strictSame(
+    rankPaths(ranked.toReversed(), ' CUT '),
+    ranked,
+    'the whole name, its beginning, a part of it, of the path, and letters in order'
+  )
+  t.strictSame(rankPaths(['b.ts', 'a.ts', 'a.ts', 'aa.ts'], 'ts'), ['a.ts', 'a.ts', 'b.ts', 'aa.ts'])
   t.strictSame(rankPaths(['b/c.ts', 'z.ts', 'a.ts'], ''), ['a.ts', 'z.ts', 'b/c.ts'])
 })
 
