@@ -211,3 +211,22 @@ function row(id: string, fields: Partial<SessionRecord> = {}): SessionRecord {
 function machine(id: string, metadataVersion: number): MachineRecord {
   return { ...row(id), id: v.parse(machineId, id), metadataVersion, daemonState: null, daemonStateVersion: 0 }
 }
+
+t.test('a machine is removed by an update, and by the restore of a server that never had it', async t => {
+  const server = new Server([])
+  server.machines = [machine('one', 1), machine('two', 1)]
+  const { feed, told, link, read } = await server.open(t)
+  link.update({ t: 'delete-machine', machineId: v.parse(machineId, 'one') })
+  t.same([...feed.machines.keys()], ['two'])
+  t.match(told.at(-1), { type: 'machine-removed', id: 'one' })
+
+  server.epoch = 'another life'
+  server.machines = []
+  told.length = 0
+  await read()
+  t.same([...feed.machines.keys()], [])
+  t.same(
+    told.filter(({ type }) => type === 'machine-removed'),
+    [{ type: 'machine-removed', id: 'two' }]
+  )
+})
