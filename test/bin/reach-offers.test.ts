@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { answerFile, readAnswer, saveAnswer } from '../../bin/reach-answer.ts'
 import { askAbout, lookAround, offersIn, reachAdvice } from '../../bin/reach-offers.ts'
 import { issuedCertificate } from '../kit/certificate.ts'
 import { programFile } from '../kit/program.ts'
@@ -195,4 +196,15 @@ t.test('only a clear answer opens the server', async t => {
   t.equal(await takenWith('no', 'yess'), 'none')
   t.equal(await takenWith('no', ' y '), 'cloudflared')
   t.equal(await takenWith(), undefined)
+})
+
+t.test('an answer that is missing or damaged counts as none, and the offers are made again', async t => {
+  const data = t.testdir()
+  t.same(readAnswer(data), { declined: [] })
+  saveAnswer(data, { taken: { https: 'auto' }, declined: ['tailscale'] })
+  t.same(readAnswer(data), { taken: { https: 'auto' }, declined: ['tailscale'] })
+  for (const text of ['', '{"declined":', '{}', '{"declined":[],"taken":{"https":"never"}}']) {
+    writeFileSync(answerFile(data), text)
+    t.same(readAnswer(data), { declined: [] }, text)
+  }
 })
