@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { comparedToTested, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
+import { comparedToTested, findClaude, findCodex, findOpencode, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
 import { lookForAgents } from '../../../lib/wrapper/daemon/computer/agents.ts'
 
 t.test('versions are compared with the tested one by their first two numbers', async t => {
@@ -33,6 +33,24 @@ t.test(
     t.equal(agents.find(({ agent }) => agent === 'demo')?.tested, undefined)
   }
 )
+
+t.test('a program named by a variable is used, and if it is none, the variable is named', async t => {
+  const file = join(t.testdir({ text: '' }), 'text')
+  const finders: [find: (env: Record<string, string>) => string | undefined, variables: [string, ...string[]]][] = [
+    [findClaude, ['CLAUDE_CODE_EXECUTABLE', 'CLAUDE_BIN']],
+    [findCodex, ['CODEX_BIN']],
+    [findOpencode, ['OPENCODE_BIN_PATH', 'OPENCODE_BIN']]
+  ]
+  for (const [find, variables] of finders) {
+    const [first] = variables
+    for (const variable of variables) t.equal(find({ PATH: '', [variable]: process.execPath }), process.execPath, variable)
+    for (const named of [file, join(file, 'gone')]) {
+      const says = `${first} is set to ${named}, which is not a program.`
+      t.throws(() => find({ PATH: '', [first]: named }), { name: 'CannotStart', message: says }, first)
+    }
+  }
+  t.equal(findCodex({ PATH: '', CODEX_BIN: '' }), undefined)
+})
 
 const script = 'C:\\Users\\Ann B\\AppData\\Roaming\\npm\\gemini.cmd'
 

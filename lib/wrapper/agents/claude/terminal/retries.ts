@@ -28,10 +28,11 @@ const abandoned = v.object({
 
 /** As passed on by the adapter. */
 export function readRetry(method: string, params: unknown): Retrying | undefined {
+  if (method !== '_claude/sdkMessage') return undefined
   // The stream broke off, and the model is asked again without streaming.
   if (v.safeParse(abandoned, params).success) return { type: 'retrying', inMs: 0, why: 'other' }
   const { data } = v.safeParse(frame, params)
-  if (!data || method !== '_claude/sdkMessage') return undefined
+  if (!data) return undefined
   const { attempt, max_retries: of, retry_delay_ms: inMs, error_status: status } = data.message
   return { type: 'retrying', attempt, of, inMs, why: reasonOf(status) }
 }

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { endOfTranscript, openTranscript, sizeOf } from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
@@ -43,6 +43,36 @@ t.test('if the folder of a conversation is gone its end is unknown, and nothing 
   t.end()
 })
 
+t.test('a line is sent once, also from a copy of its file', t => {
+  const { transcript, say, told, folder } = reader(t)
+  const file = say('one.jsonl', 'said once')
+  transcript.follow(file, 0)
+  copyFileSync(file, join(folder, 'two.jsonl'))
+  transcript.follow(say('two.jsonl', 'said later'), 0)
+  t.strictSame(told, ['said once', 'said later'])
+  t.end()
+})
+
+t.test('only the last lines are remembered', t => {
+  const { transcript, told, folder } = reader(t)
+  const follow = (name: string, from: number, to: number) => {
+    const rows = Array.from({ length: to - from + 1 }, (_, index) => {
+      const message = { content: String(from + index) }
+      return `${JSON.stringify({ type: 'assistant', uuid: `row-${from + index}`, message })}\n`
+    })
+    writeFileSync(join(folder, name), rows.join(''))
+    told.length = 0
+    transcript.follow(join(folder, name), 0)
+    return told.length
+  }
+  t.equal(follow('one.jsonl', 1, 20_000), 20_000)
+  t.equal(follow('two.jsonl', 1, 1), 0)
+  t.equal(follow('three.jsonl', 20_001, 20_001), 1)
+  t.equal(follow('four.jsonl', 2, 2), 0)
+  t.equal(follow('five.jsonl', 1, 1), 1, 'the oldest was forgotten')
+  t.end()
+})
+
 /** One that began at a moment from which all other times are counted. */
 function reader(t: Test) {
   const began = Date.parse('2026-03-01T12:00:00Z')
@@ -58,6 +88,7 @@ function reader(t: Test) {
   let count = 0
   return {
     transcript,
+    folder,
     told,
     clock: {
       set(now: typeof time) {
