@@ -43,6 +43,22 @@ t.test('a finger that slides off the button cancels the hold [U6]', async t => {
   await page.mouse.up()
 })
 
+t.test('who cannot hold, as with a screen reader, confirms with a second tap, which works only after a moment [U6]', async t => {
+  const page = await open(t)
+  const tap = (name: RegExp) => page.getByRole('button', { name }).evaluate<void, HTMLElement>(button => button.click())
+  await tap(/^Hold to link/)
+  const confirm = page.locator('.hold[aria-disabled=true]')
+  await confirm.waitFor()
+  t.notMatch(await confirm.innerText(), label)
+  await page.clock.runFor(599)
+  t.equal(await confirm.count(), 1)
+  t.equal(await page.getByText(confirmed).count(), 0)
+  await page.clock.runFor(1)
+  await confirm.waitFor({ state: 'detached' })
+  await page.locator('.hold').evaluate<void, HTMLElement>(button => button.click())
+  await page.getByText(confirmed).waitFor()
+})
+
 async function pressDown(page: Page): Promise<{ x: number; y: number }> {
   const box = await page.getByRole('button', { name: label }).boundingBox()
   if (box === null) throw new Error('It is shown.')
