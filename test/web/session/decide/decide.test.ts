@@ -50,6 +50,52 @@ t.test('a form shows its position once, and why it cannot continue yet', async t
   t.notMatch(await header.innerText(), / of 2/, 'an answered question no longer counts')
 })
 
+t.test('keys choose answers by their number, the last is for an own answer, and digits typed there are only text', async t => {
+  const page = await open(t, 'question')
+  const chosen = () =>
+    page.locator('.dock input:checked').evaluateAll(all => all.map(each => each.closest('label')?.innerText.split('\n')[0]))
+  const keys: [key: string, chosen: string[]][] = [
+    ['0', []],
+    ['5', []],
+    ['Control+1', []],
+    ['Alt+1', []],
+    ['1', ['Redis, as for sessions']],
+    ['3', ['OS keychain on the client']],
+    ['4', ['Something else…']],
+    ['1', ['Something else…']]
+  ]
+  for (const [key, labels] of keys) {
+    await page.keyboard.press(key)
+    t.same(await chosen(), labels, key)
+  }
+  t.equal(await page.locator('.dock textarea').inputValue(), '1')
+})
+
+t.test('a page is opened only when its address can be read, and not by a tap meant for something else', async t => {
+  const page = await open(t, 'page')
+  const answers = () => page.evaluate('answers')
+  await page.evaluate(`answers = []; story.answerQuestion = (question, answer) => { answers.push(answer ?? 'refused') }`)
+  const link = page.getByRole('link', { name: 'Open' })
+  await page.evaluate(
+    `story.questions.value = story.questions.value.map(each => ({ ...each, url: 'javascript:alert(1)', shown: 'other' }))`
+  )
+  await page.clock.runFor(450)
+  t.equal(await link.getAttribute('href'), '#')
+  t.equal(await link.getAttribute('aria-disabled'), 'true')
+  await link.click({ force: true })
+  t.same(await answers(), [])
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+  await page.evaluate(
+    `story.questions.value = story.questions.value.map(each => ({ ...each, url: 'https://example.org/x', shown: 'third' }))`
+  )
+  await link.click({ force: true })
+  await page.getByRole('button', { name: 'Decline' }).click()
+  t.same(await answers(), [], 'it has just appeared')
+  await page.clock.runFor(450)
+  await page.getByRole('button', { name: 'Decline' }).click()
+  t.same(await answers(), ['refused'])
+})
+
 t.test('an optional question says so, and changing one leads back to all answers', async t => {
   const page = await open(t, 'question')
   const header = page.locator('.dock-h')

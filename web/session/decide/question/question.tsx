@@ -242,6 +242,8 @@ function useDigits(choose: (digit: number) => void): void {
       const isWriting = event.target instanceof HTMLElement && event.target.matches('textarea, input:not([type=radio], [type=checkbox])')
       if (isWriting || isCovered() || !isOn('singleKeys') || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key))
         return
+      // The field for an own answer opens with the focus, and would take the digit as its text.
+      event.preventDefault()
       choose(Number(event.key))
     }
     addEventListener('keydown', press)
