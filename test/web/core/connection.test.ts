@@ -2,13 +2,16 @@ import { mock } from 'node:test'
 import t from 'tap'
 import {
   awaySince,
+  connection,
   connectionOf,
   type LinkFacts,
   lastingConnection,
   lastingProgress,
   noteLink,
-  noteProgress
+  noteProgress,
+  watchDevice
 } from '../../../web/core/connection.ts'
+import { pageGlobals } from '../kit/page-globals.ts'
 
 t.test('the link status follows network, connection and feed', async t => {
   const rows: [Partial<LinkFacts>, string][] = [
@@ -83,4 +86,33 @@ t.test('messages that take long to read are counted on the screen, and others ar
   t.same(lastingProgress.value, { done: 1, all: 3 })
   noteProgress(undefined)
   t.end()
+})
+
+t.test('a device that wakes up, is shown or gets its network back tries at once', async t => {
+  const navigator = { onLine: true }
+  const page = pageGlobals(t, { navigator })
+  noteLink({ socket: 'none', feed: 'none' })
+  // Once it is back, nothing waits to be shown.
+  t.teardown(() => noteLink({ socket: 'live', feed: 'live' }))
+  const told: unknown[] = []
+  const stop = watchDevice({ wake: () => told.push('wake'), lost: () => told.push('lost'), shown: isShown => told.push(isShown) })
+  const tell = (target: EventTarget, type: string, more = {}) => {
+    target.dispatchEvent(Object.assign(new Event(type), more))
+    return told.splice(0)
+  }
+  page.show(true)
+  t.same(told.splice(0), [true, 'wake'])
+  page.show(false)
+  t.same(told.splice(0), [false])
+  t.same(tell(page.window, 'pageshow', { persisted: true }), ['wake'])
+  t.same(tell(page.window, 'pageshow', { persisted: false }), [], 'a page that loads does so anyway')
+  t.same(tell(page.document, 'resume'), ['wake'])
+  navigator.onLine = false
+  t.same([tell(page.window, 'offline'), connection.value.type], [['lost'], 'offline'])
+  navigator.onLine = true
+  t.same([tell(page.window, 'online'), connection.value.type], [['wake'], 'starting'])
+  stop()
+  page.show(true)
+  for (const type of ['pageshow', 'online']) t.same(tell(page.window, type, { persisted: true }), [])
+  t.same(tell(page.document, 'resume'), [])
 })
