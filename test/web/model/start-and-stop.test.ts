@@ -7,6 +7,7 @@ import { deviceDb } from '../../../web/core/device-db.ts'
 import { updateHome } from '../../../web/model/home.ts'
 import { openedOf } from '../../../web/model/outbox/messages.ts'
 import { type AskedStart, sendFirstMessage, startSession } from '../../../web/model/start-and-stop.ts'
+import { sessionRow } from '../kit/session-row.ts'
 
 t.before(() => cryptoReady())
 
@@ -43,17 +44,7 @@ t.test('a start asks the machine for what was chosen, and for nothing else', asy
 
 /** A device that knows `s1`; `s2` never arrives. */
 function device(t: Test, { hasKey = true, permissionMode }: { hasKey?: boolean; permissionMode?: string } = {}) {
-  const view = {
-    seq: 1,
-    isActive: true,
-    activeAt: 1,
-    isThinking: false,
-    createdAt: 1,
-    updatedAt: 1,
-    dataEncryptionKey: null,
-    agentState: null
-  }
-  updateHome({ type: 'session', session: { ...view, id: 's1', metadata: { path: '/work/pears', host: 'h', permissionMode } } })
+  updateHome({ type: 'session', session: { ...sessionRow, id: 's1', metadata: { path: '/work/pears', host: 'h', permissionMode } } })
   const cipher = { ...dataKeyCipher(engine.randomBytes(32)), numbers: createNumbers('s1') }
   const queued: Draft[] = []
   const link = {

@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto'
 import t, { type Test } from 'tap'
 import type { Live } from '../../../../web/model/account/live.ts'
 import { pageGlobals } from '../../kit/page-globals.ts'
+import { sessionRow } from '../../kit/session-row.ts'
 
 const android = 'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36'
 const linux = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
@@ -139,17 +140,7 @@ t.test('a phone asks once there is a session, or the app was left, and "Not now"
 
   await start(t)
   t.same([page.kept.has('afield-ringing'), page.kept.has('afield-was-left'), shouldAsk.value], [false, false, false])
-  const view = {
-    seq: 1,
-    isActive: true,
-    activeAt: 1,
-    isThinking: false,
-    createdAt: 1,
-    updatedAt: 1,
-    dataEncryptionKey: null,
-    agentState: null
-  }
-  const sessions = new Map([['s1', { ...view, id: 's1', metadata: undefined, last: undefined }]])
+  const sessions = new Map([['s1', { ...sessionRow, id: 's1', metadata: undefined, last: undefined }]])
   updateHome({ type: 'restored', home: { ...emptyHome, sessions } })
   t.equal(shouldAsk.value, true)
 })

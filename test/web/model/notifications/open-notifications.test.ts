@@ -2,6 +2,7 @@ import t from 'tap'
 import { home, updateHome } from '../../../../web/model/home.ts'
 import { closeAnswered, closeNotice, closeOfSession } from '../../../../web/model/notifications/open-notifications.ts'
 import { emptyHome, type SessionView } from '../../../../web/model/store.ts'
+import { sessionRow } from '../../kit/session-row.ts'
 
 /** A browser that shows a notification for each of these. */
 function showing(...all: ({ notice?: string; kind?: string; session?: string } | null)[]) {
@@ -40,17 +41,9 @@ t.test('a decision answered elsewhere is closed, and one that may still be open 
     waiting: { requests: { p1: request } },
     asking: { requests: { q1: { ...request, ...asked } } }
   }
-  const view = {
-    seq: 1,
-    isActive: true,
-    activeAt: 1,
-    isThinking: false,
-    createdAt: 1,
-    updatedAt: 1,
-    dataEncryptionKey: null,
-    metadata: undefined
-  }
-  const sessions = new Map(Object.entries(states).map(([id, agentState]) => [id, { ...view, id, agentState, last: undefined }]))
+  const sessions = new Map(
+    Object.entries(states).map(([id, agentState]) => [id, { ...sessionRow, id, agentState, metadata: undefined, last: undefined }])
+  )
   updateHome({ type: 'restored', home: { ...emptyHome, sessions } })
   t.equal(home.peek().sessions.size, 5)
 

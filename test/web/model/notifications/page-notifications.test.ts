@@ -14,6 +14,7 @@ import { readWorkerSettings } from '../../../../web/model/notifications/worker-s
 import { emptyHome } from '../../../../web/model/store.ts'
 import { alerts } from '../../../../web/words/alerts.ts'
 import { pageGlobals } from '../../kit/page-globals.ts'
+import { sessionRow } from '../../kit/session-row.ts'
 
 interface Notified {
   readonly notice?: string
@@ -67,18 +68,8 @@ function openPage(t: Test, { shown = [], settings, at = 's0' }: { shown?: Notifi
 const silent = v.parse(notificationSettings, { decision: 'silent', finished: 'silent', failed: 'silent' })
 
 t.test('a notice shows in the app, unless its session is on screen or nobody looks', async t => {
-  const view = {
-    seq: 1,
-    isActive: true,
-    activeAt: 1,
-    isThinking: false,
-    createdAt: 1,
-    updatedAt: 1,
-    dataEncryptionKey: null,
-    agentState: null
-  }
   const metadata = { path: '/work/pears', host: 'h', summary: { text: 'Pears', updatedAt: 1 } }
-  const sessions = new Map([['s1', { ...view, id: 's1', metadata, last: undefined }]])
+  const sessions = new Map([['s1', { ...sessionRow, id: 's1', metadata, last: undefined }]])
   updateHome({ type: 'restored', home: { ...emptyHome, sessions } })
   const rows: [string, { at?: string; isHidden?: boolean; minutes?: number; sessionId?: string; kind?: string }, string | undefined][] = [
     ['another session is on screen', {}, 'Pears'],
