@@ -6,22 +6,13 @@ import type { PreviewedAsk } from '../../../../lib/protocol/sealed/preview.ts'
 import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { type Given, giveAnswer } from '../../../../web/app/worker/answer.ts'
 import { memoryDb } from '../../kit/device.ts'
+import { permission, question } from './asks.ts'
 
 await cryptoReady()
 const secret = () => new Uint8Array(32).fill(7)
 const key = accountVault(secret()).newKey()
 const strangeKey = accountVault(secret()).newKey()
 
-const permission = {
-  type: 'permission',
-  id: 'p1',
-  kind: 'execute',
-  text: 'npm test',
-  isWhole: true,
-  risk: 'plain',
-  mayAllow: true
-} as const
-const question = { type: 'question', id: 'q1', text: 'Which tree?', reply: 'tree' } as const
 const deny: Given = { action: 'deny' }
 const allow: Given = { action: 'allow' }
 const reply: Given = { action: 'reply', text: ' the pear tree ' }

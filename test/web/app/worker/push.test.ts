@@ -8,6 +8,7 @@ import { deviceDb } from '../../../../web/core/device-db.ts'
 import { changeWorkerSettings } from '../../../../web/model/notifications/worker-settings.ts'
 import { push as words } from '../../../../web/words/push.ts'
 import { push as chinese } from '../../../../web/words/zh/push.ts'
+import { permission, question } from './asks.ts'
 
 await cryptoReady()
 const secret = new Uint8Array(32).fill(7)
@@ -122,16 +123,6 @@ async function world(t: Test, given: World = {}) {
 }
 
 type Asks = NonNullable<NoticePreview['asks']>
-const permission = {
-  type: 'permission',
-  id: 'p1',
-  kind: 'execute',
-  text: 'npm test',
-  isWhole: true,
-  risk: 'plain',
-  mayAllow: true
-} as const
-const question = { type: 'question', id: 'q1', text: 'Which tree?', reply: 'tree' } as const
 
 function notice(asks: Asks = permission, more: object = {}) {
   const sealed = sealPreview(key, { session: 's1', notice: 'n1' }, { title: 'Pears', asks })
