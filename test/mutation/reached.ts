@@ -121,7 +121,8 @@ function byFile({ places }: Known): Looked['at'] {
   const at: Looked['at'] = {}
   for (const key of places) {
     const [file = '', position] = key.split(' ')
-    at[file] = [...(at[file] ?? []), Number(position)]
+    at[file] ??= []
+    at[file].push(Number(position))
   }
   return at
 }

@@ -39,10 +39,15 @@ export function watchSwipes(element: HTMLElement, of: { readonly current: Gestur
     element.dataset['drawn'] = px === 0 ? '' : px * forward() < 0 ? 'start' : 'end'
   }
   const begin = (event: PointerEvent) => {
-    // The click of the previous press would have come by now. A second finger is no hold of the first.
+    // The click of the previous press would have come by now.
     hasActed = false
     clearTimeout(holding)
     holding = undefined
+    // Two fingers neither hold nor swipe.
+    if (!event.isPrimary) {
+      from = undefined
+      return show(0)
+    }
     const isOnMenu = event.target instanceof Element && event.target.closest('.row-menu') !== null
     if (event.pointerType === 'mouse' || of.current.isOff || isOnMenu) return
     from = { x: event.clientX, y: event.clientY, pointer: event.pointerId }

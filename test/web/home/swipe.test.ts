@@ -42,7 +42,13 @@ function rowIn(t: Test, { direction = 'ltr', isOff = false } = {}) {
 
   /** Whether the browser still does what it usually does. */
   const tell = (type: string, { id = 1, x = 0, y = 0, pointerType = 'touch', timeStamp = 0 }: Press = {}): boolean => {
-    const event = Object.assign(new Event(type, { cancelable: true }), { pointerId: id, clientX: x, clientY: y, pointerType })
+    const event = Object.assign(new Event(type, { cancelable: true }), {
+      pointerId: id,
+      isPrimary: id === 1,
+      clientX: x,
+      clientY: y,
+      pointerType
+    })
     Object.defineProperty(event, 'timeStamp', { value: timeStamp })
     return row.dispatchEvent(event)
   }
@@ -152,8 +158,21 @@ t.test('a finger that moves or is lifted does not hold', async t => {
   }
 })
 
-t.test('two fingers that pinch do not hold', async t => {
-  const { press, move, wait, done } = rowIn(t)
+t.test('two fingers neither hold nor swipe, whether they pinch or rest', async t => {
+  const { press, move, lift, wait, row, done } = rowIn(t)
+  press({ id: 1 })
+  press({ id: 2 })
+  wait()
+  t.same(done, [])
+  move(120, 0, 1)
+  move(120, 0, 2)
+  lift({ id: 1 })
+  lift({ id: 2 })
+  press({ id: 1 })
+  move(120, 0, 1)
+  press({ id: 2 })
+  lift({ id: 1 })
+  t.same([done, row.drawn.at(-1)], [[], '--drawn 0px'], 'also when the second comes later')
   press({ id: 1 })
   press({ id: 2 })
   move(20, 20, 1)

@@ -114,7 +114,9 @@ export function createOptions(deps: {
     },
     roomOf: ({ providerID, modelID }) => known.find(({ id }) => id === `${providerID}/${modelID}`)?.limit?.context,
     follow({ agent, model: named }) {
-      if (agent !== undefined && agent !== options.chosen.agent) options.setMode(agent)
+      // An agent with a name that means a mode elsewhere, such as “safe-yolo”, is no wish for that mode.
+      const isOther = agent !== options.chosen.agent && primary.some(({ name }) => name === agent)
+      if (agent !== undefined && isOther) options.setMode(agent)
       if (named) options.setModel(`${named.providerID}/${named.modelID}`)
     },
     tell() {
