@@ -1,32 +1,14 @@
 import t from 'tap'
-import { createNumbers, cryptoReady, Unreachable } from '../../../lib/client/index.ts'
-import { openCall, sealAnswer } from '../../../lib/client/sealed/call-seals.ts'
-import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
+import { cryptoReady, Unreachable } from '../../../lib/client/index.ts'
 import { continueConversation, forkSession, readHistories, searchHistories } from '../../../web/model/histories.ts'
+import { machine as machineOf } from '../kit/machine.ts'
 
 t.before(() => cryptoReady())
 
 const history = { agent: 'claude', id: 'c1', folder: '/work/pears', title: 'Pears', at: 1 }
 
-/** A machine that returns these results, and the calls that reached it; an error is that of the link. */
-function machine(results: Record<string, unknown>) {
-  const cipher = { ...dataKeyCipher(engine.randomBytes(32)), numbers: createNumbers('m1') }
-  const asked: unknown[] = []
-  const state = { hasKey: true }
-  const socket = {
-    async request(_: string, { method, params }: { method: string; params: string }) {
-      const [target = '', name = ''] = method.split(':')
-      const result = results[name]
-      if (result instanceof Error) throw result
-      const opened = openCall(cipher, params, { target, method: name })
-      if (opened.type !== 'named') throw new Error(opened.type)
-      asked.push([method, opened.params])
-      return { ok: true, result: sealAnswer(cipher, opened.name, result) }
-    }
-  }
-  const link = { socket, cipherOfMachine: () => (state.hasKey ? cipher : undefined) }
-  return { link: link as unknown as Parameters<typeof readHistories>[0], asked, state }
-}
+type Link = Parameters<typeof readHistories>[0]
+const machine = (results: Record<string, unknown>) => machineOf<Link>(results)
 
 t.test('conversations are listed, and a machine that reports none, or is away, has none', async t => {
   const { link, asked, state } = machine({ 'agent-histories': { histories: [history], cursor: null } })
