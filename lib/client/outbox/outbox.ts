@@ -162,7 +162,10 @@ class JournaledOutbox implements Outbox {
     const known = this.#waiting.get(draft)
     if (!known || this.#waiting.isUnderway(draft)) return 'too-late'
     const wasTried = this.#waiting.wasTried(draft)
-    await this.#forget([known])
+    const forgotten = this.#forget([known])
+    // An edited message is put again under its id, which the server may have stored.
+    if (wasTried) this.#waiting.noteTried(draft)
+    await forgotten
     return wasTried ? 'perhaps-stored' : 'withdrawn'
   }
 

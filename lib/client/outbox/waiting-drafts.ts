@@ -23,8 +23,9 @@ export interface WaitingDrafts {
   /** Those are in the current request, until the next call. */
   setUnderway(drafts: readonly Draft[]): void
   isUnderway(draft: Named): boolean
-  /** It was in a request whose answer never came. */
+  /** It was in a request whose answer never came, also if it was withdrawn since and added again, edited. */
   wasTried(draft: Named): boolean
+  noteTried(draft: Named): void
 }
 
 const mostBytesPerBatch = 1024 * 1024
@@ -86,7 +87,8 @@ export function createWaitingDrafts(left: readonly Draft[], limitBytes: number):
       for (const key of underway) tried.add(key)
     },
     isUnderway: draft => underway.has(draftKey(draft)),
-    wasTried: draft => tried.has(draftKey(draft))
+    wasTried: draft => tried.has(draftKey(draft)),
+    noteTried: draft => void tried.add(draftKey(draft))
   }
 }
 

@@ -320,6 +320,21 @@ t.test('a waiting draft can be withdrawn, and the outbox says whether the server
   t.equal(await outbox.withdraw(draft('a')), 'too-late', 'it is no longer here')
 })
 
+t.test('a draft that the server may have stays so however often it is withdrawn and added again, until it is sent', async t => {
+  const { outbox, request, clock } = await openWorld()
+  await outbox.put(draft('a'))
+  await turn()
+  await request().fail(new Unreachable('network'))
+  for (const attempt of ['first', 'second']) {
+    t.equal(await outbox.withdraw(draft('a')), 'perhaps-stored', attempt)
+    await outbox.put(draft('a', { content: 'Qg==' }))
+  }
+  clock.advance(500)
+  await turn()
+  await request().accept()
+  t.equal(await outbox.withdraw(draft('a')), 'too-late')
+})
+
 t.test('a draft that was tried, withdrawn and added again is sent with its new text', async t => {
   const { outbox, request, clock, told } = await openWorld()
   await outbox.put(draft('a', { content: 'QQ==' }))
