@@ -99,6 +99,12 @@ t.test('the server is asked for a newer app whenever the page is shown, and fail
   t.ok(done.includes('update'))
 })
 
+t.test('a browser that cannot keep the app opens it all the same', async t => {
+  t.intercept(serviceWorker, 'register', { value: () => Promise.reject(new Error('no room')) })
+  startUpdates()
+  await turn()
+})
+
 t.test('the address of the worker is the only text that may become a script', async t => {
   const made: string[] = []
   Object.assign(globalThis, {

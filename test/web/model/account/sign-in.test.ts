@@ -5,6 +5,7 @@ import { toBase64 } from '../../../../lib/crypto/index.ts'
 import { startServer } from '../../../kit/server.ts'
 import { until } from '../../kit/device.ts'
 import { pageGlobals } from '../../kit/page-globals.ts'
+import { sessionRow } from '../../kit/session-row.ts'
 
 const browser = { userAgent: '', origin: '', caches: ['app-1', 'app-2'], done: [] as string[] }
 const page = pageGlobals(t, {
@@ -32,15 +33,36 @@ const page = pageGlobals(t, {
     }
   },
   caches: { keys: async () => browser.caches, delete: async (name: string) => browser.done.push(`delete ${name}`) },
-  matchMedia: () => ({ matches: false })
+  matchMedia: () => ({ matches: false }),
+  isSecureContext: false,
+  // A channel of the app stays open as long as its page.
+  BroadcastChannel: class extends BroadcastChannel {
+    constructor(name: string) {
+      super(name)
+      const { unref } = this as { unref?: () => void }
+      unref?.call(this)
+    }
+  }
 })
 Object.assign(localStorage, { clear: () => page.kept.clear() })
 
 const { connection } = await import('../../../../web/core/connection.ts')
-const { account, openAccount, signOut } = await import('../../../../web/model/account/account.ts')
+const {
+  account,
+  askForKeyNextWeek,
+  noteDeviceName,
+  noteKeyChecked,
+  noteKeyInFile,
+  openAccount,
+  remindOfKeyTomorrow,
+  shouldCheckKey,
+  shouldHomeAskForKey,
+  signOut
+} = await import('../../../../web/model/account/account.ts')
 const { adoptAccount, createAccount, eraseDevice, guessDeviceName, restoreAccount } = await import(
   '../../../../web/model/account/sign-in.ts'
 )
+const { home, updateHome } = await import('../../../../web/model/home.ts')
 const { deviceDb } = await import('../../../../web/core/device-db.ts')
 
 t.before(async () => {
@@ -58,6 +80,14 @@ async function start(t: Test, options: Parameters<typeof startServer>[1] = {}) {
   t.teardown(signOut)
   browser.done.length = 0
   return server
+}
+
+/** An account that was handed over, on a server. */
+async function startAdopted(t: Test) {
+  const { url } = await start(t)
+  const secret = new Uint8Array(32).fill(9)
+  const { token } = await clientSignIn({ server: url, secret, fetch })
+  return adoptAccount({ secret: toBase64(secret), token, deviceName: 'Phone' })
 }
 
 /** The devices that the server knows of this account, asked by another one. */
@@ -126,15 +156,12 @@ t.test('a key that was typed in counts as checked, and never replaces that of an
 })
 
 t.test('an account from another device is adopted, and its key asked for tomorrow', async t => {
-  const { url } = await start(t)
-  const secret = new Uint8Array(32).fill(9)
-  const { token } = await clientSignIn({ server: url, secret, fetch })
-  t.equal(await adoptAccount({ secret: toBase64(secret), token, deviceName: 'Phone' }), true)
+  t.equal(await startAdopted(t), true)
   const { remindAt, createdAt, keyCheckedAt } = await stored()
   t.ok(Math.abs(remindAt - createdAt - dayMs) < 1000)
   t.ok(Math.abs(createdAt - Date.now()) < 60_000)
   t.equal(keyCheckedAt, undefined)
-  t.equal(await adoptAccount({ secret: 'other', token, deviceName: 'Phone' }), false)
+  t.equal(await adoptAccount({ secret: 'other', token: 't', deviceName: 'Phone' }), false)
 })
 
 t.test('the default name of a device is its browser and its system', async t => {
@@ -154,4 +181,68 @@ t.test('the default name of a device is its browser and its system', async t => 
     browser.userAgent = agent
     t.equal(guessDeviceName(), expected)
   }
+})
+
+t.test('a key is asked for after a day, on Home once a week, until the person has shown that they have it', async t => {
+  await startAdopted(t)
+  const asks = () => [shouldCheckKey.value, shouldHomeAskForKey.value]
+  const near = (at: number, expected: number) => t.ok(Math.abs(at - expected) < 60_000)
+  t.same(asks(), [false, false], 'it has just arrived')
+  const db = await deviceDb()
+  await db.change('account', kept => ({ ...Object(kept), remindAt: 5 }))
+  await noteKeyInFile()
+  t.same(asks(), [true, true])
+  t.match(await stored(), { isKeyInFile: true })
+  await askForKeyNextWeek()
+  t.same(asks(), [true, false])
+  near((await stored()).homeAsksAt, Date.now() + 7 * dayMs)
+  await db.change('account', kept => ({ ...Object(kept), homeAsksAt: 5 }))
+  await noteDeviceName('Tablet')
+  t.same(asks(), [true, true])
+  t.match(account.value, { deviceName: 'Tablet' })
+  await remindOfKeyTomorrow()
+  t.same(asks(), [false, false])
+  near((await stored()).remindAt, Date.now() + dayMs)
+  await db.change('account', kept => ({ ...Object(kept), remindAt: 5 }))
+  await noteKeyChecked()
+  t.same(asks(), [false, false])
+  near((await stored()).keyCheckedAt, Date.now())
+})
+
+t.test('what another tab has seen, pinned or changed applies in this one too', async t => {
+  await startAdopted(t)
+  const other = new BroadcastChannel('afield')
+  t.teardown(() => other.close())
+  updateHome({ type: 'session', session: { ...sessionRow, id: 's1', seq: 9, metadata: undefined } })
+  other.postMessage({ type: 'seen', id: 's1', seq: 7 })
+  await until(home, ({ seenSeq }) => seenSeq.get('s1') === 7)
+  other.postMessage({ type: 'pinned', ids: ['s1'], isPinned: true })
+  await until(home, ({ pinned }) => pinned.has('s1'))
+  const told: unknown[] = []
+  other.onmessage = ({ data }: MessageEvent) => told.push(data)
+  await (await deviceDb()).change('account', kept => ({ ...Object(kept), deviceName: 'Watch' }))
+  other.postMessage({ type: 'account-changed' })
+  await until(account, now => now.type === 'here' && now.deviceName === 'Watch')
+  await noteDeviceName('Laptop')
+  await new Promise(setImmediate)
+  t.same(told, [{ type: 'account-changed' }], 'and the other tab hears of a change here')
+})
+
+t.test('a server that is gone is shown as silent, with the time of the next attempt', async t => {
+  await startAdopted(t)
+  t.intercept(console, 'error', { value() {} })
+  browser.origin = 'not an address'
+  await signOut()
+  await adoptAccount({ secret: toBase64(new Uint8Array(32)), token: 't', deviceName: 'Phone' })
+  const found = await until(connection, ({ type }) => type === 'silent')
+  t.ok(found.type === 'silent' && found.nextTryAt !== undefined && Math.abs(found.nextTryAt - Date.now() - 5000) < 2000)
+})
+
+t.test('signing out ends the notifications of this device and empties the screen', async t => {
+  await startAdopted(t)
+  page.kept.set('afield-ringing', 'on')
+  updateHome({ type: 'session', session: { ...sessionRow, id: 's1', metadata: undefined } })
+  await signOut()
+  t.equal(page.kept.has('afield-ringing'), false)
+  t.equal(home.value.sessions.size, 0)
 })
