@@ -9,7 +9,8 @@ import { ownProgram, typed } from '../../lib/wrapper/home/own-process.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { readServerOptions } from '../server-options.ts'
 
-const actions = { install, uninstall, status } as const
+/** Each returns the exit code. */
+export const actions = { install, uninstall, status } as const
 
 export function builder(line: Argv): Argv {
   return line
