@@ -466,6 +466,201 @@ t.test('nothing counts as missing where the beginning is unknown, or where a mes
 
 t.test("problems found by the machine are shown in the app's words [W13]", async t => {
   const transcript = from(told(1, { t: 'service', text: 'A call was refused.', fault: { type: 'call-astray', count: 1 } }))
-  t.match(transcript.items, [{ type: 'fault', fault: 'call-astray', count: 1 }])
+  t.strictSame(transcript.items, [{ type: 'fault', key: '1.0', seq: 1, at: start + 1000, fault: 'call-astray', count: 1 }])
   t.equal(transcript.turn, undefined, 'and begins no turn')
+})
+
+/** A message of one of the older families. */
+function older(seq: number, data: Record<string, unknown>): KnownMessage {
+  return opened(seq, { role: 'agent', content: { type: 'event', data } })
+}
+
+t.test('every kind of message is shown with all that it says', async t => {
+  const at = (seq: number, key = `${seq}.0`) => ({ key, seq, at: start + seq * 1000 })
+  const attached = { ref: 'r', name: 'tree.png', size: 9, seal: 'x', mimeType: 'image/png', image: { width: 3, height: 2 } }
+  const read = { t: 'tool-call-start' as const, call: 'c', name: 'Read', title: 'Read a.ts', description: 'why', args: { path: 'a.ts' } }
+  const diff = { type: 'diff' as const, path: 'b.ts', oldText: 'a', newText: 'b' }
+  const edit = { ...read, call: 'd', name: 'Edit', kind: 'edit' as const, locations: ['b.ts'], content: [diff] }
+  const { items, plan, turn, usage } = from(
+    opened(1, { role: 'user', content: { type: 'text', text: '/x' }, meta: { displayText: 'Look', steer: true } }, 'l1'),
+    told(2, { t: 'turn-start' }),
+    told(3, { t: 'text', text: 'Hm.', thinking: true }),
+    told(4, { t: 'text', text: 'I look.' }, { usage: { input_tokens: 5, output_tokens: 6 } }),
+    told(5, read),
+    told(6, { t: 'tool-call-end', call: 'c', status: 'completed', content: [{ type: 'text', text: 'ok' }] }),
+    told(7, edit),
+    told(8, { t: 'file', ...attached }),
+    told(9, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
+    told(10, { t: 'service', text: 'Codex is newer.' }),
+    told(11, { t: 'service', text: ' ' }, { usage: { input_tokens: 7, output_tokens: 8 } }),
+    older(12, { type: 'switch', mode: 'local' }),
+    older(13, { type: 'switch', mode: 'remote' }),
+    older(14, { type: 'limit-reached', endsAt: 1_800_000_000 }),
+    opened(15, { role: 'session', content: { id: 'e', time: start, role: 'user', ev: { t: 'text', text: 'typed' } } }),
+    told(16, { t: 'turn-end', status: 'failed' })
+  )
+  const mineOf = { type: 'mine', isWithdrawn: false, files: [] }
+  const bare = { type: 'step', description: 'why' }
+  t.strictSame(items, [
+    { ...mineOf, ...at(1, 'mine.l1'), localId: 'l1', text: 'Look', from: 'app', isSteer: true },
+    { type: 'thinking', ...at(3), text: 'Hm.', tookMs: 2000 },
+    { type: 'prose', ...at(4), text: 'I look.' },
+    {
+      ...{ ...bare, ...at(5), call: 'c', kind: 'read', name: 'Read', title: 'Read a.ts', args: { path: 'a.ts' }, locations: [] },
+      ...{ content: [{ type: 'text', text: 'ok' }], state: 'ok', endedAt: start + 6000 }
+    },
+    {
+      ...{ ...bare, ...at(7), call: 'd', kind: 'edit', name: 'Edit', title: 'Read a.ts', args: { path: 'a.ts' }, locations: ['b.ts'] },
+      ...{ content: [diff], state: 'stopped', endedAt: start + 16_000 }
+    },
+    { type: 'file', ...at(8), file: attached },
+    { type: 'plan', ...at(9), entries: [{ content: 'a', status: 'pending' }] },
+    { type: 'note', ...at(10), text: 'Codex is newer.' },
+    { type: 'control', ...at(12), to: 'terminal' },
+    { type: 'control', ...at(13), to: 'app' },
+    { type: 'limit', ...at(14), endsAt: 1_800_000_000_000 },
+    { ...mineOf, ...at(15), at: start, localId: null, text: 'typed', from: 'terminal', isSteer: false },
+    { type: 'turn-ended', ...at(16), status: 'failed' }
+  ])
+  t.match(usage, { input_tokens: 7 })
+  t.same([plan?.length, turn], [1, undefined])
+})
+
+t.test('a step ends as reported, with the changes that it requested or made, and goes on as it is when told again', async t => {
+  const diff = (newText: string) => ({ type: 'diff' as const, path: 'a.ts', oldText: 'a', newText })
+  const text = (said: string) => ({ type: 'text' as const, text: said })
+  const begun = (seq: number, ...content: (ReturnType<typeof diff> | ReturnType<typeof text>)[]) =>
+    told(seq, { t: 'tool-call-start', call: 'c1', name: 'Edit', title: `${seq}`, description: '', args: {}, content })
+  const over = (status: 'completed' | 'failed' | 'denied' | 'cancelled', ...content: ReturnType<typeof begun>[] | unknown[]) =>
+    told(2, { t: 'tool-call-end', call: 'c1', status, content: content as ReturnType<typeof text>[] })
+  const first = begun(1, diff('b'), text('draft'))
+  t.same(
+    (['completed', 'failed', 'denied', 'cancelled'] as const).map(status => step(from(first, over(status))).state),
+    ['ok', 'failed', 'denied', 'stopped']
+  )
+  const contentAfter = (...content: unknown[]) => step(from(first, over('completed', ...content))).content
+  t.same(contentAfter(), [diff('b'), text('draft')])
+  t.same(contentAfter(text('done')), [diff('b'), text('done')], 'what it said before is outdated')
+  t.same(contentAfter(diff('c')), [diff('c')], 'the change as made counts')
+  const again = from(first, over('failed'), begun(3))
+  t.match(step(again), { key: '1.0', seq: 1, title: '3', state: 'failed', endedAt: start + 2000 })
+  t.equal(step(addMessages(again, [told(4, { t: 'turn-end', status: 'cancelled' })])).state, 'failed', 'it no longer ran')
+  t.same(from(over('completed')).items, [], 'an end without its beginning is not shown')
+})
+
+t.test('a turn that completed or was cut off ends its running steps, and only the latter is shown', async t => {
+  const after = (status: 'completed' | 'failed' | 'cancelled') =>
+    from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status }, { turn: 't1' }), told(3, { t: 'text', text: 'late' })).items
+  t.match(after('completed'), [{ state: 'done', endedAt: start + 2000 }, { type: 'prose' }])
+  t.match(after('failed'), [{ state: 'stopped' }, { type: 'turn-ended', status: 'failed', key: '2.0' }, {}])
+  t.match(after('cancelled'), [{ state: 'stopped' }, { type: 'turn-ended', status: 'cancelled' }, {}])
+  t.equal(
+    from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status: 'failed' }), told(3, { t: 'text', text: 'late' })).turn,
+    undefined
+  )
+})
+
+t.test('how long a thought took is shown from one second on, since the event before it', async t => {
+  const thought = (seq: number, time: number) =>
+    opened(seq, {
+      role: 'session',
+      content: { id: `e${seq}`, time, role: 'agent', turn: 't1', ev: { t: 'text', text: 'Hm', thinking: true } }
+    })
+  const took =
+    (...before: KnownMessage[]) =>
+    (ms: number) => {
+      const last = from(...before, thought(9, ms)).items.at(-1)
+      return last?.type === 'thinking' ? last.tookMs : 'none'
+    }
+  const sinceText = took(told(1, { t: 'text', text: 'x' }))
+  t.same([sinceText(start + 1999), sinceText(start + 2000)], [undefined, 1000])
+  t.equal(took(call(1, 'Bash', 'execute'), ended(3, 1))(start + 5000), 2000, 'after the end of a step')
+  t.equal(took(call(1, 'Bash', 'execute'))(start + 5000), 4000, 'which may still run')
+  t.equal(took(told(1, { t: 'turn-start' }))(start + 4000), 3000)
+  t.equal(took()(start), undefined, 'the turn begins with it')
+})
+
+t.test('a partial of a turn that its wrapper ended without naming it is late, and changes nothing', async t => {
+  const partial = { turn: 't1', block: 'b', text: 'I lo', thinking: false, at: start }
+  const ready = older(2, { type: 'ready' })
+  t.equal(addPartial(from(told(1, { t: 'turn-start' }), ready), partial).partials.length, 0)
+  t.equal(addPartial(from(told(1, { t: 'turn-start' }, { turn: 't2' }), ready), partial).partials.length, 1)
+})
+
+t.test('a growing block stays until its own text, or one that contains it, is stored', async t => {
+  const partial = { turn: 't1', block: 'b', text: 'I lo', thinking: false, at: start }
+  const grows = (stored: SessionEvent, more: object = {}, turn = 't1') =>
+    addMessages(addPartial(emptyTranscript, { ...partial, ...more }), [told(1, stored, { turn })]).partials.length
+  t.equal(grows({ t: 'text', text: 'I look' }), 0)
+  t.equal(grows({ t: 'text', text: 'You' }), 1)
+  t.equal(grows({ t: 'text', text: 'I look', thinking: true }), 1)
+  t.equal(grows({ t: 'text', text: 'I look', thinking: true }, { thinking: true }), 0)
+  t.equal(grows({ t: 'text', text: 'I look' }, {}, 't2'), 1, 'in another turn')
+  t.equal(grows({ t: 'text', text: 'You' }, { block: 'e1' }), 0, 'its own, whatever became of it')
+  t.equal(grows({ t: 'turn-end', status: 'completed' }, {}, 't2'), 1)
+
+  const two = addPartial(addPartial(emptyTranscript, partial), { ...partial, block: 'c', text: 'And' })
+  t.same(
+    addPartial(two, { ...partial, text: 'I look' }).partials.map(({ text }) => text),
+    ['And', 'I look']
+  )
+  t.same(
+    addPartial(two, { ...partial, text: '' }).partials.map(({ block }) => block),
+    ['c'],
+    'withdrawn'
+  )
+  t.equal(addPartial(emptyTranscript, { ...partial, text: '' }), emptyTranscript)
+  t.same(addPartial(addPartial(emptyTranscript, partial), { ...partial, text: '' }).partials, [])
+})
+
+t.test('messages that cannot be read are counted apart from those of a newer app', async t => {
+  const closed = (seq: number, why?: 'unreadable' | 'unknown-shape'): KnownMessage => ({
+    ...{ seq, localId: null, at: start, body: undefined },
+    ...(why && { closed: why })
+  })
+  const { items } = from(
+    closed(1),
+    closed(2, 'unreadable'),
+    closed(3, 'unknown-shape'),
+    closed(4, 'unknown-shape'),
+    mine(5, 'x'),
+    closed(6)
+  )
+  t.match(items, [
+    { key: '1.0', seq: 1, why: 'unreadable', count: 2 },
+    { key: '3.0', seq: 3, why: 'unknown-shape', count: 2 },
+    { type: 'mine' },
+    { key: '6.0', why: 'unreadable', count: 1 }
+  ])
+})
+
+t.test('a fault is shown where it was found, with the sender whose messages are missing [W13]', async t => {
+  const { items } = from(by(mine(1, 'one'), 1), by(mine(2, 'four'), 4), by(mine(3, 'two'), 2))
+  const fault = (seq: number) => ({ type: 'fault', key: `${seq}.fault`, seq, at: start + seq * 1000 })
+  t.strictSame(
+    items.filter(({ type }) => type === 'fault'),
+    [
+      { ...fault(2), fault: 'missing', count: 1, missing: { sender: 'a', numbers: [3] } },
+      { ...fault(3), fault: 'late', count: 1 }
+    ]
+  )
+})
+
+t.test('nothing changes with messages that are known, except one that now opens', async t => {
+  const known = from(...[1, 2, 3, 4, 5].map(seq => mine(seq, `${seq}`)))
+  for (const seq of [1, 2, 3, 4, 5]) t.equal(addMessages(known, [mine(seq, 'x')]), known, `${seq}`)
+  t.equal(addMessages(known, []), known)
+  const closed: KnownMessage = { seq: 3, localId: null, at: start, body: undefined, closed: 'unreadable' }
+  t.equal(addMessages(known, [closed]), known)
+  const before = from(mine(1, '1'), closed, mine(5, '5'))
+  t.equal(addMessages(before, [closed]), before)
+  const after = addMessages(before, [mine(4, '4'), mine(3, '3'), closed, mine(4, 'repeated')])
+  t.same(
+    after.items.map(item => item.type === 'mine' && item.text),
+    ['1', '3', '4', '5']
+  )
+  t.same(
+    after.messages.map(({ seq }) => seq),
+    [1, 3, 4, 5]
+  )
 })

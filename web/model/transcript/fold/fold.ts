@@ -36,7 +36,6 @@ export interface Fold extends SubagentSteps {
   /** Messages sent during a turn, which wait for their own. */
   queue: Queue
   usage: Usage | undefined
-  lastAt: number
   senders: Senders
 }
 
@@ -55,7 +54,6 @@ export function freshFold(): Fold {
     turn: undefined,
     queue: emptyQueue,
     usage: undefined,
-    lastAt: 0,
     senders: freshSenders()
   }
 }
@@ -141,7 +139,6 @@ function foldEvent(fold: Fold, event: TranscriptEvent, place: Place, message: Kn
   }
   // Remarks outside the work, such as that there is a new version, do not start a turn.
   if (event.turn !== undefined && event.type !== 'note' && event.type !== 'fault') enterTurn(fold, event.turn, place)
-  fold.lastAt = place.at
   switch (event.type) {
     case 'mine': {
       // Keyed by the sender's id, so that the bubble that waited on this device becomes the stored one.
