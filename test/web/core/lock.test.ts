@@ -128,7 +128,7 @@ t.test('forgetting the lock unlocks the app [H10]', async t => {
 
 /** The screen lock of a device, and what it was asked. */
 function authenticator(t: Test) {
-  const device = { isThere: true, isOwner: true, asked: [] as string[], whileAsking() {} }
+  const device = { isThere: true, isOwner: true, asked: [] as string[], options: [] as Record<string, unknown>[], whileAsking() {} }
   const answer = (asked: string) => {
     device.asked.push(asked)
     device.whileAsking()
@@ -136,8 +136,14 @@ function authenticator(t: Test) {
     return { id: 'AP-_' }
   }
   const credentials = {
-    create: async () => answer('create'),
-    get: async ({ publicKey }: { publicKey: { allowCredentials: { id: Uint8Array }[] } }) => answer(`${publicKey.allowCredentials[0]?.id}`)
+    async create({ publicKey }: { publicKey: Record<string, unknown> }) {
+      device.options.push(publicKey)
+      return answer('create')
+    },
+    async get({ publicKey }: { publicKey: { allowCredentials: { id: Uint8Array }[] } }) {
+      device.options.push(publicKey)
+      return answer(`${publicKey.allowCredentials[0]?.id}`)
+    }
   }
   t.intercept(globalThis, 'navigator', { value: { credentials } })
   const isUserVerifyingPlatformAuthenticatorAvailable = async () => device.isThere
@@ -214,4 +220,84 @@ function openPage(t: Test, { choice }: { choice: string | undefined }) {
       tell('storage', { key: 'afield-lock' })
     }
   }
+}
+
+t.test('a passkey of this device that verifies its owner is asked for, and nothing else [H10]', async t => {
+  openPage(t, { choice: undefined })
+  const device = authenticator(t)
+  await chooseLock('after5')
+  await stepUp()
+  const [made, got] = device.options
+  t.match(made, {
+    rp: { name: 'Afield' },
+    user: { name: 'Afield', displayName: 'Afield' },
+    pubKeyCredParams: [
+      { type: 'public-key', alg: -7 },
+      { type: 'public-key', alg: -257 }
+    ],
+    authenticatorSelection: { authenticatorAttachment: 'platform', userVerification: 'required', residentKey: 'discouraged' },
+    attestation: 'none'
+  })
+  t.match(got, { allowCredentials: [{ type: 'public-key', id: new Uint8Array([0, 255, 191]) }], userVerification: 'required' })
+  t.same([bytesIn(made, 'challenge'), bytesIn(got, 'challenge'), bytesIn(made?.['user'], 'id')], [32, 32, 16])
+})
+
+t.test('a page restored from the cache of the browser asks again, and a new one decides by itself [H10]', t => {
+  const page = openPage(t, { choice: 'after5' })
+  page.tell('pagehide')
+  page.pass(6 * minuteMs)
+  page.tell('pageshow', { persisted: false })
+  t.equal(isLocked.value, false)
+  page.tell('pageshow', { persisted: true })
+  t.equal(isLocked.value, true)
+  t.end()
+})
+
+t.test('a lock that is stored damaged does not lock, and is as if there were none', async t => {
+  const page = openPage(t, { choice: undefined })
+  for (const kept of [
+    'no json',
+    'null',
+    '7',
+    '{}',
+    '{"choice":"open"}',
+    '{"id":"AAAA"}',
+    '{"choice":"open","id":5}',
+    '{"choice":"off","id":"AAAA"}'
+  ]) {
+    page.kept.set('afield-lock', kept)
+    page.reload()
+    t.same([lockChoice.value, isLocked.value], ['off', false], kept)
+  }
+})
+
+t.test('away for exactly five minutes is away, and a moment less is not [H10]', t => {
+  for (const [ms, expected] of [
+    [5 * minuteMs - 1, false],
+    [5 * minuteMs, true]
+  ] as const) {
+    const page = openPage(t, { choice: 'after5' })
+    page.hide()
+    page.pass(ms)
+    page.show()
+    t.equal(isLocked.value, expected, `${ms}`)
+  }
+  t.end()
+})
+
+t.test('without a lock, and with one for risky requests alone, leaving the app locks nothing [H10]', t => {
+  for (const choice of [undefined, 'risky']) {
+    const page = openPage(t, { choice })
+    page.hide()
+    page.pass(60 * minuteMs)
+    page.show()
+    page.reload()
+    t.equal(isLocked.value, false)
+  }
+  t.end()
+})
+
+function bytesIn(of: unknown, name: string): number {
+  const bytes = Object(of)[name]
+  return bytes instanceof Uint8Array ? bytes.length : 0
 }

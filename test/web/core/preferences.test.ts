@@ -68,3 +68,55 @@ t.test('another language reloads the app', async t => {
   chooseLanguage('system')
   t.same([chosenLanguage(), reloads], [null, 2])
 })
+
+t.test('each switch has its default until it is flipped, here and after the app was opened again', async t => {
+  page.kept.clear()
+  startPreferences()
+  const defaults = {
+    ...{ wrap: false, sideBySide: true, compact: false, announces: true, enterSends: true },
+    ...{ lowData: false, byFolder: false, singleKeys: true, listFolded: false, sideFolded: false }
+  } as const
+  for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
+    t.equal(isOn(name), defaults[name], name)
+    flip(name)
+    t.same([isOn(name), page.kept.get(`afield-${name}`)], [!defaults[name], String(!defaults[name])], name)
+    const others = Object.keys(defaults).filter(other => other !== name) as (keyof typeof defaults)[]
+    for (const other of others) t.equal(isOn(other), defaults[other], `${name} leaves ${other}`)
+    startPreferences()
+    t.equal(isOn(name), !defaults[name], `${name} is kept`)
+    flip(name)
+  }
+})
+
+t.test('less data follows the browser until the person chooses', async t => {
+  for (const [connection, expected] of [
+    [undefined, false],
+    [null, false],
+    [{}, false],
+    [{ saveData: false }, false],
+    [{ saveData: 'yes' }, false],
+    [{ saveData: true }, true]
+  ] as const) {
+    t.intercept(globalThis, 'navigator', { value: { connection } })
+    page.kept.clear()
+    startPreferences()
+    t.equal(isOn('lowData'), expected, JSON.stringify(connection))
+    page.kept.set('afield-lowData', String(!expected))
+    startPreferences()
+    t.equal(isOn('lowData'), !expected)
+  }
+})
+
+t.test('the look chosen before is there from the first paint', async t => {
+  for (const [name, value] of Object.entries({
+    theme: 'dark',
+    confirming: 'taps',
+    'quiet-days': 'never',
+    listFolded: 'true',
+    sideFolded: 'true'
+  }))
+    page.kept.set(`afield-${name}`, value)
+  startPreferences()
+  t.same([theme.value, confirming.value, quietDays.value], ['dark', 'taps', 'never'])
+  t.same(dataset, { theme: 'dark', list: 'folded', side: 'folded' })
+})

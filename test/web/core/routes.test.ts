@@ -30,13 +30,28 @@ const routes: [string, Route][] = [
   ['/settings/quiet', { name: 'settings', page: 'quiet' }],
   ['/settings/rules', { name: 'settings', page: 'rules' }],
   ['/settings/rules/r1', { name: 'settings', page: 'rules', item: 'r1' }],
-  ['/settings/account-key', { name: 'settings', page: 'account-key' }]
+  ['/settings/account-key', { name: 'settings', page: 'account-key' }],
+  ['/settings/devices/d1', { name: 'settings', page: 'devices', item: 'd1' }],
+  ...(['appearance', 'language', 'lock', 'storage', 'about'] as const).map((page): [string, Route] => [
+    `/settings/${page}`,
+    { name: 'settings', page }
+  ]),
+  ['/archive', { name: 'archive' }],
+  ['/search', { name: 'search' }],
+  ['/search?q=pears+%26+plums', { name: 'search', q: 'pears & plums' }],
+  ['/search?q=pears&in=s1', { name: 'search', q: 'pears', in: 's1' }],
+  ['/search?in=s1', { name: 'search', in: 's1' }],
+  ['/new?prompt=Prune', { name: 'new', prompt: 'Prune' }]
 ]
+
+const split = (path: string): [string, string] => {
+  const [pathname = '', query = ''] = path.split('?')
+  return [pathname, query]
+}
 
 t.test('every route can be opened cold, and resolves to the same address again', async t => {
   for (const [path, route] of routes) {
-    const [pathname = '', query = ''] = path.split('?')
-    t.strictSame(readPath(pathname, query), route, path)
+    t.strictSame(readPath(...split(path)), route, path)
     t.equal(pathOf(route), path)
   }
 })
@@ -83,4 +98,51 @@ t.test('shared content starts a session with it: text, a link, or both once', t 
 
 t.test('a file name with half a surrogate pair has an address too', async t => {
   t.equal(pathOf({ name: 'session', id: 's1', view: ['files', 'a\uD800.ts'] }), '/s/s1/files/a%EF%BF%BD.ts')
+})
+
+t.test('back goes to the screen above, whichever way it was reached', async t => {
+  const rows = [
+    ['/s/abc/changes/src/a.ts', '/s/abc'],
+    ['/s/abc', '/'],
+    ['/needs-you/r1', '/'],
+    ['/machines/m1', '/machines'],
+    ['/machines', '/'],
+    ['/settings', '/'],
+    ['/settings/rules', '/settings'],
+    ['/settings/rules/r1', '/settings/rules'],
+    ['/settings/notifications/unanswered', '/settings/notifications'],
+    ['/settings/quiet', '/settings/notifications'],
+    ['/start', '/welcome'],
+    ['/restore', '/welcome'],
+    ['/link', '/welcome'],
+    ['/start/check', '/start/key'],
+    ['/start/key', '/'],
+    ['/welcome', '/'],
+    ['/archive', '/'],
+    ['/search?q=pears', '/'],
+    ['/new', '/']
+  ] as const
+  for (const [path, above] of rows) t.equal(pathOf(parentOf(readPath(...split(path)))), above, path)
+})
+
+t.test('an address below a screen that has no parts is unknown', async t => {
+  for (const path of [
+    '/new/pears',
+    '/search/pears',
+    '/archive/pears',
+    '/settings/quiet/x',
+    '/settings/about/x',
+    '/settings/rules/r1/x',
+    '/settings/devices/d1/x'
+  ])
+    t.strictSame(readPath(path), { name: 'unknown', path }, path)
+  t.equal(pathOf({ name: 'unknown', path: '/settings/about/x' }), '/settings/about/x')
+  t.strictSame(readPath('/%zz'), { name: 'unknown', path: '/%zz' })
+})
+
+t.test('parts of an address that are missing in its query are left out', async t => {
+  t.strictSame(readPath('/search', ''), { name: 'search' })
+  t.strictSame(readPath('/new', 'machine=m1'), { name: 'new', machine: 'm1' })
+  t.strictSame(readPath('/new', 'folder=%2F'), { name: 'new', folder: '/' })
+  t.strictSame(readPath('/new', 'prompt='), { name: 'new', prompt: '' })
 })

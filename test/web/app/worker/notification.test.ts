@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { NoticePreview } from '../../../../lib/protocol/sealed/preview.ts'
-import { notificationOf, type Ways } from '../../../../web/app/worker/notification.ts'
+import { aboutOf, notificationOf, outcomeOf, type Ways } from '../../../../web/app/worker/notification.ts'
 import { type Payload, readPayload } from '../../../../web/app/worker/payload.ts'
 import { push as words } from '../../../../web/words/push.ts'
 
@@ -109,4 +109,55 @@ t.test('the newest notification of a session replaces the previous one', async t
 t.test('a test opens the page it was sent from', async t => {
   const { options } = notificationOf(payload({ data: { ...pushed.data, kind: 'test', session: undefined } }), undefined, ways)
   t.equal(options.data.path, '/settings/notifications')
+})
+
+t.test('every button says what it does', async t => {
+  const { words } = ways
+  const sealedFor = { type: 'preview' as const, session: 's1', notice: 'n1' }
+  const question: NoticePreview = { sealedFor, title: '', asks: { type: 'question', id: 'q1', text: '', reply: 'port' } }
+  const buttons = (preview: NoticePreview) =>
+    notificationOf(payload(), preview, { ...ways, mayAllow: true, takesText: true }).options.actions
+  t.same(buttons(permission()), [
+    { action: 'allow', title: words.allow },
+    { action: 'deny', title: words.deny },
+    { action: 'snooze', title: words.snooze }
+  ])
+  t.same(buttons(question), [
+    { action: 'reply', title: words.reply, type: 'text', placeholder: words.replyHint },
+    { action: 'open', title: words.open },
+    { action: 'snooze', title: words.snooze }
+  ])
+  t.match(
+    notificationOf(payload(), question, ways),
+    { title: pushed.title, options: { body: pushed.body } },
+    'empty texts are those of the server'
+  )
+})
+
+t.test('a notification has its language, its pictures and a tag, also without a session', async t => {
+  const bare = { notice: 'n2', kind: 'device', receipt: 'r2' }
+  const of = (more: object) => notificationOf(payload(more), undefined, ways).options
+  t.match(of({}), { lang: 'en', icon: '/icon-192.png', badge: '/badge-96.png', tag: 's1', silent: false, renotify: true })
+  t.notOk('lang' in of({ lang: undefined }))
+  t.match(of({ data: bare, tag: undefined }), { tag: 'n2', data: { path: '/', notice: 'n2', kind: 'device' } })
+  t.notOk('preview' in of({}).data, 'a preview that could not be read is not kept')
+  t.match(notificationOf(undefined, undefined, ways).options, { tag: 'afield', icon: '/icon-192.png', badge: '/badge-96.png' })
+})
+
+t.test('an outcome takes the place of its notification without a sound, and remembers what was answered', async t => {
+  const shown = outcomeOf('Denied', 's1', { path: '/s/s1', session: 's1', notice: 'n1', kind: 'permission', preview: 'sealed' }, 'npm test')
+  t.same(shown, {
+    title: 'Denied',
+    options: {
+      ...{ body: 'npm test', tag: 's1', silent: true, icon: '/icon-192.png', badge: '/badge-96.png' },
+      data: { path: '/s/s1', session: 's1', answered: 'n1' }
+    }
+  })
+  t.equal(outcomeOf('Denied', 's1', { path: '/', answered: 'n0' }, '').options.data.answered, 'n0', 'also when it is followed by another')
+})
+
+t.test('only notifications of this app are known by their data', async t => {
+  for (const data of [undefined, null, 'words', {}, { notice: 'n1' }]) t.equal(aboutOf({ data }), undefined)
+  t.equal(aboutOf(undefined), undefined)
+  t.same(aboutOf({ data: { path: '/s/s1' } }), { path: '/s/s1' })
 })

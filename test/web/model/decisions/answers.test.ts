@@ -217,3 +217,31 @@ t.test('open requests are listed oldest first, those of one moment always in the
   t.same(ids({ b: at(1), a: at(1), c: at(1) }), ['a', 'b', 'c'])
   t.same(ids({ c: at(1), b: at(1), a: at(1) }), ['a', 'b', 'c'])
 })
+
+t.test('a rule is not offered to an agent that cannot allow once, nor a question of its own without choices', async t => {
+  const suggestedRule = { on: 'command' as const, pattern: 'npm test', folder: '/x' }
+  const { once, session, always } = verdictsOf({ choices: [{ id: 'c', label: 'No', kind: 'reject_once' }], suggestedRule }, 's1')
+  t.same([once, session, always], [undefined, undefined, undefined])
+  t.match(verdictsOf({ choices: [], suggestedRule }, 's1'), { once: { kind: 'once' }, session: { kind: 'session' }, always: undefined })
+  const [plan] = choices
+  t.equal(isOwnQuestion(ask({ kind: 'plan', choices: [plan as PermissionChoice] })), true)
+  t.equal(isOwnQuestion(ask({ kind: 'plan', choices: [] })), false)
+  t.equal(isOwnQuestion(ask({ kind: 'plan', choices: undefined })), false)
+  const twice = (kind: PermissionChoice['kind']) => ['a', 'b'].map(id => ({ id, label: id, kind }))
+  t.equal(isOwnQuestion(ask({ choices: twice('reject_once') })), false, 'two ways to deny are no question')
+  t.equal(isOwnQuestion(ask({ choices: twice('allow_once') })), true)
+})
+
+t.test('a permanent refusal of the agent denies where it knows no other', async t => {
+  const of = (...kinds: PermissionChoice['kind'][]) =>
+    verdictsOf({ choices: kinds.map(kind => ({ id: kind, label: kind, kind })) }, 's1').deny
+  t.match(of('allow_once', 'reject_always'), { kind: 'deny', choice: { id: 'reject_always' } })
+  t.match(of('reject_always', 'reject_once'), { kind: 'deny', choice: { id: 'reject_once' } })
+  t.same(of('allow_once'), { kind: 'stop' })
+})
+
+t.test('an answer says only what was given', async t => {
+  const params = (more: object) => answerParams(ask(), { kind: 'once', ...more }, undefined)
+  t.same(params({ reason: '' }), { id: 'p1', approved: true, decision: 'approved', shown: 'hash' })
+  t.match(params({ mode: 'acceptEdits' }), { mode: 'acceptEdits' })
+})

@@ -3,7 +3,13 @@ import { Refused, Unreachable } from '../../../../lib/client/index.ts'
 import { type NotificationSettings, notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
 import * as v from '../../../../lib/schema.ts'
 import type { Live } from '../../../../web/model/account/live.ts'
-import { isOutOfDate, notificationsOf, tomorrowMorning } from '../../../../web/model/notifications/notifications.ts'
+import {
+  isOutOfDate,
+  notificationsOf,
+  removeChannel,
+  sendTest,
+  tomorrowMorning
+} from '../../../../web/model/notifications/notifications.ts'
 
 const defaults = v.parse(notificationSettings, {})
 
@@ -116,4 +122,21 @@ t.test('until tomorrow means seven in the morning after the next night, also lat
   t.equal(tomorrowMorning(new Date(2026, 4, 20, 22, 15)), new Date(2026, 4, 21, 7).getTime())
   t.equal(tomorrowMorning(new Date(2026, 4, 21, 1, 30)), new Date(2026, 4, 21, 7).getTime())
   t.equal(tomorrowMorning(new Date(2026, 4, 21, 6, 0)), new Date(2026, 4, 22, 7).getTime())
+})
+
+t.test('a test goes to one channel and says how it went; a channel is removed by its id', async t => {
+  const asked: unknown[] = []
+  const call = async (...of: unknown[]) => {
+    asked.push(of)
+    return { channels: [{ id: 'c1' }, { id: 'c2', state: 'sent' }] }
+  }
+  const link = { rest: { call } } as unknown as Pick<Live, 'rest'>
+  t.match(await sendTest(link, 'c2'), { id: 'c2', state: 'sent' })
+  t.equal(await sendTest(link, 'gone'), undefined)
+  await removeChannel(link, { id: 'c1' } as Parameters<typeof removeChannel>[1])
+  t.same(asked, [
+    ['testNotification', { body: { channel: 'c2' } }],
+    ['testNotification', { body: { channel: 'gone' } }],
+    ['removeChannel', { params: { id: 'c1' } }]
+  ])
 })
