@@ -23,6 +23,9 @@ t.test('the link status follows network, connection and feed', async t => {
     [{ socket: 'connecting', feed: 'away' }, 'silent'],
     [{ isOnline: false, socket: 'down', feed: 'away' }, 'offline'],
     [{ isOnline: false, socket: 'connecting', feed: 'catching-up' }, 'offline'],
+    [{ socket: 'none', feed: 'away' }, 'starting'],
+    [{ socket: 'closed', feed: 'away' }, 'starting'],
+    [{ isOnline: false, socket: 'live', feed: 'away' }, 'catching-up'],
     // The browser may think it is offline while a server on the same machine answers; what works is not offline.
     [{ isOnline: false, socket: 'live', feed: 'live' }, 'live']
   ]
@@ -115,4 +118,54 @@ t.test('a device that wakes up, is shown or gets its network back tries at once'
   page.show(true)
   for (const type of ['pageshow', 'online']) t.same(tell(page.window, type, { persisted: true }), [])
   t.same(tell(page.document, 'resume'), [])
+})
+
+t.test('a device without a network knows so from the start', async t => {
+  pageGlobals(t, { navigator: { onLine: false } })
+  noteLink({ isOnline: true, socket: 'none', feed: 'none' })
+  t.teardown(() => noteLink({ isOnline: true, socket: 'live', feed: 'live' }))
+  t.teardown(watchDevice({ wake() {}, lost() {}, shown() {} }))
+  t.equal(connection.value.type, 'offline')
+})
+
+t.test('a loss after a short one is shown after two seconds of its own', t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const [up, down] = [
+    { socket: 'live', feed: 'live' },
+    { socket: 'down', feed: 'away' }
+  ] as const
+  noteLink({ isOnline: true, ...up })
+  for (const _ of [1, 2, 3]) {
+    noteLink(down)
+    mock.timers.tick(1_500)
+    t.equal(lastingConnection.value.type, 'live')
+    noteLink(up)
+  }
+  noteLink(down)
+  mock.timers.tick(2_000)
+  t.equal(lastingConnection.value.type, 'silent')
+  noteLink(up)
+  noteLink(down)
+  mock.timers.tick(2_000)
+  t.equal(lastingConnection.value.type, 'silent', 'and again')
+  noteLink(up)
+  t.end()
+})
+
+t.test('an app that has just started is not away, and says so at once only when it had a connection', t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  noteLink({ isOnline: true, socket: 'live', feed: 'live' })
+  noteLink({ socket: 'none', feed: 'none' })
+  t.equal(awaySince.value, undefined)
+  mock.timers.tick(2_000)
+  t.equal(lastingConnection.value.type, 'starting')
+  noteLink({ socket: 'down', feed: 'away' })
+  t.equal(lastingConnection.value.type, 'starting', 'the first attempt may have been too early')
+  t.type(awaySince.value, 'number')
+  mock.timers.tick(2_000)
+  t.equal(lastingConnection.value.type, 'silent')
+  noteLink({ socket: 'live', feed: 'live' })
+  t.end()
 })

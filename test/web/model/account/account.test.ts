@@ -112,6 +112,81 @@ t.test('a late renewal does not restore a sign-in, and a late sign-out does not 
   t.equal(tab.account.value.type, 'here')
 })
 
+t.test('a key that is signed in is never replaced, and one that no server ever accepted is', async t => {
+  const { openTab, kept } = await device(t, signedIn)
+  const tab = openTab()
+  await tab.isLive()
+  t.equal(await tab.signIn({ ...signedIn, secret: 'other' }), false)
+  t.match(await kept(), { secret: 'key', token: 't1' })
+
+  const unused = await device(t, { ...signedIn, token: undefined, renewal: undefined })
+  const other = unused.openTab()
+  await other.is('none')
+  t.match(await other.keyToSignInWith({ ...signedIn, secret: 'fresh' }), { secret: 'key' }, 'a lost answer loses no account')
+  t.equal(await other.signIn({ ...signedIn, secret: 'typed in' }), true)
+  t.match(await unused.kept(), { secret: 'typed in' })
+})
+
+t.test('signing in again keeps what was noted of the key, and what ended is over', async t => {
+  const { openTab, kept } = await device(t, {
+    ...signedIn,
+    token: undefined,
+    renewal: undefined,
+    unlinkedAt: 5,
+    keyCheckedAt: 3,
+    remindAt: 7
+  })
+  const tab = openTab()
+  await tab.is('unlinked')
+  await tab.signIn(signedIn)
+  t.match(await kept(), { keyCheckedAt: 3, remindAt: 7, token: 't1', unlinkedAt: undefined })
+  await tab.signIn({ ...signedIn, keyCheckedAt: 9 })
+  t.match(await kept(), { keyCheckedAt: 9 })
+})
+
+t.test('a sign-in and a sign-out here reach the other tabs, and the screen has only what belongs to the account', async t => {
+  const { openTab } = await device(t, { ...signedIn, token: undefined, renewal: undefined })
+  const [one, other] = [openTab(), openTab()]
+  await Promise.all([one.is('none'), other.is('none')])
+  one.did.length = 0
+  await one.signIn(signedIn)
+  t.same([one.account.value.type, one.did], ['here', ['restore']])
+  await Promise.all([one.isLive(), other.isLive()])
+  const before = one.live.value
+  one.events().onStartedOver()
+  t.ok(one.live.value && one.live.value !== before, 'everything that uses the link reads again')
+  one.did.length = 0
+  await one.signOut()
+  await other.is('none')
+  t.same(one.did, ['end sign-in', 'clear', 'forget lock'])
+  t.same([one.live.value, one.links, other.links], [undefined, ['closed'], ['closed']])
+  one.did.length = 0
+  await one.signOut()
+  t.same(one.did, ['end sign-in without a link', 'clear', 'forget lock'])
+})
+
+t.test('another sign-in of the account has a link of its own', async t => {
+  const { openTab } = await device(t, signedIn)
+  const tab = openTab()
+  await tab.isLive()
+  await tab.signIn({ ...signedIn, token: 't2' })
+  t.same(tab.links, ['live'], 'a renewed token is the same sign-in')
+  await tab.signIn({ ...signedIn, renewal: { ...renewal, deviceSeed: 'newer' } })
+  await tab.isLive()
+  t.same(tab.links, ['closed', 'live'])
+})
+
+t.test('nothing is noted without an account, and what is noted is there when it resolves', async t => {
+  const { openTab, kept } = await device(t, { ...signedIn, token: undefined, renewal: undefined, unlinkedAt: 5 })
+  const tab = openTab()
+  await tab.is('unlinked')
+  await tab.note({ deviceName: 'Tablet' })
+  t.match(await kept(), { deviceName: 'Phone' })
+  await tab.signIn(signedIn)
+  await tab.note({ deviceName: 'Tablet' })
+  t.match(tab.account.value, { deviceName: 'Tablet' })
+})
+
 t.test('a browser that cannot store anything is reported', async t => {
   const tab = accountOfTab({
     ...partsOf(() => Promise.reject(new Error('no storage'))),
@@ -143,8 +218,9 @@ function openTab(t: Test, name: string, opensAtOnce: boolean) {
   const links: ('opening' | 'live' | 'closed')[] = []
   let events: SignInEvents | undefined
   const opened = openDeviceDb(name)
+  const did: string[] = []
   const tab = accountOfTab({
-    ...partsOf(() => opened),
+    ...partsOf(() => opened, did),
     tellTabs: () => channel.postMessage('look'),
     loadLink: async () => async (_signIn: SignIn, told: SignInEvents) => {
       const at = links.push('opening') - 1
@@ -163,7 +239,7 @@ function openTab(t: Test, name: string, opensAtOnce: boolean) {
   void tab.settle()
   return {
     ...tab,
-    links,
+    ...{ links, did },
     opening: () => opening.promise,
     open: mayOpen.resolve,
     events() {
@@ -175,16 +251,24 @@ function openTab(t: Test, name: string, opensAtOnce: boolean) {
   }
 }
 
-function partsOf(db: () => Promise<DeviceDb>) {
+function partsOf(db: () => Promise<DeviceDb>, did: string[] = []) {
   return {
     db,
     onLinkFailed: (error: unknown) => {
       throw error
     },
-    async endSignIn() {},
-    async restoreHome() {},
-    clearHome() {},
-    forgetLock() {}
+    async endSignIn(link: object | undefined) {
+      did.push(link ? 'end sign-in' : 'end sign-in without a link')
+    },
+    async restoreHome() {
+      did.push('restore')
+    },
+    clearHome() {
+      did.push('clear')
+    },
+    forgetLock() {
+      did.push('forget lock')
+    }
   }
 }
 

@@ -260,6 +260,21 @@ t.test('a choice in another tab is followed, and other entries are not', async t
   t.equal(areNotificationsOn.value, false, 'everything was cleared')
 })
 
+t.test('a phone that allowed them follows what was chosen in another tab', async t => {
+  await start(t, { permission: 'granted' })
+  for (const [choice, isOn] of [
+    ['on', true],
+    ['off', false],
+    [undefined, true],
+    ['later', false],
+    ['damaged', true]
+  ] as const) {
+    page.storeElsewhere('afield-ringing', choice)
+    t.equal(areNotificationsOn.value, isOn, String(choice))
+  }
+  await settled()
+})
+
 t.test('while they are on, the page shows notices itself', async t => {
   const stop = await start(t, { userAgent: linux })
   await turnOn()
