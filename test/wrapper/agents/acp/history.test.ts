@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   createTurnTracker,
+  followReplay,
   followReplayFrom,
   type Place,
   placeOf,
@@ -135,5 +136,166 @@ t.test('a cursor is read as it was stored, and no other kind of cursor is accept
   t.strictSame(readPlace(placeOf(place)), place)
   for (const file of ['codex:thread/turn/end', '/home/me/a.jsonl', 'acp:{', 'acp:{}'])
     t.equal(readPlace({ file, offset: 0 }), undefined, file)
+  t.end()
+})
+
+t.test('a conversation begun without Afield is told as turns, under the same names each time', t => {
+  const past = followReplay('one')
+  past.take(says('before any prompt'))
+  past.take(asked('do '))
+  past.take(asked('it'))
+  past.take({ sessionUpdate: 'user_message_chunk', content: undefined })
+  past.take(says('done'))
+  past.take(does('a'))
+  past.take({ sessionUpdate: 'session_info_update', title: 'Not again' })
+  past.take(thinks('hm'))
+  past.take(asked('and that'))
+  t.equal(past.messages, 2)
+  const { events, upTo } = past.end()
+  t.equal(upTo, undefined)
+  t.match(events, [
+    { type: 'prompted', text: 'do it', isOurs: false, row: 'one 1' },
+    { type: 'text', text: 'done', row: 'one 2' },
+    { type: 'step-started', step: { call: 'a' } },
+    { type: 'step-ended', status: 'completed' },
+    { type: 'text', text: 'hm', thinking: true, row: 'one 5' },
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'prompted', text: 'and that', row: 'one 6' },
+    { type: 'turn-ended', reason: 'done' }
+  ])
+  t.equal(events.length, 8)
+  t.strictSame(followReplay('one').end().events, [])
+  t.end()
+})
+
+t.test('everything of a turn has a name of its own, until the turn has ended', t => {
+  const tracker = createTurnTracker()
+  const rowOf = (event: AgentEvent) => {
+    const named = tracker.name(event)
+    return 'row' in named ? named.row : undefined
+  }
+  t.equal(tracker.place('one'), undefined)
+  t.equal(rowOf(text('before any turn')), undefined)
+  tracker.begin('go')
+  const turn = tracker.place('one')?.turn
+  const step = { call: 'a', name: 'Read', title: 'Look', kind: 'read' as const, input: {}, locations: [], content: [] }
+  const events: [event: AgentEvent, row: string | undefined][] = [
+    [{ type: 'step-started', step }, 'a begins 1'],
+    [{ type: 'step-updated', step }, undefined],
+    [{ type: 'step-ended', step, status: 'completed' }, 'a ends 1'],
+    [{ type: 'step-started', step }, 'a begins 2'],
+    [{ type: 'subagent-started', subagent: 's', title: 'Helper' }, 's subagent-started 1'],
+    [{ type: 'subagent-stopped', subagent: 's' }, 's subagent-stopped 1'],
+    [{ type: 'title', title: 'Tea' }, undefined],
+    [{ type: 'turn-ended', reason: 'failed', error: 'Gone.', isLost: true }, undefined],
+    [{ type: 'step-ended', step, status: 'completed' }, 'a ends 2'],
+    [{ type: 'turn-ended', reason: 'done' }, undefined],
+    [{ type: 'step-started', step }, undefined]
+  ]
+  for (const [event, row] of events) t.equal(rowOf(event), row && `${turn} ${row}`, event.type)
+  t.equal(tracker.place('one')?.isEnded, true)
+  t.end()
+})
+
+t.test('a text has the name of its words and of those before it of its kind, wherever its lines break', t => {
+  const names = (...texts: AgentEvent[]) => {
+    const tracker = createTurnTracker()
+    tracker.begin('go')
+    const { turn = '' } = tracker.place('one') ?? {}
+    return texts.map(event => {
+      const named = tracker.name(event)
+      return 'row' in named ? named.row?.replace(turn, 'turn') : undefined
+    })
+  }
+  const [first, second, thought, helped, cut, again] = names(
+    text('one two'),
+    text('three'),
+    text('one two', true),
+    { type: 'text', block: 'b', text: 'one two', thinking: false, subagent: 's' },
+    { type: 'text', block: 'b', text: 'fo', thinking: false, isCut: true },
+    text('four')
+  )
+  const digest = first?.split(' ').at(-1)
+  t.strictSame([first, thought, helped], [`turn says 0 ${digest}`, `turn thinks 0 ${digest}`, `turn says s 0 ${digest}`])
+  t.match(second, /^turn says 6 \S+$/)
+  t.match(cut, /^turn says 11 \S+ cut$/)
+  t.match(again, /^turn says 11 \S+$/, 'a cut text was not said')
+  t.strictSame(names(text('one\n\ntwo'), text(' three ')), [first, second])
+  t.end()
+})
+
+t.test('a cursor is worth storing when nothing before it is open', t => {
+  const tracker = createTurnTracker()
+  t.equal(tracker.isSettled(text('before any turn')), false)
+  tracker.begin('go')
+  const step = (call: string) => ({ call, name: 'Read', title: 'Look', kind: 'read' as const, input: {}, locations: [], content: [] })
+  const starts = (call: string): AgentEvent => ({ type: 'step-started', step: step(call) })
+  const ends = (call: string): AgentEvent => ({ type: 'step-ended', step: step(call), status: 'completed' })
+  const events: [event: AgentEvent, isSettled: boolean][] = [
+    [starts('a'), false],
+    [starts('b'), false],
+    [ends('a'), false],
+    [text('one'), true],
+    [{ type: 'plan', entries: [] }, false],
+    [ends('b'), true],
+    [{ type: 'turn-ended', reason: 'done' }, true]
+  ]
+  for (const [event, isSettled] of events) {
+    tracker.name(event)
+    t.equal(tracker.isSettled(event), isSettled, event.type)
+  }
+  t.end()
+})
+
+t.test('prompts are counted once the number before them is known, and kept by their beginning', t => {
+  const tracker = createTurnTracker()
+  tracker.begin(`go ${'x'.repeat(300)}`)
+  tracker.steer(`faster ${'y'.repeat(300)}`)
+  t.match(tracker.place('one'), {
+    conversation: 'one',
+    messages: undefined,
+    prompt: `go${'x'.repeat(198)}`,
+    steered: [`faster${'y'.repeat(194)}`],
+    said: {},
+    isEnded: false
+  })
+  tracker.goOn(3)
+  tracker.begin('next')
+  tracker.steer('faster')
+  t.match(tracker.place('two'), { conversation: 'two', messages: 5, prompt: 'next', steered: ['faster'] })
+  t.end()
+})
+
+t.test('after a replay the whole conversation counts as sent', t => {
+  const place = placeAfter('go', [], { before: 0 })
+  const past = followReplayFrom(place)
+  for (const update of [says('before any prompt'), asked('go'), says('one'), asked('more')]) past.take(update)
+  t.equal(past.messages, 2)
+  const { events, upTo } = past.end()
+  t.strictSame(upTo && readPlace(upTo), { ...place, messages: 2, isEnded: true })
+  t.match(events, [
+    { type: 'text', text: 'one' },
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'prompted', text: 'more', isOurs: false, row: `${place.turn} and 0 begins` },
+    { type: 'turn-ended', reason: 'done' }
+  ])
+  t.equal(events.length, 4)
+  t.end()
+})
+
+t.test('a prompt in pieces is one; one with another id is the next', t => {
+  const pieces = (messageId?: string) =>
+    [
+      { ...asked('go'), messageId },
+      { ...asked(' on'), messageId }
+    ] as Update[]
+  const past = (updates: readonly Update[]) => {
+    const past = followReplayFrom(placeAfter('go on', []))
+    for (const update of updates) past.take(update)
+    return past.messages
+  }
+  t.equal(past(pieces()), 1)
+  t.equal(past([...pieces('a'), ...pieces('b')]), 2)
+  t.equal(past([...pieces(), says('one'), ...pieces()]), 2)
   t.end()
 })
