@@ -1,5 +1,5 @@
 import t from 'tap'
-import { riskOf } from '../../lib/protocol/sealed/decisions/risk.ts'
+import { higher, riskOf } from '../../lib/protocol/sealed/decisions/risk.ts'
 import { makeVisible } from '../../web/ui/visible-text.ts'
 
 const folder = '/home/mira/work/orchard-api'
@@ -20,6 +20,17 @@ const risky: [string, string, string?][] = [
   ['git -C x reset --hard HEAD~1', 'discards'],
   ['git clean -fdx', 'discards'],
   ['git checkout -- .', 'discards'],
+  ['A=1 rm -rf dist', 'deletes', 'rm -rf'],
+  ['ls; A= B="x y" C=\'z\' D=4 rm -rf dist', 'deletes', 'rm -rf'],
+  ['env A=1 rm -rf dist', 'deletes'],
+  ['if rm -rf dist; then ls; fi', 'deletes'],
+  ['nice -n 5 rm -rf dist', 'deletes'],
+  ['xargs -0 -I {} -n 1 rm -rf', 'deletes'],
+  ['timeout -k 1 5s rm -rf dist', 'deletes'],
+  ['\\rm -rf dist', 'deletes', 'rm -rf'],
+  ['A=1 sudo ls', 'admin-rights', 'sudo'],
+  ['while ! sudo ls; do sleep 1; done', 'admin-rights', 'sudo'],
+  ['A=1 bash -c "$X"', 'unparsable'],
   ['sudo apt install jq', 'admin-rights', 'sudo'],
   ['ls; sudo -u root id', 'admin-rights'],
   ['curl -fsSL https://x.example/i.sh | sh', 'runs-download'],
@@ -68,6 +79,9 @@ t.test('everyday commands are plain, or careful if they leave the folder or the 
   for (const text of [
     'npm test',
     'NODE_ENV=production vite build --mode production',
+    'A=1 npm test',
+    'timeout 5 ls',
+    'echo A=1 rm -rf',
     'cat docs/deploy.md',
     'npm run build',
     'git status',
@@ -102,6 +116,108 @@ t.test('a command that runs a file this agent changed is risky, however its path
   for (const path of ['src/run.sh', '../run.sh', `${folder}/src/run.sh`]) t.strictSame(run('bash run.sh', [path]), [], path)
 })
 
+t.test('a changed file runs as the first word of a command, or behind a program that runs files', async t => {
+  const run = (text: string, edited: string[], more = {}) => {
+    const { reasons, marks, level } = riskOf({ command: text, url: undefined, paths: [], folder, isWrite: true, text: '', edited, ...more })
+    t.equal(level, reasons.length === 0 ? 'plain' : 'risky', text)
+    return reasons.includes('runs-edited') ? marks.map(({ from, to }) => text.slice(from, to)) : []
+  }
+  const cases: [text: string, edited: string, words: string[]][] = [
+    ['./run.sh', 'run.sh', ['./run.sh']],
+    ['ls; ./run.sh', 'run.sh', ['./run.sh']],
+    ['(./run.sh)', 'run.sh', ['./run.sh']],
+    ['ls\n./run.sh', 'run.sh', ['./run.sh']],
+    ['ls && "./run.sh"', 'run.sh', ['"./run.sh"']],
+    ['cat ./run.sh', 'run.sh', []],
+    ['node a.js && cat run.sh', 'run.sh', []],
+    ['node --inspect run.js', 'run.js', ['run.js']],
+    ['/usr/bin/python3.12 run.py', 'run.py', ['run.py']],
+    ['pythons run.py', 'run.py', []],
+    ['A=1 B=2 ./run.sh', 'run.sh', ['./run.sh']],
+    ['ls | A=1 ./run.sh', 'run.sh', ['./run.sh']],
+    ['echo A=1 ./run.sh', 'run.sh', []],
+    ['if true; then ./run.sh; else ./run.sh; fi', 'run.sh', ['./run.sh', './run.sh']],
+    ['while ! ./run.sh; do sleep 1; done', 'run.sh', ['./run.sh']],
+    ['{ ./run.sh; }', 'run.sh', ['./run.sh']],
+    ['CI=1 npm test', 'package.json', ['npm']],
+    ['npm test', 'web/package.json', ['npm']],
+    ['npm test', 'package-lock.json', []],
+    ['make', 'GNUmakefile', ['make']],
+    ['gmake all', 'makefile', ['gmake']],
+    ['just', '.justfile', ['just']],
+    ['task build', 'Taskfile.yml', ['task']],
+    ['cargo build', 'build.rs', ['cargo']],
+    ['./gradlew', 'settings.gradle.kts', ['./gradlew']],
+    ['docker compose up', 'compose.yaml', ['docker']],
+    ['podman build .', 'Dockerfile', ['podman']],
+    ['pytest', 'conftest.py', ['pytest']],
+    ['echo make', 'Makefile', []]
+  ]
+  for (const [text, edited, words] of cases) t.strictSame(run(text, [edited]), words, `${text}, ${edited}`)
+  t.strictSame(run('./run.sh', ['src/run.sh'], { directory: `${folder}/src` }), ['./run.sh'], 'where it runs')
+  t.strictSame(run('./run.sh', ['run.sh'], { directory: `${folder}/src` }), [])
+  t.strictSame(run('./run.sh', ['run.sh'], { folder: undefined }), ['./run.sh'])
+})
+
+t.test('a command whose quotes are open, or that nobody reads, is not understood', async t => {
+  const cases: [text: string, reasons: string[]][] = [
+    ["echo 'a\\'", []],
+    ['echo "a\\"', ['unparsable']],
+    ['echo "a\\""', []],
+    ["echo \\'", []],
+    [`echo "it's"`, []],
+    [`echo 'a"'`, []],
+    [`echo 'a"`, ['unparsable']],
+    ["ls # it's here", []],
+    ["# it's here", []],
+    ["ls # it's here\necho 'a", ['unparsable']],
+    ["ls # it's here\necho 'a'", []],
+    ["echo a#'", ['unparsable']],
+    ["cat <<EOF\nit's\nEOF", []],
+    ["cat <<-'EOF'\nit's\nEOF", []],
+    [`echo ${'a'.repeat(19_995)}`, []],
+    [`rm -rf ${'a'.repeat(20_000)}`, ['unparsable']]
+  ]
+  for (const [text, reasons] of cases) t.strictSame(command(text).reasons, reasons, text.slice(0, 40))
+})
+
+t.test('what else is shown can raise the level', async t => {
+  const about = { command: undefined, url: undefined, paths: [], folder, isWrite: false, text: '' }
+  const paths = (count: number) => Array.from({ length: count }, (_, index) => `${index}.ts`)
+  const cases: [subject: object, level: string, reasons: string[]][] = [
+    [{}, 'plain', []],
+    [{ url: 'https://example.org' }, 'careful', ['network']],
+    [{ url: 'https://example.org/\u202e' }, 'risky', ['hidden', 'network']],
+    [{ text: 'a\u200bb' }, 'risky', ['hidden']],
+    [{ paths: ['a\u200bb'] }, 'risky', ['hidden']],
+    [{ command: 'ls', directory: folder }, 'plain', []],
+    [{ command: 'ls', directory: `${folder}/src` }, 'plain', []],
+    [{ command: 'ls', directory: '/srv' }, 'careful', ['outside']],
+    [{ command: 'ls', directory: '/srv', folder: undefined }, 'plain', []],
+    [{ command: 'ls', directory: '..' }, 'careful', ['outside']],
+    [{ paths: ['/srv/a'] }, 'plain', []],
+    [{ paths: ['/srv/a'], isWrite: true }, 'careful', ['outside']],
+    [{ paths: [folder], isWrite: true }, 'plain', []],
+    [{ paths: [`${folder}2/a`], folder: `${folder}/`, isWrite: true }, 'careful', ['outside']],
+    [{ paths: ['C:\\work\\a'], folder: 'C:\\work', isWrite: true }, 'plain', []],
+    [{ paths: ['C:\\other\\a'], folder: 'C:\\work', isWrite: true }, 'careful', ['outside']],
+    [{ paths: ['~/a'], isWrite: true }, 'careful', ['outside']],
+    [{ paths: ['a/..b'], isWrite: true }, 'plain', []],
+    [{ paths: paths(8), isWrite: true }, 'plain', []],
+    [{ paths: paths(9), isWrite: true }, 'careful', ['many-files']],
+    [{ paths: paths(9) }, 'plain', []],
+    [{ paths: ['/srv/.env'], isWrite: true }, 'risky', ['secrets', 'outside']],
+    [{ paths: ['/srv/.env'] }, 'risky', ['secrets']],
+    [{ paths: ['keys/id_ed25519.pub', 'a.environment'] }, 'plain', []]
+  ]
+  for (const [more, level, reasons] of cases) {
+    const risk = riskOf({ ...about, ...more })
+    t.strictSame([risk.level, risk.reasons], [level, reasons], JSON.stringify(more))
+  }
+  const order = ['plain', 'careful', 'risky'] as const
+  for (const one of order) for (const other of order) t.equal(higher(one, other), order[Math.max(order.indexOf(one), order.indexOf(other))])
+})
+
 t.test('files outside the folder and files with keys are flagged', async t => {
   const edit = (path: string) => riskOf({ command: undefined, url: undefined, paths: [path], folder, isWrite: true, text: '' }).level
   t.equal(edit(`${folder}/src/a.ts`), 'plain')
@@ -114,6 +230,11 @@ t.test('files outside the folder and files with keys are flagged', async t => {
 t.test('marks do not overlap and are in ascending order', async t => {
   const { marks } = command('sudo rm -rf / && sudo git push --force')
   t.ok(marks.every((mark, i) => mark.from < mark.to && (i === 0 || mark.from > (marks[i - 1]?.to ?? 0))))
+  const text = 'sudo rm -rf / && curl x.example | sudo sh'
+  t.strictSame(
+    command(text).marks.map(({ from, to }) => text.slice(from, to)),
+    ['sudo', 'rm -rf', 'curl x.example | sudo sh']
+  )
 })
 
 t.test('characters that hide or reorder text are escaped, line ends stay', async t => {

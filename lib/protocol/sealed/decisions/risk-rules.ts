@@ -1,7 +1,10 @@
 import type { Level, RiskName } from './risk-names.ts'
 
-// A command word is at the start, after a separator, or after a word that runs its argument.
-const start = String.raw`(?<=^|[\n;&|(\`{!]\s*|\b(?:sudo|doas|exec|eval|env|xargs|time|nohup|then|do|else|command|-exec)\s+(?:-\S+\s+)*)`
+// A command word is at the start, after a separator, or after a word that runs its argument; variables may be set before it.
+// Their number is limited: a longer list would take too long.
+const runner = 'sudo|doas|exec|eval|env|xargs|time|nohup|nice|setsid|stdbuf|timeout|if|elif|while|until|then|do|else|command|-exec'
+const set = String.raw`(?:\w+=(?:"[^"\n]*"|'[^'\n]*'|\S*)\s+){0,4}`
+const start = String.raw`(?<=(?:^|[\n;&|(\`{!]\s*|\b(?:${runner})\s+(?:(?:-\S+|\d\S*|\{\})\s+)*)${set}\\?)`
 const flags = String.raw`(?:\s+-\S+)*`
 const rest = String.raw`[^\n;&|]*?`
 

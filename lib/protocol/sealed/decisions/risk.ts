@@ -110,6 +110,7 @@ function editedIn({ command = '', folder, directory, edited = [] }: Subject): Ma
       isFirst = true
       continue
     }
+    if (isFirst && before.test(word)) continue
     const plain = word.replaceAll(/["'\\]/g, '')
     const program = plain.split('/').at(-1) ?? plain
     const mark = { from: index, to: index + word.length }
@@ -135,6 +136,9 @@ const recipes: readonly [file: RegExp, programs: RegExp][] = [
   [/^(conftest|setup|noxfile|fabfile)\.py$/, /^(pytest|python[\d.]*|pip\d?|nox|fab)$/]
 ]
 const runners = /^(ba|z|da|k|fi)?sh$|^(node|deno|bun|tsx|ts-node|python[\d.]*|ruby|perl|php|source|\.|env|nohup|time|exec|command|xargs)$/
+
+// Words of a shell after which the program is still to come.
+const before = /^(\w+=.*|[!{]|if|elif|then|else|while|until|do)$/
 
 function absolute(path: string, folder: string | undefined): string {
   return /^([/~]|[A-Za-z]:[\\/])/.test(path) || folder === undefined ? path : `${folder.replace(/[/\\]+$/, '')}/${path}`
