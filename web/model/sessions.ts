@@ -62,7 +62,7 @@ function waiting(session: SessionView, { id, createdAt }: { id: string; createdA
   return { session, id, createdAt }
 }
 
-/** EscalationSettings permissions and questions, of a session whose daemon can accept an answer. */
+/** Open permissions and questions, of a session whose daemon can accept an answer. */
 export function openDecisions(session: SessionView): OpenDecision[] {
   if (!session.isActive) return []
   const state = session.agentState ?? undefined

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { cryptoReady, newEnvelope, newSessionMessage, newUserText } from '../../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../../lib/crypto/index.ts'
 import type { MessageBody } from '../../../../lib/protocol/sealed/messages.ts'
+import { deviceDb } from '../../../../web/core/device-db.ts'
 import { reading, searchMessages, startIndexing, version } from '../../../../web/home/search/search-index.ts'
 import type { Live } from '../../../../web/model/account/live.ts'
 import { updateHome } from '../../../../web/model/home.ts'
@@ -126,4 +127,30 @@ t.test('long messages and long sessions are indexed as far as there is room, the
   t.equal(found.length, 25)
   t.equal(found[0]?.text.length, 4_000)
   t.match(found.at(-1)?.text, /^m5 /)
+})
+
+t.test('an index that is stored damaged is read anew, and white space and thoughts are never found', async t => {
+  const db = await deviceDb()
+  for (const [index, kept] of [null, 'text', { at: 1, lines: [] }, { upTo: 1, lines: [] }, { upTo: 1, at: 10 }].entries()) {
+    const id = `damaged${index}`
+    await db.write(`said.${id}`, kept)
+    const { show, index: read } = account(t, { [id]: [newUserText('one medlar'), said(' \n '), said('two medlars', { thinking: true })] })
+    show(id)
+    await read()
+    t.same(texts('medlar', id), ['one medlar'], JSON.stringify(kept))
+    t.match(await db.read(`said.${id}`), { upTo: 3, at: 30, lines: [{ text: 'one medlar' }] })
+  }
+})
+
+t.test('a session without messages is done, and one whose session is gone leaves nothing on the device', async t => {
+  const db = await deviceDb()
+  const { show, index, asked } = account(t, { empty: [], s7: [newUserText('one sloe')] })
+  show('empty')
+  show('s7')
+  await index()
+  t.same(asked, ['s7'])
+  t.ok(await db.read('said.s7'))
+  updateHome({ type: 'session-removed', id: 's7' })
+  show('empty', 9)
+  while ((await db.read('said.s7')) !== undefined) await new Promise(setImmediate)
 })

@@ -1,11 +1,13 @@
 import 'fake-indexeddb/auto'
 import t, { type Test } from 'tap'
-import { type Draft, newUserText, openMessage, sealDraft } from '../../../../lib/client/index.ts'
+import { type Draft, newUserText, openMessage, sealDraft, serveMachine, signIn, writerOf } from '../../../../lib/client/index.ts'
 import type { MessageRecord } from '../../../../lib/protocol/wire/records.ts'
 import { worldAt } from '../../../client/world.ts'
 import { startServer } from '../../../kit/server.ts'
+import { openTcpProxy } from '../../../kit/tcp-proxy.ts'
 import { until } from '../../kit/device.ts'
 import { pageGlobals } from '../../kit/page-globals.ts'
+import { sessionRow } from '../../kit/session-row.ts'
 
 /** What the app sends to the server over its socket. */
 const frames: string[] = []
@@ -22,6 +24,7 @@ Object.assign(page.document, { documentElement: { dataset: {} } })
 const { currentDevice } = await import('../../../../web/model/account/devices.ts')
 const { openLive } = await import('../../../../web/model/account/live.ts')
 const { removals } = await import('../../../../web/model/account/removals.ts')
+const { newStart } = await import('../../../../web/model/outbox/starts.ts')
 const { newContinuation } = await import('../../../../web/model/outbox/continuations.ts')
 const { connection, isStale } = await import('../../../../web/core/connection.ts')
 const { isServerFull } = await import('../../../../web/core/free-space.ts')
@@ -34,19 +37,22 @@ t.before(async () => {
 })
 
 /** The app of an account on a real server, connected, with one session and what it reported. */
-async function start(t: Test) {
+async function start(t: Test, { expiresAt, known = [] }: { expiresAt?: number; known?: string[] } = {}) {
   device.onLine = true
   page.show(true)
   updateHome({ type: 'cleared' })
+  for (const id of known) updateHome({ type: 'session', session: { ...sessionRow, id, metadata: undefined } })
   const world = await worldAt(t, url)
   const { session, key } = await world.openSession()
   const told: string[] = []
   frames.length = 0
+  const line = await openTcpProxy(t, url)
+  const signedIn = expiresAt === undefined ? { token: world.token } : await signIn({ server: url, secret: world.vault.secret, fetch })
   const live = await openLive({
-    server: world.url,
+    server: line.url,
     secret: world.vault.secret,
-    kept: { token: world.token },
-    onRenewed() {},
+    kept: { ...signedIn, renewal: signedIn.renewal && { ...signedIn.renewal, expiresAt: expiresAt ?? 0 } },
+    onRenewed: ({ token }) => void told.push(token === signedIn.token ? 'kept' : 'renewed'),
     onEnded: () => told.push('ended'),
     onStartedOver: () => told.push('started over'),
     me: () => 'Phone'
@@ -59,7 +65,7 @@ async function start(t: Test) {
     return cipher
   }
   return {
-    ...{ ...world, live, told, session: session.id, key, cipherOf },
+    ...{ ...world, line, live, told, session: session.id, key, cipherOf },
     say: (text: string, to = session.id) => sealDraft(cipherOf(session.id), to, newUserText(text)),
     /** The text of a stored message, as its wrapper reads it. */
     textOf({ content }: MessageRecord) {
@@ -233,4 +239,81 @@ t.test('a link that was closed reports nothing more', async t => {
   window.dispatchEvent(new Event('online'))
   t.same([statesSent(), told, live.socket.state.type], [[], [], 'closed'])
   t.equal(home.value, before)
+})
+
+t.test('a connection that breaks is shown with the time of the next attempt, and what was heard last', async t => {
+  const { line } = await start(t)
+  updateHome({ type: 'confirmed', at: 5 })
+  await line.closePort()
+  line.cut()
+  const silent = await until(connection, ({ type }) => type === 'silent')
+  t.ok(silent.type === 'silent' && silent.nextTryAt !== undefined && silent.nextTryAt > Date.now() - 1000)
+  const { asOf } = home.value
+  t.ok(asOf !== undefined && asOf > Date.now() - 60_000, 'the screen is as current as that')
+  await line.openPort()
+  window.dispatchEvent(new Event('online'))
+  await until(connection, ({ type }) => type === 'live')
+})
+
+t.test('a session that the server no longer has disappears once all are listed', async t => {
+  const { session } = await start(t, { known: ['s1', 's2'] })
+  t.same([...home.value.sessions.keys()], [session])
+})
+
+t.test('the server hears from the first moment whether the app is looked at', async t => {
+  await start(t)
+  t.match(
+    frames.find(frame => frame.includes('"appState"')),
+    '"appState":"active","partials":true,"watchedForMs":'
+  )
+})
+
+t.test('a token that is about to expire is renewed, and stored before it is used', async t => {
+  const { told, live } = await start(t, { expiresAt: Date.now() })
+  t.same(told, ['renewed'])
+  t.equal((await live.rest.call('listDevices', {})).devices.filter(({ current }) => current).length, 1)
+})
+
+t.test('the next message announces the number of one that the server rejected [W13]', async t => {
+  const { live, say, key } = await start(t)
+  const asked = globalThis.fetch
+  let isTooLarge = true
+  t.intercept(globalThis, 'fetch', {
+    value: (to: string, init?: RequestInit) =>
+      isTooLarge && to.endsWith('/messages') ? Promise.resolve(Response.json({ error: 'too large' }, { status: 413 })) : asked(to, init)
+  })
+  const isAside = new Promise(resolve => live.onSetAside(resolve))
+  await live.outbox.put(say('too large'))
+  await isAside
+  isTooLarge = false
+  const stored = Promise.withResolvers<MessageRecord | undefined>()
+  live.onStored(([message]) => stored.resolve(message))
+  await live.outbox.put(say('small'))
+  const message = await stored.promise
+  t.match(message && writerOf(openMessage(key.cipher, message)), { number: 2, gone: [{ number: 1 }] })
+})
+
+t.test('a start that waits begins on its machine, and its first message is sent', async t => {
+  const { live, vault, rest, session, textOf, client } = await start(t)
+  const { cipher, wrapped } = vault.newKey()
+  const metadata = { host: 'studio', platform: 'linux', happyCliVersion: '1', homeDir: '/home', happyHomeDir: '/home/.happy' }
+  const daemonState = cipher.seal({ status: 'running', startedAt: 1 })
+  await rest.call('openMachine', { body: { id: 'm3', metadata: cipher.seal(metadata), daemonState, dataEncryptionKey: wrapped } })
+  const { socket } = await client({ as: 'machine', id: 'm3' })
+  const begun: unknown[] = []
+  serveMachine({
+    ...{ socket, cipher, machine: 'm3' },
+    handlers: {
+      'spawn-happy-session'(params) {
+        begun.push(params.directory)
+        return { type: 'success', sessionId: session }
+      }
+    }
+  })
+  const stored = Promise.withResolvers<string | undefined>()
+  live.onStored(([message]) => stored.resolve(message && textOf(message)))
+  const asked = { agent: 'claude', folder: '/work/pears', mode: 'default', mayMakeFolder: false }
+  await live.queue.put(newStart({ machine: 'm3', agent: 'Claude Code', asked, text: 'Prune the pears' }))
+  t.equal(await stored.promise, 'Prune the pears')
+  t.same(begun, ['/work/pears'])
 })

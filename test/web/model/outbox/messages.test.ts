@@ -283,3 +283,11 @@ t.test('a message that may be stored is still edited, or withdrawn, when it was 
     t.strictSame(await arrive(), { texts: expected, missing: [] })
   }
 })
+
+t.test('what a person says beside texts is in the envelope that existing wrappers expect', async t => {
+  t.match(toldByPerson({ t: 'withdraw', localId: 'l1' }), {
+    role: 'session',
+    content: { type: 'session', data: { role: 'user', ev: { t: 'withdraw', localId: 'l1' }, id: String, time: Number } },
+    meta: { sentFrom: 'web' }
+  })
+})
