@@ -281,6 +281,8 @@ t.test('away for exactly five minutes is away, and a moment less is not [H10]', 
     page.pass(ms)
     page.show()
     t.equal(isLocked.value, expected, `${ms}`)
+    page.reload()
+    t.equal(isLocked.value, expected, `${ms}, reloaded`)
   }
   t.end()
 })
@@ -292,7 +294,7 @@ t.test('without a lock, and with one for risky requests alone, leaving the app l
     page.pass(60 * minuteMs)
     page.show()
     page.reload()
-    t.equal(isLocked.value, false)
+    t.same([isLocked.value, lockChoice.value], [false, choice ?? 'off'])
   }
   t.end()
 })

@@ -12,9 +12,14 @@ function account() {
   let cell: { key: string; value: string; version: number } | undefined
   const devices = new Set<(body: unknown) => void>()
   const writes: unknown[] = []
+  const calls: string[] = []
   return {
-    writes,
+    ...{ writes, calls },
     opened: () => settings.open(cell?.value ?? ''),
+    remove() {
+      cell = undefined
+      for (const each of devices) each({ t: 'kv-batch-update', changes: [{ key: 'afield.read', value: null, version: 9 }] })
+    },
     put(value: unknown, cipher = settings) {
       cell = { key: 'afield.read', value: cipher.seal(value), version: (cell?.version ?? -1) + 1 }
     },
@@ -38,6 +43,7 @@ function account() {
       }
       const rest = {
         async call(name: string, { body }: { body: { mutations: { key: string; value: string; version: number }[] } }) {
+          calls.push(name)
           if (name === 'readKv') return { values: cell ? [cell] : [] }
           const [wanted] = body.mutations
           if (!wanted || wanted.version !== (cell?.version ?? -1)) throw new Refused(409, 'version-mismatch')
@@ -57,13 +63,13 @@ function account() {
         isKnown: knows,
         after: (_, run) => {
           later.push(run)
-          return () => {}
+          return () => void later.splice(later.indexOf(run), 1)
         }
       })
       const settle = () => new Promise<void>(resolve => setImmediate(resolve))
       return {
-        marks,
-        followed,
+        ...{ marks, followed, later },
+        hear: own,
         settle,
         async timePasses() {
           for (const run of later.splice(0)) run()
@@ -143,4 +149,62 @@ t.test('removed sessions are left out, and what this device cannot decrypt is un
   desk.followed.note('s1', 9)
   await desk.timePasses()
   t.equal(writes.length, 1)
+})
+
+t.test('each batch is one request once the marks are known, and what was read before is not sent again', async t => {
+  const { device, calls, writes } = account()
+  const phone = device()
+  await phone.settle()
+  t.same(calls.splice(0), ['readKv'])
+  phone.followed.note('s1', 5)
+  phone.followed.note('s1', 6)
+  t.equal(phone.later.length, 1)
+  await phone.timePasses()
+  t.same(calls.splice(0), ['mutateKv'])
+  for (const seq of [5, 6]) phone.followed.note('s1', seq)
+  t.equal(phone.later.length, 0, 'it is known there')
+  phone.followed.flush()
+  await phone.settle()
+  t.same(calls, [])
+  phone.followed.note('s1', 7)
+  phone.followed.flush()
+  await phone.settle()
+  t.same([calls, phone.later.length, writes.length], [['mutateKv'], 0, 2], 'sent now, and not again later')
+})
+
+t.test('marks that were removed on the server are stored again with the next one', async t => {
+  const { device, opened, remove, put } = account()
+  const phone = device()
+  await phone.settle()
+  phone.followed.note('s1', 5)
+  await phone.timePasses()
+  remove()
+  put({ read: { s2: 1 } })
+  await phone.goes('live')
+  t.same([...phone.marks], [['s2', 1]])
+  t.match(opened(), { ok: true, value: { read: { s1: 5, s2: 1 } } })
+})
+
+t.test('a change of another kind, or of another key, is not one of the marks', async t => {
+  const { device } = account()
+  const phone = device()
+  await phone.settle()
+  phone.hear({ t: 'new-message' })
+  phone.hear({ t: 'kv-batch-update', changes: [{ key: 'other', value: 'x', version: 1 }] })
+  t.same([...phone.marks], [])
+})
+
+t.test('one that was closed sends and hears nothing more', async t => {
+  const { device, calls } = account()
+  const [phone, desk] = [device(), device()]
+  await phone.settle()
+  desk.followed.note('s1', 5)
+  phone.followed.note('s2', 5)
+  phone.followed.close()
+  t.equal(phone.later.length, 0)
+  calls.length = 0
+  phone.followed.flush()
+  await desk.timePasses()
+  t.same(calls, ['mutateKv'])
+  t.same([...phone.marks], [])
 })

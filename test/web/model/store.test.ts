@@ -145,6 +145,52 @@ t.test('a session is labelled by its title, else its name, else its folder', asy
   t.equal(titleOf({ metadata: undefined }), undefined)
 })
 
+t.test('an event changes what it is about, and nothing beside it', async t => {
+  const pinned: HomeEvent = { type: 'pinned', ids: ['a', 'b'], isPinned: true }
+  const home = after([
+    told('a', { seq: 2 }),
+    told('b'),
+    machine('m'),
+    line('a', 2, 'Prune'),
+    pinned,
+    { ...listed(['a', 'b']), machines: new Set(['m']) } as HomeEvent
+  ])
+  const unpinned = after([{ type: 'pinned', ids: ['b', 'never there'], isPinned: false }], home)
+  t.same([...unpinned.pinned], ['a'])
+  t.same({ ...unpinned, pinned: home.pinned }, home)
+  const over = after([{ type: 'started-over' }], home)
+  t.same([over.sessions.get('a')?.last, over.seenSeq.size], [undefined, 0])
+  t.same([over.machines, over.pinned, over.asOf, over.sessions.get('a')?.seq], [home.machines, home.pinned, at, 2])
+  t.equal(after([line('a', 2, 'of the same message')], home), home)
+  t.equal(after([{ type: 'step-ended', id: 'a', call: 'c', hasRun: true }], home), home, 'its line is of no step')
+  const running: HomeEvent = { type: 'line', id: 'a', line: { seq: 3, at, text: 'npm test', command: { call: 'c', hasRun: false } } }
+  const ended = after([running, { type: 'step-ended', id: 'a', call: 'c', hasRun: true }], home)
+  t.match(ended.sessions.get('a')?.last, { seq: 3, text: 'npm test', command: { hasRun: true } })
+  t.same([ended.machines, ended.pinned, ended.seenSeq], [home.machines, home.pinned, home.seenSeq])
+  const gone = after([{ type: 'machine-removed', id: 'm' }], home)
+  t.same([gone.machines.size, gone.sessions.size], [0, 2])
+  t.equal(after([{ type: 'machine-removed', id: 'm9' }], home).machines, home.machines)
+  t.same(after([{ type: 'confirmed', at: 5 }], home), { ...home, asOf: 5 })
+  t.equal(after([{ type: 'restored', home }]), home)
+  t.equal(after([{ type: 'cleared' }], home), emptyHome)
+})
+
+t.test('an incomplete list keeps what was seen, and one without new sessions changes nothing', async t => {
+  const home = after([told('a', { seq: 7 }), told('b', { seq: 3 }), listed(['a', 'b'])])
+  const part = after([listed(['a'], false)], home)
+  t.same(
+    [...part.seenSeq],
+    [
+      ['a', 7],
+      ['b', 3]
+    ]
+  )
+  t.same([...after([listed(['a'])], home).seenSeq], [['a', 7]])
+  t.equal(after([{ type: 'older', sessions: ['a', 'never there'] }], home), home)
+  t.equal(after([{ type: 'seen', id: 'a', seq: 7 }], home), home)
+  t.equal(after([{ type: 'seen', id: 'c', seq: 0 }], home).seenSeq.get('c'), 0)
+})
+
 function after(events: HomeEvent[], home: Home = emptyHome): Home {
   return events.reduce(reduce, home)
 }

@@ -116,8 +116,8 @@ async function world(t: Test, given: World = {}) {
   return {
     ...{ asked, shown, there, acts, state, tell },
     push: (payload?: object) => tell('push', { data: payload && { json: () => ({ web_push: 8030, notification: payload }) } }),
-    async tap(action: string, notification: object | undefined = there[0]) {
-      await tell('notificationclick', { notification, action })
+    async tap(action: string, notification: object | undefined = there[0], reply?: string) {
+      await tell('notificationclick', { notification, action, reply })
     }
   }
 }
@@ -341,4 +341,25 @@ t.test('a subscription that the browser replaced is registered again, unless it 
   await db.write('push-token', 'before')
   await signedOut.tell('pushsubscriptionchange')
   t.same(signedOut.asked, [])
+})
+
+t.test('a reply in words is sent, and an arrival that cannot be looked up is no error', async t => {
+  const browser = await world(t, { takesText: true })
+  await browser.push(notice(question))
+  await browser.tap('reply', browser.there[0], 'the pear tree')
+  t.ok(browser.asked.some(line => line.startsWith('POST https://home.example/') && !line.includes('push-receipts')))
+  const hanging = await world(t)
+  t.intercept(db, 'read', { value: () => Promise.reject(new Error('closed')) })
+  await t.resolves(hanging.push(notice()))
+  t.same([says(hanging), hanging.asked], [[fixed], []])
+})
+
+t.test('two pushes that cannot be read alert twice', async t => {
+  const browser = await world(t)
+  await browser.push()
+  await browser.push()
+  t.same(
+    browser.shown.map(({ options }) => options.renotify),
+    [undefined, undefined]
+  )
 })

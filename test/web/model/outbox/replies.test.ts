@@ -1,12 +1,17 @@
 import { signal } from '@preact/signals'
 import t from 'tap'
+import { cryptoReady } from '../../../../lib/client/index.ts'
 import type { Cipher } from '../../../../lib/crypto/envelopes.ts'
+import type { ServerLink } from '../../../../web/model/account/server-link.ts'
 import type { OpenRequest } from '../../../../web/model/decisions/decisions.ts'
 import type { OpenQuestion } from '../../../../web/model/decisions/questions.ts'
 import { openQueue } from '../../../../web/model/outbox/durable-queue.ts'
 import { giveReply, type Reply, type ReplyState, replies, replyKey } from '../../../../web/model/outbox/replies.ts'
 import type { SessionView } from '../../../../web/model/store.ts'
 import { memoryDb, until } from '../../kit/device.ts'
+import { machine } from '../../kit/machine.ts'
+
+t.before(() => cryptoReady())
 
 const request: OpenRequest = { id: 'p1', tool: 'Bash', arguments: { command: 'npm test' }, createdAt: 1, shown: 'hash' }
 const question: Extract<OpenQuestion, { type: 'form' }> = {
@@ -130,6 +135,95 @@ t.test("it keeps waiting for a machine that is away, and shows a machine's rejec
   failWith('This request changed.')
   hear({ seq: 2 })
   await until(queue.all, () => states(queue)[0] === 'failed')
+})
+
+/** How a reply is sent to a session that answers this, and what reached it. */
+function sending(said: unknown) {
+  const { link, asked } = machine<Pick<ServerLink, 'socket' | 'cipherOfMachine'>>({ permission: said, communication: said })
+  const keys = { hasKey: true }
+  const cipherOf = () => (keys.hasKey ? (link.cipherOfMachine('s1') as never) : undefined)
+  const kind = (name?: string) => replies({ link: { socket: link.socket, cipherOf }, sessions: signal(new Map()), me: () => name })
+  return { asked, keys, kind }
+}
+
+const entry = { key: 's1 p1', kind: 'reply' as const, state: { type: 'queued' as const } }
+
+t.test('a decision says what was shown, how it was decided and by whom', async t => {
+  const { asked, kind } = sending({})
+  t.same(await kind('Phone').send({ ...entry, ...given }), { type: 'delivered' })
+  await kind().send({ ...entry, ...given, verdict: { kind: 'deny', reason: 'use clean' } })
+  t.same(asked, [
+    ['s1:permission', { id: 'p1', approved: true, decision: 'approved', shown: 'hash', answeredBy: 'Phone' }],
+    ['s1:permission', { id: 'p1', approved: false, decision: 'denied', reason: 'use clean', shown: 'hash' }]
+  ])
+})
+
+t.test('an answer goes to a wrapper of ours and to an older one in the format that each reads', async t => {
+  const { asked, kind } = sending({})
+  const answer = { ...entry, session: 's1', at: 1, type: 'question' as const, answers: { a: { values: [], other: 'Redis' } } }
+  await kind('Phone').send({ ...answer, asked: question })
+  await kind('Phone').send({ ...answer, asked: { ...question, olderKind: 'form' } })
+  await kind('Phone').send({ ...answer, asked: { ...question, olderKind: 'form' }, answers: undefined })
+  t.match(asked, [
+    ['s1:permission', { id: 'q1', approved: true, answers: { a: { other: 'Redis' } }, shown: 'hash', answeredBy: 'Phone' }],
+    ['s1:communication', { id: 'q1', kind: 'form', status: 'answered', answers: { a: { other: 'Redis' } }, answeredBy: 'Phone' }],
+    ['s1:communication', { id: 'q1', kind: 'form', status: 'cancelled' }]
+  ])
+})
+
+t.test('an answer that cannot be encrypted, or was rejected, says so', async t => {
+  const { asked, keys, kind } = sending({ error: 'This request changed.' })
+  t.same(await kind().send({ ...entry, ...given }), { type: 'failed', why: 'failed', says: 'This request changed.' })
+  keys.hasKey = false
+  t.same(await kind().send({ ...entry, ...given }), { type: 'failed', why: 'unreadable', says: '' })
+  t.equal(asked.length, 1)
+})
+
+t.test(
+  'an answer leaves while its session is connected and still asks, waits while that is unknown, and is over when it does not',
+  async t => {
+    const requests = { p1: request }
+    const form = { questions: [...question.questions] }
+    const asksToo = { q1: { tool: 'AskUserQuestion', arguments: {}, createdAt: 1, form } }
+    const never = Number.POSITIVE_INFINITY
+    const rows: [string, Partial<SessionView> | undefined, number | 'over'][] = [
+      ['it asks', { isActive: true, agentState: { requests } }, 0],
+      ['it asks something else too', { isActive: true, agentState: { requests: { ...asksToo, ...requests } } }, 0],
+      ['its wrapper is gone', { isActive: false, agentState: { requests } }, never],
+      ['it is not known', undefined, never],
+      ['its state cannot be read', { isActive: true, agentState: undefined }, never],
+      ['it asks nothing any more', { isActive: true, agentState: null }, 'over'],
+      ['it asks something else', { isActive: true, agentState: { requests: asksToo } }, 'over'],
+      ['it ended', { isActive: false, agentState: {} }, 'over'],
+      [
+        'another device answered',
+        { isActive: true, agentState: { requests, completedRequests: { p1: { ...request, completedAt: 2, status: 'approved' } } } },
+        'over'
+      ]
+    ]
+    for (const [what, session, expected] of rows) {
+      const sessions = signal(new Map(session ? [['s1', { id: 's1', ...session } as SessionView]] : []))
+      const { mayLeave } = replies({ link: {} as never, sessions, me: () => undefined })
+      t.equal(mayLeave({ ...entry, ...given }), expected, what)
+    }
+    const sessions = signal(new Map([['s1', { id: 's1', isActive: true, agentState: { requests: asksToo } } as unknown as SessionView]]))
+    const { mayLeave } = replies({ link: {} as never, sessions, me: () => undefined })
+    t.equal(mayLeave({ ...entry, session: 's1', at: 1, type: 'question', asked: question, answers: undefined }), 0)
+  }
+)
+
+t.test('the device vibrates when an answer is given, and differently when it failed', async t => {
+  const felt: unknown[] = []
+  t.intercept(globalThis, 'navigator', { value: { vibrate: (pattern: number[]) => felt.push(pattern) } })
+  Object.assign(globalThis, { matchMedia: () => ({ matches: false }) })
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'matchMedia'))
+  const sent: unknown[] = []
+  const queue = { send: async (...of: unknown[]) => void sent.push(of) }
+  await giveReply(queue, given, true)
+  t.same(felt, [[20]])
+  replies({ link: {} as never, sessions: signal(new Map()), me: () => undefined }).onFailed?.()
+  t.same(felt.at(-1), [30, 60, 30])
+  t.same(sent, [[{ ...given, kind: 'reply', key: 's1 p1', state: { type: 'queued' } }, true]])
 })
 
 type App = ReturnType<ReturnType<typeof device>['openApp']>

@@ -77,6 +77,60 @@ t.test('the first message of a waiting one can be edited, also for the next app 
   after.close()
 })
 
+t.test('a start asks its machine for what was chosen, and says its first message in the session that began', async t => {
+  const done: unknown[][] = []
+  let outcome: Started = { type: 'started', id: 's1' }
+  const link = {} as never
+  const start = starts({
+    link,
+    machines: signal(new Map()),
+    async begin(...of) {
+      done.push(['begin', ...of])
+      return outcome
+    },
+    async say(...of) {
+      done.push(['say', ...of])
+    }
+  })
+  const waiting = newStart(given)
+  t.match(waiting, { ...given, kind: 'start', key: String, state: { type: 'queued' } })
+  t.not(waiting.key, newStart(given).key)
+  t.ok(Math.abs(waiting.at - Date.now()) < 60_000)
+  t.equal(await start.send(waiting), undefined)
+  t.same(done.splice(0), [
+    ['begin', link, 'm1', asked],
+    ['say', link, 's1', 'Prune the pears', asked]
+  ])
+  outcome = { type: 'wants-folder', folder: '/x' }
+  t.same(await start.send(waiting), { type: 'wants-folder' })
+  outcome = { type: 'failed', why: 'failed', says: 'No room' }
+  t.same(await start.send(waiting), outcome)
+  t.same(
+    done.map(([what]) => what),
+    ['begin', 'begin'],
+    'nothing is said where nothing began'
+  )
+})
+
+t.test('a start waits for a machine that is not known, and is edited only while it waits', async t => {
+  const kind = starts({
+    link: {} as never,
+    machines: signal(new Map()),
+    begin: async () => ({ type: 'started', id: 's1' }),
+    say: async () => {}
+  })
+  const waiting = newStart(given)
+  t.equal(kind.mayLeave(waiting), Number.POSITIVE_INFINITY)
+  t.match(startSaying('Rake')(waiting), { text: 'Rake', state: { type: 'queued' } })
+  const sending: WaitingStart = { ...waiting, state: { type: 'sending' } }
+  t.equal(startSaying('Rake')(sending), sending)
+  t.match(startAgain()({ ...waiting, asked: { ...asked, mayMakeFolder: true } }), {
+    asked: { mayMakeFolder: false },
+    state: { type: 'queued' }
+  })
+  t.match(kind.asLeft?.(sending), { ...waiting, state: { type: 'failed', why: 'no-answer', says: '' } })
+})
+
 t.test('a withdrawn one never starts, and of two tabs one starts it [U4]', async t => {
   const { openApp, hear, begun } = device()
   const one = openApp()
