@@ -1,5 +1,6 @@
 import t from 'tap'
-import { claudeWindows } from '../../../../lib/wrapper/agents/claude/usage.ts'
+import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
+import { claudeWindows, createUsage } from '../../../../lib/wrapper/agents/claude/usage.ts'
 
 const reset = { five_hour: 1_788_465_600, seven_day: 1_789_005_600 }
 const unifiedWindows = {
@@ -45,4 +46,37 @@ t.test('a Claude response reports the usage, and which window is exceeded', asyn
     ['in a shape of the future', { status: 'allowed', rateLimitType: 7, unifiedWindows: 'none' }, []]
   ]
   for (const [what, told, windows] of cases) t.strictSame(claudeWindows(told), windows, what)
+})
+
+t.test('the size of a model is queried until it is known, and what was used is sent with it', async t => {
+  const asked: string[] = []
+  const sizes = new Map<string, PromiseWithResolvers<number | undefined>>()
+  const events: AgentEvent[] = []
+  const usage = createUsage(
+    event => events.push(event),
+    model => {
+      asked.push(model)
+      const size = Promise.withResolvers<number | undefined>()
+      sizes.set(model, size)
+      return size.promise
+    }
+  )
+  await usage.settled()
+  usage.take(5, 'deep')
+  usage.take(6, 'deep')
+  sizes.get('deep')?.resolve(100)
+  await usage.settled()
+  t.strictSame(events, [{ type: 'usage', used: 6, size: 100 }], 'the newest of it')
+  usage.take(7, 'deep')
+  t.strictSame(events.slice(1), [{ type: 'usage', used: 7, size: 100 }], 'at once')
+  usage.take(8, 'quick')
+  usage.take(9, 'deep')
+  sizes.get('quick')?.resolve(50)
+  await usage.settled()
+  t.strictSame(events.slice(2), [{ type: 'usage', used: 9, size: 100 }], 'the other model is no longer used')
+  usage.take(10, 'odd')
+  sizes.get('odd')?.resolve(undefined)
+  await usage.settled()
+  t.equal(events.length, 3)
+  t.strictSame(asked, ['deep', 'deep', 'quick', 'odd'])
 })

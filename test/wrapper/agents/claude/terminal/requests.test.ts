@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { AgentEvent } from '../../../../../lib/wrapper/agents/agent.ts'
-import { createQuestions } from '../../../../../lib/wrapper/agents/claude/terminal/requests.ts'
+import { createQuestions, createRequests } from '../../../../../lib/wrapper/agents/claude/terminal/requests.ts'
+import type { Translator } from '../../../../../lib/wrapper/agents/claude/transcript/history.ts'
 import { stepOf } from '../../../../../lib/wrapper/agents/claude/transcript/steps.ts'
+import type { Transcript } from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
 
 const color = { question: 'Which color?', header: 'Color', options: [{ label: 'Red', description: 'A warm one' }, { label: 'Blue' }] }
 const animals = { question: 'Which animals?', multiSelect: true, options: [{ label: 'Cat' }, { label: 'Dog, large' }] }
@@ -114,3 +118,145 @@ t.test('an unreadable AskUserQuestion input is asked about like any tool', async
   const { events } = open('AskUserQuestion', { questions: 'none' })
   t.match(events, [{ type: 'permission-asked' }])
 })
+
+t.test('a question about a use of a tool comes after its step, under the name of that use', async t => {
+  const { requests, told, asks, begins } = working()
+  begins('first', { command: 'make' })
+  begins('second', { command: 'make' })
+  begins('other', { command: 'ls' })
+  t.equal(requests.areOpen, false)
+  await asks({ command: 'make' })
+  t.equal(requests.areOpen, true)
+  await asks({ command: 'make' })
+  await asks({ command: 'make' })
+  await asks({ command: 'rm' })
+  t.strictSame(told, [
+    'reads for 1500 ms',
+    'begins second Bash {"command":"make"}',
+    'asks second make',
+    'reads for 1500 ms',
+    'begins first Bash {"command":"make"}',
+    'asks first make',
+    'asks question-1 make',
+    'asks question-2 rm'
+  ])
+  requests.end(undefined, true)
+  requests.end('first', true)
+  requests.end('second', false)
+  requests.endAll()
+  t.strictSame(told.slice(8), ['closed first true', 'closed second false', 'closed question-1', 'closed question-2'])
+  await asks({ command: 'ls' })
+  t.equal(told.at(-1), 'asks question-3 ls', 'what ran before is over')
+})
+
+t.test('a use that has ended is not asked about any more', async t => {
+  const { requests, told, asks, begins } = working()
+  begins('first', { command: 'make' })
+  requests.end('first', true)
+  begins(undefined, { command: 'make' })
+  await asks({ command: 'make' })
+  t.strictSame(told, ['asks question-1 make'])
+})
+
+t.test('a question whose dialog is closed before it is asked is not shown', async t => {
+  const { told, asks, begins } = working()
+  begins('first', { command: 'make' })
+  const gone = new AbortController()
+  const asked = asks({ command: 'make' }, gone.signal)
+  gone.abort()
+  t.strictSame(await asked, {})
+  t.strictSame(told.slice(2), [])
+})
+
+t.test('a step shows what a file had before it is overwritten, read when its use begins', async t => {
+  const directory = t.testdir({ 'a.txt': 'old' })
+  const file = join(directory, 'a.txt')
+  const input = { file_path: file, content: 'new' }
+  const { requests, events } = working()
+  requests.begin({ hook_event_name: 'PreToolUse', tool_use_id: 'first', tool_name: 'Write', tool_input: input })
+  writeFileSync(file, 'new')
+  void requests.ask({ hook_event_name: 'PermissionRequest', tool_name: 'Write', tool_input: input }, new AbortController().signal)
+  await new Promise(resolve => setImmediate(resolve))
+  t.match(events, [{ asked: { step: { content: [{ type: 'diff', path: file, oldText: 'old', newText: 'new' }] } } }])
+  t.equal(requests.overwritten('first', 'Write', input), 'old')
+})
+
+t.test('a no says who said it, and why; a yes at the terminal has no other word', async t => {
+  const { questions, reply, events } = open('Bash', { command: 'make' })
+  t.match(events, [
+    {
+      asked: {
+        choices: [
+          { id: 'allow', label: 'Allow once' },
+          { id: 'deny', label: 'Deny', kind: 'reject_once' }
+        ]
+      }
+    }
+  ])
+  t.equal(questions.areOpen, true)
+  t.notOk(questions.answerForm('call', {}))
+  t.notOk(questions.answer('call', 'unheard of'))
+  t.notOk(questions.answer('other', 'deny'))
+  t.ok(questions.answer('call', 'deny'))
+  t.equal(questions.areOpen, false)
+  const denied = (message: string) => ({
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } }
+  })
+  t.strictSame(await reply, denied('The user said no, on their phone.'))
+  const reasoned = open('Bash', { command: 'make' })
+  reasoned.questions.answer('call', 'deny', 'ask Ann')
+  t.strictSame(await reasoned.reply, denied('The user said no, on their phone: ask Ann'))
+  const plan = open('ExitPlanMode', { plan: 'Tea' })
+  t.match(plan.events, [
+    { asked: { choices: [{ label: 'Yes, and edit freely' }, { label: 'Yes, and ask before edits' }, { label: 'No, keep planning' }] } }
+  ])
+  plan.questions.answer('call', 'deny')
+  t.strictSame(await plan.reply, denied('The user said no, on their phone to this plan. Keep planning.'))
+
+  const there = open('Bash', { command: 'make' })
+  there.gone.abort()
+  there.questions.close('call', true)
+  t.strictSame(there.events.slice(1), [{ type: 'permission-closed', ask: 'call' }])
+  const form_ = open('AskUserQuestion', form)
+  form_.questions.close('call', false, { ...form, answers: { 'Which color?': 'Blue' } })
+  t.strictSame(form_.events.slice(1), [{ type: 'question-closed', ask: 'call' }])
+  const silent = open('AskUserQuestion', form)
+  silent.questions.close('call', true)
+  t.strictSame(silent.events.slice(1), [{ type: 'question-closed', ask: 'call' }])
+})
+
+/** Claude Code at work in its terminal, with uses of its shell. */
+function working() {
+  const told: string[] = []
+  const events: AgentEvent[] = []
+  const translator = {
+    step: () => undefined,
+    begin: (call: string, name: string, input: object) => told.push(`begins ${call} ${name} ${JSON.stringify(input)}`)
+  } as unknown as Translator
+  const transcript = {
+    async readUntil(_: () => boolean, withinMs: number) {
+      told.push(`reads for ${withinMs} ms`)
+    }
+  } as Partial<Transcript> as Transcript
+  const requests = createRequests(
+    event => {
+      events.push(event)
+      if (event.type === 'permission-asked') told.push(`asks ${event.asked.ask} ${event.asked.step.title}`)
+      if (event.type === 'permission-closed') told.push(['closed', event.ask, event.approved].join(' ').trim())
+    },
+    () => ({ translator, transcript })
+  )
+  return {
+    requests,
+    told,
+    events,
+    begins: (tool_use_id: string | undefined, tool_input: Record<string, unknown>) =>
+      requests.begin({ hook_event_name: 'PreToolUse', tool_use_id, tool_name: 'Bash', tool_input }),
+    /** Resolves when it is asked; or to its answer, if the dialog is gone. */
+    asks: (tool_input: Record<string, unknown>, gone = new AbortController().signal) =>
+      Promise.race([
+        requests.ask({ hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input }, gone),
+        new Promise(resolve => setImmediate(resolve))
+      ])
+  }
+}

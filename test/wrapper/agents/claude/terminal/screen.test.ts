@@ -42,3 +42,32 @@ t.test('how the screen of an agent ended is known, and the console is given back
     t.same([...listening], [], why)
   }
 })
+
+t.test('whether it works shows in its status file, or for a version without one in its title', { skip }, async t => {
+  const directory = t.testdir({ sessions: {} })
+  const env = { PATH: process.env['PATH'] ?? '', CLAUDE_CONFIG_DIR: directory }
+  const title = (text: string) => `printf '\\033]0;${text}\\007'`
+  const file = (status: string) => `printf '%s' '${status}' > "$CLAUDE_CONFIG_DIR/sessions/$$.json"`
+  const rows: [shows: string, status: string | undefined][] = [
+    [':', undefined],
+    [title('\u2733 Claude Code'), 'idle'],
+    [title('\u2802 Claude Code'), 'busy'],
+    [`${title('\u2802 Tea')}; ${title('\u2733 Tea')}`, 'idle'],
+    [title('make'), undefined],
+    [`${title('\u2802 Tea')}; ${title('make')}`, 'busy'],
+    [`${title('\u2802 Tea')}; ${file('{"status":"waiting"}')}`, 'waiting'],
+    [`${title('\u2802 Tea')}; ${file('{"status":"sleeping"}')}`, 'busy'],
+    [file('{"status"'), undefined]
+  ]
+  for (const [shows, status] of rows) {
+    const { console } = openConsole()
+    // What it shows is complete once it asks for pasted text.
+    const script = `${shows}; printf '\\033[?2004h'; read line`
+    const screen = openOwnScreen({ command: '/bin/sh', args: ['-c', script], directory, env }, console, () => true)
+    await screen.isReady
+    await new Promise(resolve => setImmediate(resolve))
+    t.equal(screen.status, status, shows)
+    screen.write('\r')
+    await screen.ended
+  }
+})
