@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { chooseLock, forgetLock, isLocked, lockChoice, startLock, stepUp, unlock, unlockWithKey } from '../../../web/core/lock.ts'
+import { canLock, chooseLock, forgetLock, isLocked, lockChoice, startLock, stepUp, unlock, unlockWithKey } from '../../../web/core/lock.ts'
 
 const minuteMs = 60_000
 
@@ -263,7 +263,9 @@ t.test('a lock that is stored damaged does not lock, and is as if there were non
     '{"choice":"open"}',
     '{"id":"AAAA"}',
     '{"choice":"open","id":5}',
-    '{"choice":"off","id":"AAAA"}'
+    '{"choice":"off","id":"AAAA"}',
+    '"text"',
+    '{"choice":"never","id":"AAAA"}'
   ]) {
     page.kept.set('afield-lock', kept)
     page.reload()
@@ -303,3 +305,42 @@ function bytesIn(of: unknown, name: string): number {
   const bytes = Object(of)[name]
   return bytes instanceof Uint8Array ? bytes.length : 0
 }
+
+t.test('when the app was last seen is stored only for a lock that asks after some time', t => {
+  for (const [choice, isNoted] of [
+    [undefined, false],
+    ['open', false],
+    ['risky', false],
+    ['after5', true]
+  ] as const) {
+    const page = openPage(t, { choice })
+    unlockWithKey('KEY', 'KEY')
+    page.kept.delete('afield-seen-at')
+    page.hide()
+    t.equal(page.kept.has('afield-seen-at'), isNoted, String(choice))
+  }
+  t.end()
+})
+
+t.test('a sensitive action asks for the owner where there is a lock, and nobody where there is none [H10]', async t => {
+  const device = authenticator(t)
+  device.isOwner = false
+  openPage(t, { choice: undefined })
+  t.same([await stepUp(), device.asked], [true, []])
+  for (const choice of ['open', 'after5', 'risky']) {
+    openPage(t, { choice })
+    t.equal(await stepUp(), false, choice)
+  }
+  t.equal(device.asked.length, 3)
+})
+
+t.test('a device whose screen lock is gone can still change or remove the lock of its owner', async t => {
+  openPage(t, { choice: 'open' })
+  const device = authenticator(t)
+  device.isThere = false
+  t.equal(await canLock(), false)
+  t.equal(await chooseLock('after5'), undefined)
+  t.equal(lockChoice.value, 'after5')
+  Reflect.deleteProperty(globalThis, 'PublicKeyCredential')
+  t.equal(await canLock(), false)
+})

@@ -42,9 +42,9 @@ function account() {
         }
       }
       const rest = {
-        async call(name: string, { body }: { body: { mutations: { key: string; value: string; version: number }[] } }) {
+        async call(name: string, { body }: { body: { keys?: string[]; mutations: { key: string; value: string; version: number }[] } }) {
           calls.push(name)
-          if (name === 'readKv') return { values: cell ? [cell] : [] }
+          if (name === 'readKv') return { values: cell && body.keys?.includes(cell.key) ? [cell] : [] }
           const [wanted] = body.mutations
           if (!wanted || wanted.version !== (cell?.version ?? -1)) throw new Refused(409, 'version-mismatch')
           cell = { ...wanted, version: wanted.version + 1 }
@@ -207,4 +207,17 @@ t.test('one that was closed sends and hears nothing more', async t => {
   await desk.timePasses()
   t.same(calls, ['mutateKv'])
   t.same([...phone.marks], [])
+})
+
+t.test('a mark that another device was faster with is merged with its own', async t => {
+  const { device, opened, put, calls } = account()
+  const phone = device()
+  await phone.settle()
+  put({ read: { s2: 4, s1: 1 } })
+  phone.followed.note('s1', 1)
+  phone.followed.note('s3', 1)
+  calls.length = 0
+  await phone.timePasses()
+  t.same(calls, ['mutateKv', 'readKv', 'mutateKv'])
+  t.match(opened(), { ok: true, value: { read: { s1: 1, s2: 4, s3: 1 } } })
 })
