@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { openChromium } from '../../kit/chromium.ts'
+import { serveStories } from '../stories/serve.ts'
+import { openStory, storyPaths } from './open-story.ts'
+
+const began = Date.parse('2026-03-03T12:00:00Z')
+/** What waits before it shows, such as a skeleton, has come by then. */
+const laterMs = 30_000
+const mostMs = 10_000
+/** So many pages load at once. */
+const lanes = 2
+
+/**
+ * Compares what each story of a kind has, as a screen reader finds it, with what `file` says: roles, names and states, in
+ * order. With `TAP_SNAPSHOT=1` it writes the file.
+ */
+export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: string): Promise<void> {
+  const { origin, close } = await serveStories()
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const isWriting = process.env['TAP_SNAPSHOT'] === '1'
+  const known = existsSync(file) ? snapshotsIn(file) : new Map<string, string>()
+  const paths = (await storyPaths(browser, origin)).filter(path => path.startsWith(`/?${kind}=`))
+  const found = new Map(paths.map(path => [path, '']))
+  const queue = paths.values()
+  const lookAtAll = async () => {
+    for (const path of queue) {
+      const page = await openPage(browser)
+      await openStory(page, origin, path, 'light')
+      await page.clock.fastForward(laterMs)
+      const look = () => snapshotOf(page, origin)
+      const wanted = known.get(path)
+      found.set(path, isWriting ? await settled(look) : await untilIs(wanted, look))
+      if (!isWriting) t.equal(found.get(path), wanted, path)
+      await page.context().close()
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lookAtAll))
+  if (isWriting) writeFileSync(file, [...found].map(([path, snapshot]) => `# ${path}\n${snapshot}\n`).join('\n'))
+  else t.same([...known.keys()], paths, 'no story is missing from the file, nor one of the file from the stories')
+}
+
+/** Where nothing depends on the day, on chance, or on the page before. */
+async function openPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: 390, height: 844 },
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+    timezoneId: 'UTC'
+  })
+  await context.clock.install({ time: began })
+  await context.addInitScript(() => {
+    Math.random = () => 0.5
+    crypto.getRandomValues = array => array
+  })
+  return context.newPage()
+}
+
+/** Of the sheet that is open, or of the whole page. */
+async function snapshotOf(page: Page, origin: string): Promise<string> {
+  const sheet = page.locator('dialog[open]').last()
+  const found = await ((await sheet.count()) > 0 ? sheet : page.locator('body')).ariaSnapshot()
+  // Whole seconds depend on when exactly the story began.
+  return found.replaceAll(new URL(origin).host, 'home.example').replaceAll(/\b\d+ s\b/g, '… s')
+}
+
+/** Looks again for a while, since a machine may answer a moment later. */
+async function untilIs(wanted: string | undefined, look: () => Promise<string>): Promise<string> {
+  const until = performance.now() + mostMs
+  let found = await look()
+  while (found !== wanted && performance.now() < until) found = await look()
+  return found
+}
+
+async function settled(look: () => Promise<string>): Promise<string> {
+  let found = await look()
+  for (let same = 0; same < 4; ) {
+    await setTimeout(250)
+    const before = found
+    found = await look()
+    same = found === before ? same + 1 : 0
+  }
+  return found
+}
+
+function snapshotsIn(file: string): Map<string, string> {
+  const [, ...parts] = readFileSync(file, 'utf8').split(/^# /m)
+  return new Map(parts.map(part => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1).trimEnd()]))
+}
