@@ -245,3 +245,57 @@ t.test('an answer says only what was given', async t => {
   t.same(params({ reason: '' }), { id: 'p1', approved: true, decision: 'approved', shown: 'hash' })
   t.match(params({ mode: 'acceptEdits' }), { mode: 'acceptEdits' })
 })
+
+t.test('how permissions ended is listed with who decided, why and what it allows from then on', async t => {
+  const grants = { lasts: 'session' as const, what: [{ type: 'edits' as const, of: [] }] }
+  const all = {
+    ...{ toolUseId: 'c1', title: 'Run it', answeredBy: 'Phone', reason: 'go on', rule: 'npm test', status: 'approved' as const, grants },
+    ...{ tool: 'Bash', arguments: { command: 'npm test' }, createdAt: 1, completedAt: 2 }
+  }
+  t.strictSame(decisionsOf({ completedRequests: { p1: all } }), [
+    {
+      ...{ id: 'p1', call: 'c1', tool: 'Bash', args: { command: 'npm test' }, title: 'Run it', outcome: 'allowed-once' },
+      ...{ reason: 'go on', by: 'Phone', rule: 'npm test', grants, at: 2 }
+    }
+  ])
+  const outcome = (status: 'approved' | 'denied' | 'canceled', decision?: string) =>
+    decisionsOf({ completedRequests: { p1: { ...completed, status, decision } as never } })[0]?.outcome
+  t.same(
+    [
+      outcome('approved'),
+      outcome('approved', 'approved_for_session'),
+      outcome('denied'),
+      outcome('denied', 'abort'),
+      outcome('canceled', 'abort')
+    ],
+    ['allowed-once', 'allowed-session', 'denied', 'stopped', 'ended']
+  )
+  t.strictSame([decisionsOf(undefined), openRequests(undefined), decisionsOf({ completedRequests: null })], [[], [], []])
+  const [bare] = decisionsOf({ completedRequests: { p1: { ...completed, status: 'denied', reason: null } } })
+  t.equal(bare?.reason, undefined)
+  t.notOk(bare && 'grants' in bare)
+})
+
+t.test('of similar earlier answers the last eight are shown, and only of the same tool', async t => {
+  const state = (index: number, more: object = {}) => [
+    `p${index}`,
+    { ...completed, completedAt: index, status: 'approved', arguments: { command: ' npm run x' }, ...more }
+  ]
+  const answered = (...rows: ReturnType<typeof state>[]) =>
+    answeredLike(ask(), decisionsOf({ completedRequests: Object.fromEntries(rows) }))
+  const nine = Array.from({ length: 9 }, (_, index) => state(index))
+  t.strictSame(
+    answered(...nine).map(({ id }) => id),
+    ['p8', 'p7', 'p6', 'p5', 'p4', 'p3', 'p2', 'p1']
+  )
+  t.strictSame(answered(state(1, { tool: 'Edit' }), state(2, { arguments: {} }), state(3, { arguments: null })), [])
+  const edit = ask({ tool: 'Edit', arguments: { file_path: '/x' } })
+  const edits = decisionsOf({
+    completedRequests: Object.fromEntries([state(1, { tool: 'Edit', arguments: { file_path: '/y' } }), state(2)])
+  })
+  t.strictSame(
+    answeredLike(edit, edits).map(({ id }) => id),
+    ['p1'],
+    'without a command, the tool is enough'
+  )
+})

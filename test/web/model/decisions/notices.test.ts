@@ -129,3 +129,34 @@ t.test('when the person ends an agent, its requests are not shown as withdrawn',
   t.same(title(), ['Claude withdrew this'], 'it could not be ended')
   forgetClosed('s1')
 })
+
+t.test('what happened since is noted once, and an agent that was ended a minute ago is no reason any more', async t => {
+  const since = () => closedDecisions.value.map(({ since }) => since)
+  for (const session of ['s1', 's2']) forgetClosed(session)
+  noteSince('s1', 'read')
+  t.same(since(), [], 'nothing closed there')
+  noteClosed(gone)
+  noteSince('s1', 'stopped')
+  const before = closedDecisions.value
+  noteSince('s1', 'stopped')
+  t.equal(closedDecisions.value, before)
+  noteSince('s1', 'said')
+  t.same(since(), [['stopped', 'said']])
+  noteClosed({ ...gone, session: 's2' })
+  forgetClosed('s1')
+  t.same(
+    closedDecisions.value.map(({ session }) => session),
+    ['s2']
+  )
+  forgetClosed('s2')
+  noteEnding('s1')
+  for (const [ms, expected] of [
+    [59_000, ['ended-here']],
+    [61_000, undefined]
+  ] as const) {
+    noteClosed({ ...gone, at: Date.now() + ms })
+    t.same(since(), [expected], `${ms}`)
+  }
+  noteEnding('s1', false)
+  forgetClosed('s1')
+})

@@ -121,3 +121,51 @@ t.test('open questions are listed oldest first, those of one moment always in th
   )
   t.end()
 })
+
+t.test('a question may be a page to open, and one with choices of an older wrapper is answered as a permission', async t => {
+  const rows: [string, object, object | undefined][] = [
+    ['a page', { arguments: {}, url: 'https://pears.example' }, { type: 'link', url: 'https://pears.example' }],
+    ['a form comes before a page', { form: { questions: [colour] }, url: 'https://pears.example' }, { type: 'form', questions: [colour] }],
+    ['an empty form', { arguments: {}, form: { questions: [] } }, undefined],
+    ['an empty form of one that has a page', { form: { questions: [] }, url: 'https://pears.example' }, { type: 'link' }],
+    ['only the input of the tool', { form: undefined }, { type: 'form', questions: [{ question: 'Which colour?' }] }],
+    ['choices', { choices: [], form: { questions: [colour] } }, undefined],
+    ['another tool', { tool: 'Bash', form: { questions: [colour] } }, undefined]
+  ]
+  for (const [what, more, expected] of rows) {
+    const state = { requests: { q: { ...request, ...more } } } as AgentState
+    const [question] = openQuestions(state)
+    if (expected) t.match(question, { id: 'q', createdAt: 1, ...expected }, what)
+    else t.equal(question, undefined, what)
+    t.equal(openRequests(state).length, expected ? 0 : 1, 'it is one of both')
+  }
+})
+
+t.test('how a question ended is listed with its answers and its first question', async t => {
+  const over = { ...request, completedAt: 2 }
+  const answered = (more: object) =>
+    answeredQuestions({ completedRequests: { q: { ...over, status: 'approved', answers: {}, ...more } } } as AgentState)[0]
+  t.same(answered({ answers: { a: 'Green', b: 'dark' }, title: 'The gate', call: 'c', toolUseId: 'other', answeredBy: 'Phone' }), {
+    ...{ id: 'q', call: 'c', tool: 'AskUserQuestion', args: {}, title: 'The gate', outcome: 'allowed-once', reason: undefined },
+    ...{ by: 'Phone', at: 2, said: { text: 'Green; dark' } }
+  })
+  t.match(answered({ toolUseId: 'other' }), { call: 'other', title: 'Which colour?', by: undefined })
+  t.match(answered({ arguments: 'text' }), { title: undefined })
+  t.match(answered({ status: 'canceled', answers: undefined }), { outcome: 'ended', said: { text: undefined } })
+  t.match(answered({ status: 'denied', answers: undefined }), { outcome: 'denied' })
+  t.equal(answered({ status: 'denied', answers: undefined, reason: 'not now' }), undefined, 'a reason is given to a permission')
+  t.equal(answered({ tool: 'Bash' }), undefined)
+  t.same([answeredQuestions(undefined), openQuestions(undefined)], [[], []])
+})
+
+t.test('a question left to the agent says so, and a page that was opened has nothing to write', async t => {
+  const [ours] = Object.values(forms).flatMap(openQuestions)
+  if (!ours) throw new Error('It was read above.')
+  const { shown: _, ...unbound } = ours
+  t.strictSame(questionParams({ ...unbound, shown: undefined }, undefined, undefined), {
+    ...{ id: 'q', approved: false, decision: 'denied' },
+    reason: 'The person would rather not say. Decide by yourself, and go on.'
+  })
+  const link = { ...unbound, shown: undefined, type: 'link' as const, url: 'https://pears.example' }
+  t.strictSame(questionParams(link, {}, 'Phone'), { id: 'q', approved: true, decision: 'approved', answers: {}, answeredBy: 'Phone' })
+})
