@@ -23,7 +23,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const histories = openHistories({ home: options.home.path, env: options.env, isAllowed: () => true })
   const listed = await histories.list({ words: words.join(' '), limit: mostShown })
   const found = [...(await byId(histories, words)), ...listed.histories]
-  const { agent, id, folder } = await choose(found, { ...options, words, histories })
+  const { agent, id, folder } = await chooseHistory(found, { ...options, words, histories })
   if (!existsSync(folder)) throw new CannotStart(`Its folder ${folder} no longer exists.`)
   const kind = kindOf({ kind: agent }, claudeOptions(args, options))
   process.exit(await runAgent({ ...options, directory: folder, kind, resume: id }))
@@ -35,7 +35,8 @@ async function byId(histories: Histories, [id, ...others]: readonly string[]): P
   return all.filter(history => history.id === id)
 }
 
-async function choose(
+/** Exported for its test. */
+export async function chooseHistory(
   found: readonly ListedHistory[],
   {
     terminal,

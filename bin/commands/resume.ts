@@ -34,7 +34,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const words = wordsOf(args, 'words')
   const known = numbered(listSessions(home.path))
   const ended = known.filter(({ pid, notes }) => pid === undefined && notes.program)
-  const chosen = byNumber(known, words) ?? (await choose(findSessions(ended, words), { all: ended, terminal, env, words }))
+  const chosen = byNumber(known, words) ?? (await chooseSession(findSessions(ended, words), { all: ended, terminal, env, words }))
   const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
   const [{ refuseDeleted }, { fetch }] = await Promise.all([
@@ -84,7 +84,8 @@ interface Choosing {
   words: readonly string[]
 }
 
-async function choose(found: readonly NumberedSession[], { all, terminal, env, words }: Choosing): Promise<KnownSession> {
+/** Exported for its test. */
+export async function chooseSession(found: readonly NumberedSession[], { all, terminal, env, words }: Choosing): Promise<KnownSession> {
   const [only, ...others] = found
   if (!only)
     throw new CannotStart(

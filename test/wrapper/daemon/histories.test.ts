@@ -5,6 +5,7 @@ import { startServer } from '../../kit/server.ts'
 import { fakeClaude, installFakeAdapter, said } from '../kit/claude.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { texts, turnsEnded } from '../kit/demo.ts'
+import { writeCodex } from '../kit/histories.ts'
 import { fakeOpencode } from '../kit/opencode.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
@@ -31,19 +32,6 @@ function writeClaude(config: string, cwd: string, id: string, turns: readonly (r
   writeFileSync(file, [{ type: 'summary', summary: 'x' }, ...rows].map(row => `${JSON.stringify(row)}\n`).join(''))
   utimesSync(file, at / 1000, at / 1000)
   return file
-}
-
-function writeCodex(codex: string, cwd: string, id: string, at: number): void {
-  const folder = join(codex, 'sessions', '2026', '01', '02')
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, `rollout-2026-01-02T03-04-05-${id}.jsonl`)
-  const rows = [
-    { type: 'session_meta', payload: { id, cwd } },
-    { type: 'event_msg', payload: { type: 'user_message', message: 'Prune the hedge' } },
-    { type: 'event_msg', payload: { type: 'agent_message', message: 'Pruned with care.' } }
-  ]
-  writeFileSync(file, rows.map(row => `${JSON.stringify({ timestamp: new Date(at).toISOString(), ...row })}\n`).join(''))
-  utimesSync(file, at / 1000, at / 1000)
 }
 
 const day = Date.parse('2026-01-02T00:00:00Z')
