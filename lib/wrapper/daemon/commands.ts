@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
@@ -16,7 +16,7 @@ import { startDaemon } from './daemon.ts'
 import { setAwake } from './keep-awake.ts'
 import { findService } from './service.ts'
 import { type DaemonNotes, findDaemon } from './single-daemon.ts'
-import { appendToLog, lastLines, logFile } from './upkeep.ts'
+import { appendToLog, lastLines, lastOf, logFile } from './upkeep.ts'
 
 interface DaemonCommand {
   home: Home
@@ -51,10 +51,11 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
   })
   closeSync(log)
   child.unref()
-  const ended = new Promise<never>((_, reject) => {
-    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last output:\n${lastLines(home.path, 5).join('\n')}`)))
-  })
-  const daemon = await withDeadline(startWithinMs, signal => Promise.race([appeared(home, signal), ended]))
+  const ending = new AbortController()
+  child.once('exit', () =>
+    ending.abort(new CannotStart(`The daemon did not start. Its last output:\n${lastLines(home.path, 5).join('\n')}`))
+  )
+  const daemon = await withDeadline(startWithinMs, signal => appeared(home, signal), { signal: ending.signal })
   tell(terminal, `The daemon is running, as process ${daemon.pid}: your phone can start and resume sessions here.`)
   return 0
 }
@@ -109,9 +110,10 @@ export async function showLog({ home, terminal, lines, follow }: DaemonCommand):
     note('The daemon has not logged anything yet.')
     return 0
   }
-  terminal.write(`${lastLines(home.path, lines).join('\n')}\n`)
+  const log = readFileSync(logFile(home.path))
+  terminal.write(`${lastOf(log.toString(), lines).join('\n')}\n`)
   if (!follow) return 0
-  let shown = statSync(logFile(home.path)).size
+  let shown = log.length
   for (;;) {
     await pause(followEveryMs)
     const text = readFileSync(logFile(home.path))

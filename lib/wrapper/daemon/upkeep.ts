@@ -48,8 +48,11 @@ export function appendToLog(home: string, line: string): void {
 
 export function lastLines(home: string, count: number): string[] {
   const file = logFile(home)
-  if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count)
+  return existsSync(file) ? lastOf(readFileSync(file, 'utf8'), count) : []
+}
+
+export function lastOf(log: string, count: number): string[] {
+  return log.trimEnd().split('\n').slice(-count)
 }
 
 /** No secret is logged on purpose; a library's error may contain one. */

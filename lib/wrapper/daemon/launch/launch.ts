@@ -67,17 +67,15 @@ export async function startSessionProcess({
   closeSync(output)
   child.unref()
   if (child.pid !== undefined) child.once('exit', lease(child.pid, { of: 'session', title, folder: directory }, home))
-  const ended = new Promise<never>((_, reject) => {
-    child.once('error', error => reject(new Error(`The session could not be started: ${error.message}`)))
-    child.once('exit', () => reject(new Error(lastWords(log) || 'The session ended before it started, without output.')))
-  })
+  const ending = new AbortController()
+  child.once('error', error => ending.abort(new Error(`The session could not be started: ${error.message}`)))
+  child.once('exit', () => ending.abort(new Error(lastWords(log) || 'The session ended before it started, without output.')))
   try {
-    return await withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))
+    return await withDeadline(startWithinMs, signal => opened(home, child.pid, signal), { signal: ending.signal })
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
     throw new Error(`The session has not started within ${startWithinMs / 1000} s, but still may. ${lastWords(log)}`.trimEnd())
   } finally {
-    ended.catch(() => {})
     forget()
     if (start !== undefined) underWay.delete(start)
   }

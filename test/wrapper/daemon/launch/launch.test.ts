@@ -1,7 +1,7 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { newLog, opened } from '../../../../lib/wrapper/daemon/launch/launch.ts'
+import { newLog, opened, startLines, startSessionProcess } from '../../../../lib/wrapper/daemon/launch/launch.ts'
 import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
@@ -37,4 +37,28 @@ t.test('the logs of sessions that wrote nothing for a month are removed when ano
   }
   t.equal(newLog(home, 'new'), join(home, 'logs', 'new.log'))
   t.same(readdirSync(join(home, 'logs')), ['recent.log'])
+})
+
+t.test('a session that does not start is reported with its last output, and not waited for any longer', async t => {
+  const own = t.testdir({ home: {} })
+  const home = join(own, 'home')
+  const program = join(own, 'program.mjs')
+  t.intercept(process, 'argv', { value: [process.execPath, program] })
+  t.intercept(process, 'execArgv', { value: [] })
+  const started = (lines: readonly string[], directory = own) => {
+    writeFileSync(program, `${lines.map(line => `console.log(${JSON.stringify(line)})`).join('\n')}\nprocess.exit(1)`)
+    return startSessionProcess({ start: 'one', home, server: 'x', directory, command: ['demo'], notes: {}, title: 'Demo', env: {} })
+  }
+  const watching = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = watching()
+  const cases: [lines: string[], message: string][] = [
+    [[], 'The session ended before it started, without output.'],
+    [['one', '', 'Connecting …', '    at run (a.ts:1:2)', 'two'], 'one\ntwo'],
+    [['1', '2', '3', '4', '5', '6'], '2\n3\n4\n5\n6']
+  ]
+  for (const [lines, message] of cases) await t.rejects(started(lines), { message })
+  await t.rejects(started([], join(own, 'none')), { message: /^The session could not be started: spawn .* ENOENT$/ })
+  t.equal(watching(), before)
+  t.strictSame(readdirSync(join(home, 'starting')), [])
+  t.strictSame(startLines('one', 10), [])
 })
