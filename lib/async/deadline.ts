@@ -10,6 +10,17 @@ export class DeadlineExceeded extends Error {
   }
 }
 
+/** Whether `work` is done by then; leaves no timer. */
+export async function isDoneWithin(limitMs: number, work: Promise<unknown>, clock: Clock = systemClock): Promise<boolean> {
+  try {
+    await withDeadline(limitMs, () => work, { clock })
+    return true
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) return false
+    throw error
+  }
+}
+
 /**
  * Settles like `work`, or rejects with DeadlineExceeded after `limitMs`, or with the reason of
  * `signal` if that aborts first. In both cases the signal passed to `work` is aborted with the same

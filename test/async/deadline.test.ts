@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DeadlineExceeded, withDeadline } from '../../lib/async/deadline.ts'
+import { DeadlineExceeded, isDoneWithin, withDeadline } from '../../lib/async/deadline.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 
 const never = new Promise<never>(() => {})
@@ -93,4 +93,18 @@ t.test('the listener on the outer signal is removed with the work', async t => {
   }
   await withDeadline(1000, async () => 'done', { clock: manualClock(), signal })
   t.equal(listening, 0)
+})
+
+t.test('whether work is done by its deadline is known as soon as it is, and no timer is left', async t => {
+  const clock = manualClock()
+  t.equal(await isDoneWithin(1000, Promise.resolve('done'), clock), true)
+  t.equal(clock.pending, 0)
+  const late = isDoneWithin(1000, never, clock)
+  clock.advance(999)
+  t.equal(clock.pending, 1)
+  clock.advance(1)
+  t.equal(await late, false)
+  t.equal(clock.pending, 0)
+  await t.rejects(isDoneWithin(1000, Promise.reject(new Error('broken')), clock), { message: 'broken' })
+  t.equal(clock.pending, 0)
 })

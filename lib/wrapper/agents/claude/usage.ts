@@ -1,4 +1,4 @@
-import { pause } from '../../../async/pause.ts'
+import { isDoneWithin } from '../../../async/deadline.ts'
 import type { UsageWindow } from '../../../protocol/sealed/session.ts'
 import * as v from '../../../schema.ts'
 import type { AgentEvent } from '../agent.ts'
@@ -33,7 +33,7 @@ export function createUsage(emit: (event: AgentEvent) => void, windowOf: (model:
         if (newest?.model === model) tell(size)
       })
     },
-    settled: () => Promise.race([telling, pause(settledWithinMs)])
+    settled: async () => void (await isDoneWithin(settledWithinMs, telling))
   }
 }
 

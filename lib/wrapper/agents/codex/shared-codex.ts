@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { pause } from '../../../async/pause.ts'
+import { isDoneWithin } from '../../../async/deadline.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import * as v from '../../../schema.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type UnsentHistory } from '../agent.ts'
@@ -146,7 +146,7 @@ class SharedCodex implements Agent {
 
   async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
     if (this.#isStopping || this.#line.isClosed) return false
-    await Promise.race([this.#threads.hasOne, pause(threadWithinMs)])
+    await isDoneWithin(threadWithinMs, this.#threads.hasOne)
     let isGiven = false
     try {
       if (this.conversation === '') await this.#threads.begin()
@@ -205,7 +205,7 @@ class SharedCodex implements Agent {
     if (this.#turns.running !== undefined) {
       const { ended } = this.#turns
       await this.cancel()
-      await Promise.race([ended, this.#server.process.ended, pause(endTurnWithinMs)])
+      await isDoneWithin(endTurnWithinMs, Promise.race([ended, this.#server.process.ended]))
     }
     this.#line.close()
     await this.#server.process.end(endWithinMs)
@@ -231,7 +231,7 @@ class SharedCodex implements Agent {
   async #openScreen(isResumed: boolean): Promise<void> {
     this.ownScreen?.open()
     if (isResumed) return
-    await Promise.race([this.#threads.hasOne, pause(threadWithinMs), this.#server.process.ended])
+    await isDoneWithin(threadWithinMs, Promise.race([this.#threads.hasOne, this.#server.process.ended]))
     if (this.conversation === '') this.#settings?.began({ model: undefined, effort: undefined })
   }
 

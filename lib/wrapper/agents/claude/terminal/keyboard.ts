@@ -1,3 +1,4 @@
+import { isDoneWithin } from '../../../../async/deadline.ts'
 import { pause } from '../../../../async/pause.ts'
 import { withoutPasteMarks } from '../transcript/rows.ts'
 
@@ -46,7 +47,7 @@ export function createKeyboard(write: (keys: string) => void): Keyboard {
       waiting = { text: safe, resolve }
       typed.push(beginningOf(safe))
       await press(safe)
-      const wasTaken = await Promise.race([isTaken.then(() => true), pause(typedWithinMs).then(() => false)])
+      const wasTaken = await isDoneWithin(typedWithinMs, isTaken)
       waiting = undefined
       return wasTaken
     },

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { pause } from '../../../../async/pause.ts'
+import { isDoneWithin } from '../../../../async/deadline.ts'
 import type { Console } from '../../../terminal/console.ts'
 import { signInFirst } from '../../acp/refusals.ts'
 import type { AgentEvent, Answers } from '../../agent.ts'
@@ -189,7 +189,7 @@ class OnTerminal implements TerminalClaude {
   async #isFree(): Promise<boolean> {
     const screen = this.#screen
     if (!screen) return false
-    await Promise.race([screen.isReady, this.ended, pause(readyWithinMs)])
+    await isDoneWithin(readyWithinMs, Promise.race([screen.isReady, this.ended]))
     return !this.#requests.areOpen && screen.status !== 'waiting'
   }
 
@@ -208,10 +208,10 @@ class OnTerminal implements TerminalClaude {
   async interrupt(): Promise<void> {
     // Typed, and not accepted yet: it is stopped once it is.
     if (!this.#turn.isRunning && this.#screen?.status !== 'busy') return
-    const isOver = Promise.race([this.#turn.whenStopped(), this.ended]).then(() => true)
-    const isStopped = async () => {
+    const isOver = Promise.race([this.#turn.whenStopped(), this.ended])
+    const isStopped = () => {
       this.#screen?.write('\x1b')
-      return Promise.race([isOver, pause(interruptWithinMs).then(() => false)])
+      return isDoneWithin(interruptWithinMs, isOver)
     }
     // Something else may have consumed the key. An idle one would treat it as a request to go back.
     const isDone = (await isStopped()) || (this.#screen?.status === 'busy' && (await isStopped()))
