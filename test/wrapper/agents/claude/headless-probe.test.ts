@@ -1,6 +1,6 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createHeadlessProbe } from '../../../../lib/wrapper/agents/claude/headless-probe.ts'
 
 t.test('waiting for a Claude Code that stays silent and leaves a child behind is bounded', async t => {
@@ -22,3 +22,73 @@ t.test('a Claude Code that cannot be started returns nothing', async t => {
     t.equal(await probe.windowOf('a model'), undefined)
   }
 })
+
+const isScript = { skip: process.platform === 'win32' && 'the program is a script' }
+
+t.test('it is asked once for its commands, and once for each other model', isScript, async t => {
+  const { probe, runs } = answering(t, {
+    commands: [
+      { name: 'review', description: 'Looks', builtin: true },
+      { name: 'mine', description: 5 },
+      { name: 'two words' },
+      { name: 'clear' },
+      { name: 'mcp' }
+    ],
+    model: 'deep',
+    rawMaxTokens: 100
+  })
+  const commands = [
+    { name: 'review', description: 'Looks' },
+    { name: 'mine', description: undefined }
+  ]
+  t.strictSame(await probe.commands(), commands, 'as its adapter lists them')
+  t.strictSame(await probe.commands(), commands)
+  t.equal(await probe.windowOf('deep'), 100)
+  t.strictSame(runs().map(modelIn), [undefined])
+  t.equal(await probe.windowOf('quick'), 100)
+  t.equal(await probe.windowOf('quick'), 100)
+  t.strictSame(runs().map(modelIn), [undefined, 'quick'])
+  for (const run of runs()) t.match(run, '--no-session-persistence', 'nothing of it is recorded')
+})
+
+t.test('a text is a command if it begins with one; which goes to the model is known as far as it says', isScript, async t => {
+  const marked = [{ name: 'compact', builtin: true }, { name: 'goal', builtin: true }, { name: 'review', builtin: true }, { name: 'mine' }]
+  const skills = { skillFrontmatter: [{ name: 'review' }] }
+  const cases: [text: string, answer: object, what: 'prompt' | 'other' | undefined][] = [
+    ['hello', { commands: marked }, undefined],
+    ['/unheard', { commands: marked }, undefined],
+    ['see /mine', { commands: marked }, undefined],
+    ['/', { commands: marked }, undefined],
+    ['/compact', { commands: marked, skills }, 'other'],
+    ['/review this', { commands: marked, skills }, 'prompt'],
+    ['/review\nthis', { commands: marked, skills }, 'prompt'],
+    ['/review this', { commands: marked }, 'other'],
+    ['/mine', { commands: marked }, 'prompt'],
+    ['/mine', { commands: [{ name: 'mine' }, { name: 'compact' }] }, 'other'],
+    ['/goal Tea', { commands: marked }, 'prompt'],
+    ['/goal', { commands: marked }, 'other'],
+    ['/goal clear ', { commands: marked }, 'other'],
+    ['/goal clear it', { commands: marked }, 'prompt'],
+    [`/mine ${'x'.repeat(494)}`, { commands: marked }, 'prompt'],
+    [`/mine ${'x'.repeat(495)}`, { commands: marked }, 'other'],
+    ['/clear', { commands: [{ name: 'clear' }] }, undefined]
+  ]
+  for (const [text, answer, what] of cases) t.equal(await answering(t, answer).probe.commandIn(text), what, text.slice(0, 40))
+})
+
+/** A Claude Code that gives this answer to both questions, and notes its arguments. */
+function answering(t: Test, response: object) {
+  const directory = t.testdir()
+  const claude = join(directory, 'claude')
+  const answer = JSON.stringify({ type: 'control_response', response: { response } })
+  writeFileSync(claude, `#!/bin/sh\necho "$*" >> runs\ncat <<'END'\nno answer\n${answer}\n${answer}\nEND\n`)
+  chmodSync(claude, 0o700)
+  return {
+    probe: createHeadlessProbe({ claude, directory, env: { PATH: process.env['PATH'] ?? '' } }),
+    runs: () => readFileSync(join(directory, 'runs'), 'utf8').trim().split('\n')
+  }
+}
+
+function modelIn(run: string): string | undefined {
+  return /--model (\S+)/.exec(run)?.[1]
+}

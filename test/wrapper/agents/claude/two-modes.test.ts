@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { BoundedQueue } from '../../../../lib/async/queue.ts'
 import { envelopeOf } from '../../../../lib/client/sealed/messages.ts'
-import type { Agent, AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
+import { type Agent, AgentDied, type AgentEvent, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
 import { startTwoModes } from '../../../../lib/wrapper/agents/claude/two-modes.ts'
 import { claudeAtTerminal, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
@@ -253,22 +253,11 @@ t.test('/clear continues under another id, which the next run resumes', how, asy
 })
 
 t.test('a switch requested while the session closes starts nothing', how, async t => {
-  const home = mkdtempSync(join(tmpdir(), 'afield-two-modes-'))
-  t.teardown(() => rmSync(home, { recursive: true, force: true }))
-  const screenStarts: boolean[] = []
   const { promise: isRemoteAsked, resolve: remoteAsked } = Promise.withResolvers<void>()
   const remote = Promise.withResolvers<Agent>()
-  const agent = await startTwoModes({
-    home,
+  const { agent, screenStarts } = await atTerminal(t, {
     // It ends at once at its terminal, so it continues on the phone.
     claude: '/bin/false',
-    screen: {
-      console: { columns: 80, rows: 24, write() {}, takeKeys: () => () => {}, onResize: () => () => {} },
-      prompt: undefined,
-      announcement: '',
-      onDrawing: isDrawing => void (isDrawing && screenStarts.push(true))
-    },
-    how: { directory: home, env: { HOME: home } },
     startRemote() {
       remoteAsked()
       return remote.promise
@@ -279,13 +268,218 @@ t.test('a switch requested while the session closes starts nothing', how, async 
   const switched = agent.handover?.toTerminal()
   remote.resolve(quietAgent())
   await Promise.all([stopped, switched])
-  t.equal(screenStarts.length, 1)
+  t.equal(screenStarts(), 1)
 })
 
-function quietAgent(): Agent {
+t.test('a choice made while it is at its terminal applies on the phone; what is not there then is said', how, async t => {
+  const asked: string[] = []
+  const started: StartAgent[] = []
+  const choosing = (set: boolean): Partial<Agent> => ({
+    setModel: async model => asked.push(`model ${model}`) > 0 && set,
+    setEffort: async effort => asked.push(`effort ${effort}`) > 0 && set
+  })
+  const remotes = [quietAgent(choosing(true)), quietAgent(choosing(false)), quietAgent()]
+  const { agent, notices } = await atTerminal(t, {
+    async startRemote(how) {
+      started.push(how)
+      return remotes[started.length - 1] ?? quietAgent()
+    }
+  })
+  const choose = async () => [await agent.setMode('plan'), await agent.setModel?.('deep'), await agent.setEffort?.('high')]
+  t.equal(agent.handover?.by, 'terminal')
+  t.strictSame([agent.takesImages, agent.hearsReasons, agent.steer], [false, true, undefined])
+  t.equal(await agent.setMode('default'), true, 'which it is in')
+  t.strictSame(await choose(), [false, 'later', 'later'])
+  t.strictSame(asked, [])
+  await agent.handover?.toPhone()
+  t.match(started, [{ mode: 'plan', resume: undefined, isUnsent: false }])
+  t.strictSame(asked, ['model deep', 'effort high'])
+  t.strictSame(await notices(), [])
+
+  await agent.handover?.toTerminal()
+  await agent.handover?.toPhone()
+  t.match(started[1], { mode: 'default' })
+  t.equal(asked.length, 2, 'once')
+  await agent.handover?.toTerminal()
+  await choose()
+  remotes[2] = quietAgent(choosing(false))
+  await agent.handover?.toPhone()
+  t.strictSame(await notices(), [
+    'The agent has no model deep; nothing was changed.',
+    'The agent has no effort level high; nothing was changed.'
+  ])
+})
+
+t.test('with the phone in control everything goes to the agent there, as far as that can do it', how, async t => {
+  const calls: unknown[][] = []
+  const note =
+    <Result>(name: string, result: Result) =>
+    (...args: unknown[]) => {
+      calls.push([name, ...args])
+      return result
+    }
+  const able = quietAgent({
+    takesImages: true,
+    prompt: note('prompt', Promise.resolve(true)),
+    steer: note('steer', Promise.resolve(true)),
+    answer: note('answer', true),
+    answerQuestion: note('answerQuestion', true),
+    setMode: note('setMode', Promise.resolve(true)),
+    setModel: note('setModel', Promise.resolve(true)),
+    setEffort: note('setEffort', Promise.resolve(true)),
+    changeGoal: note('changeGoal', Promise.resolve('/goal tea')),
+    cancel: note('cancel', Promise.resolve())
+  })
+  const { agent } = await atTerminal(t, { startRemote: async () => able })
+  const answers = { id: { values: ['a'] } }
+  t.strictSame([agent.answer('ask', 'yes'), agent.answerQuestion?.('ask', answers)], [false, false], 'nothing is open at the terminal')
+  await agent.handover?.toPhone()
+  const images = [{ mimeType: 'image/png', bytes: new Uint8Array(1) }]
+  t.strictSame([agent.handover?.by, agent.conversation, agent.takesImages, agent.hearsReasons], ['phone', 'quiet', true, false])
+  t.strictSame(
+    [
+      await agent.prompt('go', images),
+      await agent.steer?.('faster'),
+      agent.answer('ask', 'yes', 'a reason that it does not hear'),
+      agent.answerQuestion?.('ask', answers),
+      await agent.setMode('plan'),
+      await agent.setModel?.('deep'),
+      await agent.setEffort?.('high'),
+      await agent.changeGoal?.('tea')
+    ],
+    [true, true, true, true, true, true, true, '/goal tea']
+  )
+  await agent.cancel()
+  t.strictSame(calls, [
+    ['prompt', 'go', images],
+    ['steer', 'faster'],
+    ['answer', 'ask', 'yes'],
+    ['answerQuestion', 'ask', answers],
+    ['setMode', 'plan'],
+    ['setModel', 'deep'],
+    ['setEffort', 'high'],
+    ['changeGoal', 'tea'],
+    ['cancel']
+  ])
+
+  const unable = await atTerminal(t, { startRemote: async () => quietAgent() })
+  await unable.agent.handover?.toPhone()
+  t.strictSame(
+    [
+      unable.agent.takesImages,
+      unable.agent.steer,
+      unable.agent.answerQuestion?.('ask', answers),
+      await unable.agent.setModel?.('deep'),
+      await unable.agent.setEffort?.('high'),
+      await unable.agent.changeGoal?.('tea')
+    ],
+    [false, undefined, false, false, false, undefined]
+  )
+})
+
+t.test('an agent that does not start for the phone stays at its terminal, and says why', how, async t => {
+  const { agent, notices, events, screenStarts } = await atTerminal(t, {
+    async startRemote() {
+      throw new Error('No adapter.')
+    }
+  })
+  await agent.handover?.toPhone()
+  t.strictSame(await notices(), ['Claude Code could not switch to the phone and stays at its terminal. No adapter.'])
+  t.equal(agent.handover?.by, 'terminal')
+  t.equal(screenStarts(), 2)
+  t.strictSame(
+    (await events()).flatMap(event => (event.type === 'controlled' ? event.by : [])),
+    ['terminal', 'phone', 'terminal']
+  )
+})
+
+t.test('a Claude Code that refuses to start at its terminal gets its first prompt on the phone', how, async t => {
+  const { promise: prompted, resolve } = Promise.withResolvers<string>()
+  const { notices, events } = await atTerminal(t, {
+    claude: '/bin/false',
+    prompt: 'go',
+    startRemote: async () => quietAgent({ prompt: async text => resolve(text) === undefined })
+  })
+  t.equal(await prompted, 'go')
+  t.strictSame(await notices(), [
+    'Claude Code did not start at its terminal (exit code 1), so it continues on your phone. Afield may not support its version yet.'
+  ])
+  t.match(
+    (await events()).filter(({ type }) => type === 'prompted'),
+    [{ text: 'go', isOurs: false }]
+  )
+})
+
+t.test('an agent that dies with the phone in control ends the session; one that was switched from does not', how, async t => {
+  const dying = quietAgent()
+  const gone = quietAgent()
+  const remotes = [gone, dying]
+  const { agent, ended } = await atTerminal(t, { startRemote: async () => remotes.shift() ?? quietAgent() })
+  await agent.handover?.toPhone()
+  await agent.handover?.toTerminal()
+  gone.events.fail(new Error('too late'))
+  await agent.handover?.toPhone()
+  dying.events.fail(new AgentDied('exit code 1', ''))
+  t.match(await ended, { message: 'The agent exited unexpectedly (exit code 1).' })
+})
+
+interface Fakes {
+  /** The program at the terminal; one that only waits if omitted. */
+  claude?: string
+  prompt?: string
+  startRemote(how: StartAgent): Promise<Agent>
+}
+
+/** Claude Code at a terminal that nobody sees; the phone has another agent. */
+async function atTerminal(t: Test, { claude, prompt, startRemote }: Fakes) {
+  const home = mkdtempSync(join(tmpdir(), 'afield-two-modes-'))
+  t.teardown(() => rmSync(home, { recursive: true, force: true }))
+  const waiting = join(home, 'claude')
+  writeFileSync(waiting, '#!/bin/sh\n[ "$1" = -p ] || exec sleep 60\n', { mode: 0o700 })
+  let starts = 0
+  const agent = await startTwoModes({
+    home,
+    claude: claude ?? waiting,
+    screen: {
+      console: { columns: 80, rows: 24, write() {}, takeKeys: () => () => {}, onResize: () => () => {} },
+      prompt,
+      announcement: '',
+      onDrawing(isDrawing) {
+        if (isDrawing) starts++
+      }
+    },
+    how: { directory: home, env: { HOME: home, PATH: process.env['PATH'] ?? '' } },
+    startRemote
+  })
+  t.teardown(() => agent.stop())
+  const events: AgentEvent[] = []
+  const listen = async (): Promise<unknown> => {
+    try {
+      for await (const event of agent.events) events.push(event)
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+  const ended = listen()
+  const heard = async () => {
+    await new Promise(resolve => setImmediate(resolve))
+    return events
+  }
+  return {
+    agent,
+    /** Resolves to the error with which its events end. */
+    ended,
+    screenStarts: () => starts,
+    events: heard,
+    notices: async () => (await heard()).flatMap(event => (event.type === 'notice' ? event.text : []))
+  }
+}
+
+function quietAgent(able: Partial<Agent> = {}): Agent & { events: BoundedQueue<AgentEvent> } {
   const events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   const stop = async () => events.close()
-  return Object.assign(Object.create(null), { conversation: 'quiet', events, async cancel() {}, stop })
+  return Object.assign(Object.create(null), { conversation: 'quiet', events, async cancel() {}, stop, ...able })
 }
 
 async function question(session: PhoneSession): Promise<string> {
