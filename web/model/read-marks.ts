@@ -71,6 +71,8 @@ export function followReadMarks({ rest, socket, cipher, onMarks, isKnown, after 
   const tell = async (): Promise<void> => {
     for (let tries = 0; tries < mostTries && unsent().length > 0; tries++) {
       if ((tries > 0 || !isRead) && !(await read())) return
+      // Another device has stored them, or the answer to a write was lost.
+      if (unsent().length === 0) return
       const marks = new Map([...there.marks, ...unsent()].filter(([session]) => isKnown(session)))
       const { version } = there
       const value = v.parse(sealed, cipher.seal({ read: Object.fromEntries(marks) }))
