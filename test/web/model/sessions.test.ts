@@ -5,9 +5,11 @@ import {
   folderName,
   groupSessions,
   hostOf,
+  isInCopy,
   isUnread,
   lastMovedAt,
   openDecisions,
+  projectOf,
   titleOf
 } from '../../../web/model/sessions.ts'
 import { emptyHome, type MachineView, type SessionView } from '../../../web/model/store.ts'
@@ -118,4 +120,26 @@ t.test('folders of the same name on two machines are two groups, and sessions th
 t.test('a session without any name is named by its folder', async t => {
   t.equal(titleOf({ metadata: { ...place, name: '' } }), 'pears')
   t.equal(titleOf({ metadata: { ...place, name: 'Pears', summary: { text: 'Prune', updatedAt: 1 } } }), 'Prune')
+})
+
+t.test('a copy of a project counts as the project, whoever made it', async t => {
+  const worktree = { path: '/copies/1', branch: 'b', repository: '/work/pears', base: 'c' }
+  const rows: [string, boolean, string, boolean][] = [
+    ['/copies/1', true, 'pears', true],
+    ['/copies/1/web', true, 'web', true],
+    ['/copies/12', true, '12', false],
+    ['/elsewhere', true, 'elsewhere', false],
+    ['/copies/2', true, '2', false],
+    ['/work/pears/.claude/worktrees/x', false, 'pears', true],
+    ['/work/pears/.claude/worktrees/x/web', false, 'web', true],
+    ['/work/pears/.dev/worktree/x', false, 'pears', true],
+    ['C:\\work\\pears\\.claude\\worktrees\\x', false, 'pears', true],
+    ['/work/pears/.claude', false, '.claude', false],
+    ['/', false, '/', false],
+    ['', false, '', false]
+  ]
+  for (const [path, hasWorktree, folder, isCopy] of rows) {
+    const place = { path, ...(hasWorktree && { worktree }) }
+    t.same([projectOf(place), isInCopy(place)], [folder, isCopy], path)
+  }
 })

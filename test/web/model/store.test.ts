@@ -102,7 +102,11 @@ t.test('a running session does not say that it stopped, one that ended does', as
     ['resumed, or waiting after its turn was stopped', stopped('cancelled'), undefined],
     ['a failed turn is told as long as nothing follows', stopped('failed'), 'Stopped'],
     ['it works again', { ...stopped('failed'), isThinking: true }, undefined],
-    ['it was begun again', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) }, undefined]
+    ['it was begun again', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) }, undefined],
+    ['it was begun before', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at }) }, 'Stopped'],
+    ['nothing can be read of it', { ...stopped('failed'), metadata: undefined }, 'Stopped'],
+    ['its last line is none', { last: undefined }, undefined],
+    ['its last line ended no turn', { last: { seq: 1, at, text: 'Done' }, isThinking: true }, 'Done']
   ]
   for (const [name, session, text] of rows) t.equal(lastLineOf(view('a', session))?.text, text, name)
   const begunAgain = view('a', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) })

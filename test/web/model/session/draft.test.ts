@@ -2,37 +2,21 @@ import 'fake-indexeddb/auto'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { deviceDb } from '../../../../web/core/device-db.ts'
-import { tellTabs } from '../../../../web/core/tabs.ts'
 import { autoSendName, openDraft } from '../../../../web/model/session/draft.ts'
+import { otherTabs } from '../../kit/other-tabs.ts'
 
-/** The other tabs of this device, and what this one told them. */
-class Channel extends EventTarget {
-  static readonly told: unknown[] = []
-  static readonly all = new Set<Channel>()
-  constructor() {
-    super()
-    Channel.all.add(this)
-  }
-  postMessage(message: unknown) {
-    Channel.told.push(message)
-  }
-  static hear(data: unknown) {
-    for (const each of Channel.all) each.dispatchEvent(Object.assign(new Event('message'), { data }))
-  }
-}
-Object.defineProperty(globalThis, 'BroadcastChannel', { value: Channel })
-tellTabs({ type: 'appearance' })
+const tabs = otherTabs()
 
 async function device(t: Test, kept: Record<string, unknown> = {}) {
   const db = await deviceDb()
   await db.erase()
   for (const [name, value] of Object.entries(kept)) await db.write(name, value)
-  Channel.told.length = 0
+  tabs.told.length = 0
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const told = async (count: number) => {
-    while (Channel.told.length < count) await new Promise(resolve => setImmediate(resolve))
-    return Channel.told
+    while (tabs.told.length < count) await new Promise(resolve => setImmediate(resolve))
+    return tabs.told
   }
   return { db, draft: openDraft('s1'), told }
 }
@@ -45,7 +29,7 @@ t.test('a draft is stored a moment after it was begun, as it is by then, and oth
   t.equal(await draft.readDraft(), 'Pears')
   mock.timers.tick(99)
   await new Promise(resolve => setImmediate(resolve))
-  t.same(Channel.told, [])
+  t.same(tabs.told, [])
   mock.timers.tick(1)
   t.same(await told(1), [{ type: 'draft', session: 's1', text: 'Pears' }])
   t.equal(await db.read('draft.s1'), 'Pears')
@@ -69,7 +53,7 @@ t.test('an emptied draft is removed at once, and one left behind is stored', asy
   draft.close()
   mock.timers.tick(1_000)
   await db.read('draft.s1')
-  t.equal(Channel.told.length, 2, 'once')
+  t.equal(tabs.told.length, 2, 'once')
 })
 
 t.test('what is stored but no text is no draft', async t => {
@@ -81,10 +65,10 @@ t.test('the draft of another tab is followed, except while this one is edited', 
   const { draft, told } = await device(t)
   const heard: string[] = []
   const stop = draft.onDraft(text => heard.push(text))
-  const said = (text: string, session = 's1') => Channel.hear({ type: 'draft', session, text })
+  const said = (text: string, session = 's1') => tabs.hear({ type: 'draft', session, text })
   said('Pears')
   said('Elsewhere', 's2')
-  Channel.hear({ type: 'appearance', session: 's1', text: 'x' })
+  tabs.hear({ type: 'appearance', session: 's1', text: 'x' })
   draft.keepDraft('Own')
   said('Plums')
   mock.timers.tick(400)
