@@ -38,7 +38,7 @@ function partsOf(item: Item): string[] {
     case 'limit':
       return ['*Usage limit reached*']
     case 'control':
-      return [`*ClosedDecision on in the ${item.to}*`]
+      return [`*Continued in the ${item.to}*`]
     case 'fault':
       return [`*Wrong on the way: ${item.fault} (${item.count})*`]
     case 'skipped':
