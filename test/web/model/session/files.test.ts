@@ -197,6 +197,12 @@ t.test('after a restart a file that waited still waits, and one that had started
   started.close()
   const still = open('s9', () => 'wifi')
   t.match(await until(still.chosen, all => all.length === 1), [{ name: 'plums.txt', size: 5, state: { type: 'waits', for: 'wifi' } }])
+  const known = answers.length
+  still.goNow(still.chosen.value[0]?.key ?? '')
+  await begun(answers, known + 1)
+  t.match(still.chosen.value, [{ state: { type: 'uploading' } }], 'unless it is sent anyway')
+  t.strictSame(still.take(), [])
+  t.equal(still.chosen.value.length, 1, 'one that is on its way is not taken')
   still.close()
 })
 

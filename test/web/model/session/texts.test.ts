@@ -10,9 +10,12 @@ import { openTexts, type SessionTexts, type WaitingText } from '../../../../web/
 import type { SessionView } from '../../../../web/model/store.ts'
 import { emptyTranscript, type Transcript } from '../../../../web/model/transcript/transcript.ts'
 import { until } from '../../kit/device.ts'
+import { otherTabs } from '../../kit/other-tabs.ts'
 import { pageGlobals } from '../../kit/page-globals.ts'
 
 t.before(() => cryptoReady())
+// A channel to real tabs would keep the test from ending.
+otherTabs()
 
 const file = { ref: 'f1', name: 'tree.png', size: 3, mimeType: 'image/png' }
 
@@ -255,11 +258,29 @@ t.test('a move is shown until the session has it, and not if it could not be sto
 })
 
 t.test('a message whose withdrawal this device could not store does not look withdrawn', async t => {
-  const { texts, state } = await openSession(t)
+  const { texts, state, queued, read } = await openSession(t)
   state.isFull = true
   await t.rejects(texts.withdraw('l1'), { message: 'no room' })
   t.same([...texts.takenBack.value], [])
   state.isFull = false
   await texts.withdraw('l1')
   t.same([...texts.takenBack.value], ['l1'])
+  const body = read(queued[0])
+  t.same([queued[0]?.session, body && envelopeOf(body)?.ev], ['s1', { t: 'withdraw', localId: 'l1' }])
+})
+
+t.test('a session that is closed stores its draft, and shows nothing more', async t => {
+  const { db, texts, know, waiting, transcript, queued, setAside } = await openSession(t, {
+    pending: seal => [seal(newUserText('Plant it'))]
+  })
+  await texts.send('Water it')
+  texts.keepDraft('Rake')
+  texts.close()
+  while ((await db.read('draft.s1')) !== 'Rake') await new Promise(resolve => setImmediate(resolve))
+  know()
+  const [draft] = queued.slice(1)
+  if (draft) setAside(draft)
+  const body = newUserText('Water it')
+  transcript.value = { ...emptyTranscript, messages: [{ seq: 1, localId: draft?.localId ?? '', at: 1, body }] }
+  t.same(waiting(), ['Water it: device'])
 })

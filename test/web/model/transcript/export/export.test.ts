@@ -46,6 +46,13 @@ t.test('a session is exported with every page of its messages, also those that c
     { seq: 3, at: '2026-05-14T14:02:00.003Z', body: { content: { text: 'Prune the pears' } } }
   ])
 
+  t.strictSame(messages[1].body, null)
+
+  asked.length = 0
+  const unknown = await exportSession(link, { ...session, metadata: undefined }, 'md')
+  t.equal(unknown.name, '2026-05-14_c0ffee00.md')
+  t.match(await unknown.file.text(), 'could not be opened')
+
   asked.length = 0
   const readable = await exportSession(link, session, 'md')
   t.equal(readable.name, '2026-05-14_Plums-pears_c0ffee00.md')
