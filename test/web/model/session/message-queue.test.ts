@@ -166,9 +166,42 @@ t.test('a message edited here but not yet sent is in the queue as it will be, wi
   t.end()
 })
 
+t.test('an unsent message waits with its files, an edit of a sent one in its place, and moves only go forward', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'two'), mine(5, 'three')]
+  const tree = { ref: 'r', name: 'tree.png', size: 3 }
+  const given = (more: Partial<Parameters<typeof queueOf>[0]> = {}) =>
+    queueOf({
+      ...{ transcript: addMessages(emptyTranscript, messages), waiting: [], takenBack: new Set(), moves: [] },
+      ...{ facts: { readSeq: 1, deliveredSeq: 3, hasReceipts: true }, ...more }
+    })
+  const waiting = [
+    { localId: 'x', text: 'here', at, state: 'device' as const, files: [tree] },
+    { localId: 'y', text: 'now', at, state: 'device' as const, isSteer: true },
+    { localId: 'z', text: 'TWO', at, state: 'device' as const, replaces: 'local4' },
+    { localId: 'v', text: 'ONE', at, state: 'device' as const, replaces: 'local3', isSteer: true },
+    { localId: 'w', text: 'lost', at, state: 'device' as const, replaces: 'gone' }
+  ]
+  const stored = { files: [], isHere: false, isSteer: false }
+  const unsent = { files: [], isHere: true, isSteer: false, isThere: false }
+  t.strictSame(given({ waiting }), [
+    { ...unsent, localId: 'local4', text: 'TWO' },
+    { ...stored, localId: 'local5', text: 'three', isThere: false },
+    { ...unsent, localId: 'x', text: 'here', files: [tree] }
+  ])
+  t.strictSame(given()[0], { ...stored, localId: 'local3', text: 'one', isThere: true })
+  const moved = (...moves: [string, string][]) =>
+    given({ moves: moves.map(([localId, before]) => ({ localId, before })) }).map(({ text }) => text)
+  t.strictSame(moved(['local4', 'local3']), ['two', 'one', 'three'])
+  t.strictSame(moved(['local5', 'local3'], ['local4', 'local3']), ['three', 'two', 'one'])
+  t.strictSame(moved(['local3', 'local5']), ['one', 'two', 'three'], 'not back')
+  t.strictSame(moved(['gone', 'local3'], ['local5', 'gone'], ['local4', 'local4']), ['one', 'two', 'three'])
+  t.end()
+})
+
 t.test('without receipts, messages sent during the turn wait for its end', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one')]
   t.strictSame(queue(messages, { readSeq: 0, hasReceipts: false }), ['one'])
+  t.strictSame(queue(messages.slice(0, 1), { readSeq: 0, hasReceipts: false }), [], 'and none do while it is idle')
   t.end()
 })
 

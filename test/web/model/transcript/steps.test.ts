@@ -1,7 +1,7 @@
 import t from 'tap'
 import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
 import * as v from '../../../../lib/schema.ts'
-import { contentOfArgs, planOfArgs } from '../../../../web/model/transcript/steps.ts'
+import { contentOfArgs, planOfArgs, queryOf } from '../../../../web/model/transcript/steps.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
@@ -92,4 +92,39 @@ t.test('a to-do list is a plan only if one of its entries can be read', async t 
     )
   }
   t.equal(planOfArgs('Bash', { todos: [{ content: 'Prune' }] }), undefined, 'another tool')
+})
+
+t.test('a change is read under every name that agents give its texts', async t => {
+  for (const [before, after] of [
+    ['old_string', 'new_string'],
+    ['oldText', 'newText'],
+    ['old_text', 'new_text']
+  ] as const) {
+    const change = (oldText: unknown, newText: unknown) => contentOfArgs('Edit', { file_path: 'a.ts', [before]: oldText, [after]: newText })
+    t.same(change('a', 'b'), [{ type: 'diff', path: 'a.ts', oldText: 'a', newText: 'b' }])
+    t.same(change('', 'b'), [{ type: 'diff', path: 'a.ts', oldText: null, newText: 'b' }], 'a new file')
+    t.same(change(4, 'b'), [{ type: 'diff', path: 'a.ts', oldText: null, newText: 'b' }])
+    t.same(change('a', 4), [])
+  }
+  t.same(contentOfArgs('Read', { file_path: 'a.ts', content: 'x' }), [], 'only an edit has its new text there')
+  t.same(contentOfArgs('Write', { file_path: 'a.ts', content: 4 }), [])
+})
+
+t.test("changes among the arguments of Happy's wrapper come first, and what is damaged is left out", async t => {
+  const change = { type: 'diff', path: 'a.ts', oldText: 'a', newText: 'b' }
+  const items = [change, { path: 'b.ts', newText: 'c' }, { path: 'c.ts' }, { newText: 'd' }, { path: 4, newText: 'e' }, null, 'x']
+  const read = [change, { type: 'diff', path: 'b.ts', oldText: null, newText: 'c' }]
+  t.same(contentOfArgs('edit', { items, old_string: 'x', new_string: 'y' }), read)
+  t.same(contentOfArgs('edit', { ...items }), read)
+})
+
+t.test('what a step searches for is read under every name that agents give it', async t => {
+  for (const name of ['pattern', 'query', 'regex', 'search', 'glob']) t.equal(queryOf({ [name]: 'pears', other: 'x' }), 'pears', name)
+  t.equal(queryOf({ pattern: 4, query: 'pears', glob: 'x' }), 'pears')
+  t.equal(queryOf({}), undefined)
+})
+
+t.test('a plan is read under every name that agents give it', async t => {
+  const entries = [{ content: 'Prune', status: 'completed' as const }]
+  for (const name of ['todos', 'plan', 'entries']) t.same(planOfArgs('TodoWrite', { [name]: entries }), entries, name)
 })

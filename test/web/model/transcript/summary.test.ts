@@ -127,3 +127,70 @@ t.test('events after the return are not counted', async t => {
   t.match(told, { commands: 1, failed: 0, files: 0, decisions: 0, first: 6 })
   t.equal(summarySince({ items, messages: [] }, 6, { until: 7, hasOlder: false }).first, undefined, 'nothing came while they were away')
 })
+
+t.test('a test run counts only once it ended after the message, and a shown success only of a step that succeeded', async t => {
+  const run = (seq: number, more: Partial<Step> = {}, code = 0) =>
+    step(seq, 'execute', { args: { command: 'npm test' }, content: [{ type: 'text', text: `exit code: ${code}` }], ...more })
+  const told = (items: Item[], tellsFailures = false) =>
+    summarySince({ items, messages: [] }, 5, { until, hasOlder: false, tellsFailures }).tests
+  t.equal(told([run(5)]), undefined, 'it was there before')
+  t.equal(told([run(6), run(7, { state: 'running', endedAt: undefined }, 1)]), 'pass', 'the next still runs')
+  t.equal(told([run(6), run(7, { kind: 'read' }, 1)]), 'pass', 'reading them is no run')
+  t.equal(told([run(6), { type: 'note', key: 'n', seq: 7, at: 7, text: 'npm test' }]), 'pass')
+  t.equal(told([run(6, { content: [], state: 'failed' })], true), undefined)
+  t.equal(told([run(6, { content: [], state: 'done' })], true), undefined)
+  t.equal(told([run(6, { args: {}, title: 'npm test' })]), 'pass', 'by its title if its arguments do not say')
+})
+
+t.test('each changed file counts once, one that is not named as its own', async t => {
+  const items = [
+    step(6, 'edit', { locations: ['/a.ts', '/b.ts'] }),
+    step(7, 'delete', { locations: ['/b.ts'] }),
+    step(8, 'move'),
+    step(9, 'edit'),
+    step(10, 'read', { locations: ['/c.ts'] })
+  ]
+  const told = summarySince({ items, messages: [] }, 5, { until, hasOlder: false })
+  t.match(told, { files: 4, commands: 0, failed: 0, messages: 0, questions: 0, decisions: 0 })
+})
+
+t.test('the summary is whole if the message after the last one seen is loaded', async t => {
+  const isWhole = (first: number | undefined) => {
+    const messages = first === undefined ? [] : [{ seq: first, localId: null, at: 2, body: undefined }]
+    return summarySince({ items: [], messages }, 5, { until, hasOlder: true }).isWhole
+  }
+  t.same([isWhole(5), isWhole(6), isWhole(7), isWhole(undefined)], [true, true, false, true])
+})
+
+t.test('questions and decisions are those from the first event on until the return, each once', async t => {
+  const asked = {
+    requests: [
+      { id: 'r1', tool: 'Bash', arguments: {}, createdAt: 6 },
+      { id: 'r2', tool: 'Bash', arguments: {}, createdAt: 5 },
+      { id: 'r3', tool: 'AskUserQuestion', arguments: {}, createdAt: 7 },
+      { id: 'r4', tool: 'Bash', arguments: {}, createdAt: 8 },
+      { id: 'r5', tool: 'Bash', arguments: {}, createdAt: 9 }
+    ] as OpenRequest[],
+    questions: [
+      { id: 'q1', createdAt: 7, call: undefined },
+      { id: 'q2', createdAt: 5, call: undefined },
+      { id: 'q3', createdAt: 7, call: 'c7' }
+    ] as OpenQuestion[],
+    answered: [
+      { id: 'a1', at: 7, tool: 'AskUserQuestion', call: undefined, by: 'Tablet' },
+      { id: 'r1', at: 7, tool: 'Bash', call: undefined, by: undefined },
+      { id: 'a2', at: 7, tool: 'Bash', call: undefined, by: undefined, rule: 'ls' }
+    ] as unknown as Answered[]
+  }
+  const items = [step(6, 'execute'), step(7, 'other', { name: 'AskUserQuestion' })]
+  t.match(summarySince({ items, messages: [] }, 5, { until: 8, hasOlder: false, asked }), { questions: 3, decisions: 2 })
+  const ruled = [{ id: 'a3', at: 6, tool: 'Bash', call: undefined, by: 'Tablet', rule: 'ls' }] as unknown as Answered[]
+  const until8 = { until: 8, hasOlder: false, asked: { ...asked, answered: ruled } }
+  t.match(
+    summarySince({ items: [...items, step(8, 'execute')], messages: [] }, 5, until8),
+    { commands: 2, decisions: 3 },
+    'a person made that rule'
+  )
+  t.match(summarySince({ items: [], messages: [] }, 5, { until: 8, hasOlder: false, asked }), { questions: 0, decisions: 0 })
+  t.match(summarySince({ items, messages: [] }, 5, { until: 8, hasOlder: false }), { questions: 1, decisions: 0 })
+})
