@@ -15,7 +15,7 @@ export interface Pty {
   resize(size: { columns: number; rows: number }): void
   /** How it ended, once all its output was passed on; `signal` is 0 if it ended by itself. */
   readonly ended: Promise<{ code: number; signal: number }>
-  /** SIGTERM, and SIGKILL if that has no effect. Resolves when it has ended; its last output is not shown. */
+  /** SIGTERM, and SIGKILL if that has no effect, or if it has written nothing yet. Resolves when it has ended; its last output is not shown. */
   end(): Promise<void>
 }
 
@@ -46,12 +46,14 @@ export function openPty(
   const { pty, ended: hasEnded } = start(() => spawnOnPty([command, ...args], options, take))
   const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
   function take(bytes: Buffer): void {
+    hasWritten = true
     if (bytes.includes(takesPastes)) ready()
     modes.take(bytes)
     onOutput(bytes.toString())
     console.write(isEnding ? controlsOf(bytes.toString()) : bytes)
   }
   let isEnding = false
+  let hasWritten = false
   let onOutput = (_: string) => {}
   // Also when this process ends without having ended the program.
   const modes = followModes()
@@ -73,7 +75,8 @@ export function openPty(
     ended,
     async end() {
       isEnding = true
-      pty.kill('SIGTERM')
+      // One without output may not have begun: until then it shares our signal handlers, and we would end with it.
+      pty.kill(hasWritten ? 'SIGTERM' : 'SIGKILL')
       const timer = setTimeout(() => pty.kill('SIGKILL'), graceMs)
       await ended
       clearTimeout(timer)
