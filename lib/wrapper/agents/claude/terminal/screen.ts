@@ -92,7 +92,8 @@ function inFile(file: string): OwnStatus['now'] {
 const titles = /\x1b\](?:0|2);([^\x07\x1b]*)(?:\x07|\x1b\\)/g
 
 function inTitle(output: string): 'idle' | 'busy' | undefined {
-  const [, title] = [...output.matchAll(titles)].at(-1) ?? []
-  if (title === undefined || !/^\S /.test(title)) return undefined
+  // Those without such a sign are of programs that it runs.
+  const title = [...output.matchAll(titles)].map(([, text = '']) => text).findLast(text => /^\S /.test(text))
+  if (title === undefined) return undefined
   return title.startsWith('\u2733') ? 'idle' : 'busy'
 }
