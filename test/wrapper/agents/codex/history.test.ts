@@ -1,7 +1,16 @@
 import t from 'tap'
 import * as v from '../../../../lib/schema.ts'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
-import { createTranslator, type Translator } from '../../../../lib/wrapper/agents/codex/history.ts'
+import {
+  createTranslator,
+  lastTurn,
+  placeOf,
+  readPlace,
+  readUnsent,
+  type Translator,
+  turnsAfter
+} from '../../../../lib/wrapper/agents/codex/history.ts'
+import type { Line } from '../../../../lib/wrapper/agents/codex/server.ts'
 import { type Item, turnsPage } from '../../../../lib/wrapper/agents/codex/shapes.ts'
 
 t.test('each complete item is sent once, as what it is', t => {
@@ -109,6 +118,110 @@ t.test('nothing of one turn is known in the next', t => {
   ])
   t.end()
 })
+
+t.test('a position in a thread is read as it was stored, and no other kind as one', t => {
+  const cases: [place: Parameters<typeof placeOf>[0], file: string][] = [
+    [{ thread: 'a', turn: undefined, isSent: false }, 'codex:a/'],
+    [{ thread: 'a', turn: 'b', isSent: false }, 'codex:a/b'],
+    [{ thread: 'a', turn: 'b', isSent: true, isCut: true }, 'codex:a/b/end'],
+    [{ thread: 'a', turn: 'b', isSent: false, isCut: true }, 'codex:a/b/cut']
+  ]
+  for (const [place, file] of cases) {
+    t.strictSame(placeOf(place), { file, offset: 0 })
+    t.strictSame(readPlace({ file, offset: 0 }), { ...place, isCut: place.isCut === true && !place.isSent })
+  }
+  for (const file of ['codex:a', 'codex:/b', 'codex:a/b/begin', 'acp:{}', '/a.jsonl', 'x codex:a/b']) {
+    t.equal(readPlace({ file, offset: 0 }), undefined, file)
+  }
+  t.end()
+})
+
+t.test('the turns after a position are read page by page, the newest first, and told in order', async t => {
+  const pages = [
+    ['four', 'three'],
+    ['two', 'one']
+  ]
+  const cases: [turn: string | undefined, isSent: boolean, turns: string[], read: number][] = [
+    [undefined, false, ['one', 'two', 'three', 'four'], 2],
+    ['gone', true, ['one', 'two', 'three', 'four'], 2],
+    ['four', true, [], 1],
+    ['four', false, ['four'], 1],
+    ['three', true, ['four'], 1],
+    ['two', true, ['three', 'four'], 2],
+    ['two', false, ['two', 'three', 'four'], 2]
+  ]
+  for (const [turn, isSent, turns, read] of cases) {
+    const { line, asked } = recorded(pages.map(ids => ids.map(id => ({ id }))))
+    const found = await turnsAfter(line, { thread: 'a', turn, isSent })
+    t.strictSame(
+      found.map(({ id }) => id),
+      turns
+    )
+    const page = { threadId: 'a', limit: 20, sortDirection: 'desc', itemsView: 'full' }
+    t.strictSame(
+      asked,
+      [
+        { ...page, cursor: null },
+        { ...page, cursor: '1' }
+      ].slice(0, read)
+    )
+  }
+  const { line, asked } = recorded([[{ id: 'four' }]])
+  t.equal((await lastTurn(line, 'a'))?.id, 'four')
+  t.strictSame(asked, [{ threadId: 'a', limit: 1, sortDirection: 'desc', itemsView: 'full' }])
+  t.equal(await lastTurn(recorded([[]]).line, 'a'), undefined)
+})
+
+t.test('what Codex recorded meanwhile is told as turns that have ended', async t => {
+  const items = [
+    { type: 'userMessage', id: 'm', clientId: 'ours', content: [{ type: 'text', text: 'Look' }] },
+    { type: 'unheard of', id: 'u' },
+    { type: 'agentMessage', id: 'i', text: 'Done.' }
+  ]
+  const turn = { id: 't', status: 'inProgress', items }
+  const asked = { type: 'prompted', text: 'Look', isOurs: true, row: 't m' }
+  const done = said('Done.', false)
+  const read = async (isCut: boolean, of: object[] = [turn], known?: string) => {
+    const place = { thread: 'a', turn: known, isSent: false, isCut }
+    return readUnsent(recorded([of]).line, place, id => id === 'ours')
+  }
+  t.strictSame(await read(false), {
+    events: [asked, done, { type: 'turn-ended', reason: 'cancelled' }],
+    upTo: { file: 'codex:a/t/end', offset: 0 }
+  })
+  t.match((await read(false, [{ ...turn, status: 'completed' }])).events[2], { reason: 'done' })
+  t.match((await read(false, [{ ...turn, status: 'failed', error: { message: 'No.' } }])).events[2], { reason: 'failed', error: 'No.' })
+  t.strictSame((await read(true, [turn], 't')).events, [done], 'the beginning and the end of a cut one were sent')
+  t.strictSame(
+    (
+      await read(
+        true,
+        [
+          { ...turn, id: 'next' },
+          { ...turn, items: [] }
+        ],
+        't'
+      )
+    ).events.length,
+    3
+  )
+  t.strictSame(await read(false, [], 'x'), { events: [], upTo: { file: 'codex:a/x', offset: 0 } })
+})
+
+/** A Codex with these pages of turns, the newest first. */
+function recorded(pages: readonly object[][]) {
+  const asked: object[] = []
+  const line = {
+    async request(method: string, params: { cursor?: string | null }) {
+      if (method !== 'thread/turns/list') throw new Error(method)
+      asked.push(params)
+      const at = Number(params.cursor ?? 0)
+      const data = pages[at]?.map(turn => ({ status: 'completed', items: [], ...turn }))
+      return { data, nextCursor: at + 1 < pages.length ? String(at + 1) : null }
+    }
+  } as unknown as Line
+  return { line, asked }
+}
 
 function translated() {
   const events: AgentEvent[] = []
