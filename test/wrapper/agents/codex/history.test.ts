@@ -51,7 +51,7 @@ t.test('a step is updated while it runs, and ends once even if its beginning was
   t.match(told(), [
     { type: 'step-started', row: 't i begins', step: { content: [] } },
     { type: 'step-updated', step: { content: [{ text: 'half' }] } },
-    { type: 'step-ended', row: 't i ends', status: 'denied' }
+    { type: 'step-ended', row: 't i ends', status: 'denied', step: { content: [{ text: 'half' }] } }
   ])
   t.equal(told().length, 3)
 
@@ -114,7 +114,7 @@ t.test('nothing of one turn is known in the next', t => {
   translator.grew('m', 'whole', false)
   t.match(told().slice(-2), [
     { type: 'text', text: 'Done again.', row: 'next i' },
-    { type: 'text-grew', text: 'whole' }
+    { type: 'text-grew', block: 'm', text: 'whole' }
   ])
   t.end()
 })

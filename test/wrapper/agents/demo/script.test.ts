@@ -27,6 +27,8 @@ t.test('a prompt scripts any turn', t => {
   ]
   for (const [script, deeds] of cases) t.strictSame(readScript(`Please. SCRIPT: ${script}`), deeds, script)
   t.strictSame(readScript('SCRIPT: text old SCRIPT: text new'), [say('new')], 'the last one')
+  t.strictSame(readScript('SCRIPT: look'), [{ type: 'look' }])
+  t.strictSame(readScript('SCRIPT: tool'), [say('This script cannot be read: tool ')])
   t.equal(readScript('no script: text'), undefined)
   t.end()
 })
