@@ -4,8 +4,8 @@ import t from 'tap'
 import { chooseHistory } from '../../../bin/commands/adopt.ts'
 import type { ListedHistory } from '../../../lib/wrapper/histories/histories.ts'
 import { typed } from '../../../lib/wrapper/home/own-process.ts'
+import { asking } from '../../wrapper/kit/asking.ts'
 import { writeCodex } from '../../wrapper/kit/histories.ts'
-import { asking } from '../kit/asking.ts'
 import { here } from '../kit/here.ts'
 
 const minute = 60_000

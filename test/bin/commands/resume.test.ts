@@ -3,7 +3,7 @@ import { chooseSession } from '../../../bin/commands/resume.ts'
 import { typed } from '../../../lib/wrapper/home/own-process.ts'
 import { createSessionFolder, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { numbered } from '../../../lib/wrapper/terminal/session-list.ts'
-import { asking } from '../kit/asking.ts'
+import { asking } from '../../wrapper/kit/asking.ts'
 import { here } from '../kit/here.ts'
 
 /** A computer with ended sessions of these names; those of an earlier version have no program. */

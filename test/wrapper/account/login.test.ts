@@ -275,3 +275,13 @@ t.test('a computer that is linked again keeps its identity, and its daemon answe
   t.not(kept(home, server.url).machineKey, machineKey, 'which the end of its link has deleted')
   t.equal(await answers(), id)
 })
+
+t.test('Ctrl-C while a code is shown ends the command as a shell expects it', { skip: process.platform === 'win32' }, async t => {
+  const server = await startServer(t)
+  const { login } = loginTo(t, server.url)
+  await readCode(login)
+  const before = login.output
+  await login.kill('SIGINT')
+  t.equal(await login.ended, 130)
+  t.equal(login.output, before)
+})

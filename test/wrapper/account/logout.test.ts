@@ -1,12 +1,16 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Server } from '../../../lib/server/create.ts'
 import { logout } from '../../../lib/wrapper/account/logout.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { typed } from '../../../lib/wrapper/home/own-process.ts'
 import { createSessionFolder, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { drawSessions, numbered } from '../../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../../lib/wrapper/terminal/style.ts'
 import { call, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
+import { asking } from '../kit/asking.ts'
 import type { Phone } from '../kit/phone.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
@@ -87,6 +91,25 @@ t.test('logging out deletes the local keys, and fails if the server may still kn
   })
   t.equal(ended, 0, 'whose sign-in was ended before')
 })
+
+t.test(
+  'after logging out, a daemon that would still start is named',
+  { skip: process.platform !== 'linux' && 'systemd is of Linux' },
+  async t => {
+    const server = await startServer(t)
+    const { home: path } = await linkedComputer(t, server)
+    const config = join(path, '..', 'config')
+    mkdirSync(join(config, 'systemd', 'user'), { recursive: true })
+    writeFileSync(join(config, 'systemd', 'user', 'afield.service'), `ExecStart=afield daemon run --server ${server.url}\n`)
+    const { terminal, shown } = asking([])
+    const home = openHome({ AFIELD_HOME: path })
+    t.equal(await logout({ home, server: server.url, env: { XDG_CONFIG_HOME: config }, terminal, isSure: true }), 0)
+    t.equal(
+      shown().replaceAll(/\s+/g, ' ').trim(),
+      `This computer is no longer linked to your account on ${server.url}; its keys were deleted here. Its daemon would still start when you sign in. Undo that with: ${typed('daemon uninstall')}`
+    )
+  }
+)
 
 t.test('logging out when nothing is linked says so, and not how to name a server', async t => {
   const said: string[] = []

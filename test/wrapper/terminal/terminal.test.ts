@@ -225,6 +225,17 @@ t.test('on a terminal without escape sequences nothing is redrawn', t => {
   t.end()
 })
 
+t.test('a terminal that does not tell its size counts as one of 80 by 24, and a file never ends a line', t => {
+  const sizeOf = (output: object) => {
+    const { columns, rows } = processTerminal(output as never, {})
+    return [columns, rows]
+  }
+  t.strictSame(sizeOf({ isTTY: true, columns: 132, rows: 50 }), [132, 50])
+  t.strictSame(sizeOf({ isTTY: true, columns: 0, rows: 0 }), [80, 24])
+  t.strictSame(sizeOf({ columns: 132 }), [Number.POSITIVE_INFINITY, 24])
+  t.end()
+})
+
 t.test('a terminal without escape sequences wraps between words, and a file has each sentence on one line', t => {
   const sentence = 'Agent      waiting for a message from your phone'
   const written = (changes: { isTTY: boolean; columns?: number }, TERM: string) => {
