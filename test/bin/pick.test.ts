@@ -52,6 +52,17 @@ t.test('words search all entries, and a number picks from the results', async t 
   t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing matches pear\..*There is no number 99 in the list\./s })
 })
 
+t.test('entries are counted only when some are not shown, and a low screen still shows three', async t => {
+  const draw = (entries: readonly string[]) => entries.map(entry => `- ${entry}`)
+  const of = (count: number) => Array.from({ length: count }, (_, index) => `entry ${index + 1}`)
+  t.match((await picked([''], { draw, entries: of(20) }, false)).output, /- entry 20\n\nWhich one\? 1 to 20,/)
+  t.match((await picked([''], { draw, entries: of(21) }, false)).output, /- entry 20\n {2}and 1 more\n\nWhich one\? 1 to 20,/)
+  const tall = (entries: readonly string[]) => entries.flatMap(entry => Array.from({ length: 10 }, () => `- ${entry}`))
+  t.match((await picked([''], { draw: tall, entries: of(4) })).output, /- entry 3\n {2}and 1 more\n\nWhich one\? 1 to 3,/)
+  t.match(await picked(['20', '1'], { search: () => ['the only one'] }), { result: 'entry 20' })
+  t.match(await picked(['only', '1'], { search: () => ['the only one'] }), { result: 'the only one', output: /Which one\? 1, words/ })
+})
+
 t.test('an empty answer cancels, and without a terminal nothing is asked', async t => {
   t.match(await picked([' ']), { result: undefined })
   t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n.*\n {2}and 10 more/ })
