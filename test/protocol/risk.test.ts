@@ -28,6 +28,9 @@ const risky: [string, string, string?][] = [
   ['xargs -0 -I {} -n 1 rm -rf', 'deletes'],
   ['timeout -k 1 5s rm -rf dist', 'deletes'],
   ['\\rm -rf dist', 'deletes', 'rm -rf'],
+  ['  rm -rf dist', 'deletes', 'rm -rf'],
+  ['A=1 B=2 C=3 D=4 E=5 rm -rf dist', 'deletes', 'rm -rf'],
+  ['echo `rm -rf dist`', 'deletes', 'rm -rf'],
   ['A=1 sudo ls', 'admin-rights', 'sudo'],
   ['while ! sudo ls; do sleep 1; done', 'admin-rights', 'sudo'],
   ['A=1 bash -c "$X"', 'unparsable'],
@@ -82,6 +85,8 @@ t.test('everyday commands are plain, or careful if they leave the folder or the 
     'A=1 npm test',
     'timeout 5 ls',
     'echo A=1 rm -rf',
+    'time echo rm -rf dist',
+    'time; echo rm -rf dist',
     'cat docs/deploy.md',
     'npm run build',
     'git status',
@@ -139,6 +144,8 @@ t.test('a changed file runs as the first word of a command, or behind a program 
     ['if true; then ./run.sh; else ./run.sh; fi', 'run.sh', ['./run.sh', './run.sh']],
     ['while ! ./run.sh; do sleep 1; done', 'run.sh', ['./run.sh']],
     ['{ ./run.sh; }', 'run.sh', ['./run.sh']],
+    ['sudo -n ./run.sh', 'run.sh', ['sudo', './run.sh']],
+    ['timeout 5 ./run.sh', 'run.sh', ['./run.sh']],
     ['CI=1 npm test', 'package.json', ['npm']],
     ['npm test', 'web/package.json', ['npm']],
     ['npm test', 'package-lock.json', []],
@@ -175,8 +182,11 @@ t.test('a command whose quotes are open, or that nobody reads, is not understood
     ["echo a#'", ['unparsable']],
     ["cat <<EOF\nit's\nEOF", []],
     ["cat <<-'EOF'\nit's\nEOF", []],
-    [`echo ${'a'.repeat(19_995)}`, []],
-    [`rm -rf ${'a'.repeat(20_000)}`, ['unparsable']]
+    [`echo ${'a'.repeat(1995)}`, []],
+    [`echo ${'a'.repeat(1996)}`, ['unparsable']],
+    [`ls; rm -rf ${'a'.repeat(2000)}`, ['unparsable']],
+    [`ls\n${`echo ${'a'.repeat(1994)}\n`.repeat(9)}${'b'.repeat(1997)}`, []],
+    [`ls\n${`echo ${'a'.repeat(1994)}\n`.repeat(9)}${'b'.repeat(1998)}`, ['unparsable']]
   ]
   for (const [text, reasons] of cases) t.strictSame(command(text).reasons, reasons, text.slice(0, 40))
 })

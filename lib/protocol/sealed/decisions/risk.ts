@@ -1,3 +1,4 @@
+import { type CommandWord, wordsOf } from './command-words.ts'
 import { hasHidden } from './hidden-characters.ts'
 import { type Level, type RiskName, riskLevel } from './risk-names.ts'
 import { rules } from './risk-rules.ts'
@@ -46,11 +47,17 @@ export function riskOf(subject: Subject): Risk {
   const found: { name: RiskName; level: Level; mark?: Mark }[] = []
   const { command } = subject
   if (command !== undefined) {
-    const isLong = command.length > longestRead
-    for (const { name, level, pattern } of isLong ? [] : rules) {
-      for (const match of command.matchAll(pattern)) found.push({ name, level, mark: markOf(match) })
+    const isLong = command.length > longestRead || command.split(/[\n;&|]/).some(part => part.length > longestPart)
+    const words = isLong ? [] : wordsOf(command)
+    const programsAt = words.filter(each => each.mayBeProgram).map(({ text, from }) => (text.startsWith('\\') ? from + 1 : from))
+    for (const { name, level, program, anywhere } of isLong ? [] : rules) {
+      const matches = [
+        ...(program ? programsAt.map(from => matchAt(program, command, from)) : []),
+        ...(anywhere ? command.matchAll(anywhere) : [])
+      ]
+      for (const match of matches) if (match) found.push({ name, level, mark: markOf(match) })
     }
-    for (const mark of isLong ? [] : editedIn(subject)) found.push({ name: 'runs-edited', level: 'risky', mark })
+    for (const mark of editedIn(words, subject)) found.push({ name: 'runs-edited', level: 'risky', mark })
     if (isLong || quotesAreOpen(command)) found.push({ name: 'unparsable', level: 'risky' })
   }
   if ([command ?? '', subject.url ?? '', subject.text, ...subject.paths].some(hasHidden)) found.push({ name: 'hidden', level: 'risky' })
@@ -70,8 +77,14 @@ export function riskOf(subject: Subject): Risk {
 }
 
 const manyFiles = 8
-// In characters. No one reads longer ones.
+// In characters. No one reads longer ones, and some rules try each word of a part with each other.
 const longestRead = 20_000
+const longestPart = 2000
+
+function matchAt(pattern: RegExp, command: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from
+  return pattern.exec(command)
+}
 
 function markOf(match: RegExpExecArray): Mark {
   const from = match.index + match[0].length - match[0].trimStart().length
@@ -98,28 +111,21 @@ function quotesAreOpen(command: string): boolean {
 }
 
 /** Words of a command that run a file changed by this agent. Their position is enough: the effect of such a file is unknown. */
-function editedIn({ command = '', folder, directory, edited = [] }: Subject): Mark[] {
+function editedIn(words: readonly CommandWord[], { folder, directory, edited = [] }: Subject): Mark[] {
   if (edited.length === 0) return []
   const files = edited.map(path => tidy(absolute(path, folder)))
   const at = directory ?? folder
   const marks: Mark[] = []
-  let isFirst = true
   let isRunner = false
-  for (const { 0: word, index } of command.matchAll(/[;&|\n()]|[^\s;&|()]+/g)) {
-    if (/^[;&|\n()]$/.test(word)) {
-      isFirst = true
-      continue
-    }
-    if (isFirst && before.test(word)) continue
-    const plain = word.replaceAll(/["'\\]/g, '')
+  for (const { text, from, mayBeProgram } of words) {
+    const plain = text.replaceAll(/["'\\]/g, '')
     const program = plain.split('/').at(-1) ?? plain
-    const mark = { from: index, to: index + word.length }
-    if (isFirst) {
+    const mark = { from, to: from + text.length }
+    if (mayBeProgram) {
       isRunner = runners.test(program)
       if (files.some(file => recipes.some(([name, by]) => by.test(program) && name.test(file.split('/').at(-1) ?? '')))) marks.push(mark)
     }
-    if ((isFirst || isRunner) && files.includes(tidy(absolute(plain, at)))) marks.push(mark)
-    isFirst = false
+    if ((mayBeProgram || isRunner) && files.includes(tidy(absolute(plain, at)))) marks.push(mark)
   }
   return marks
 }
@@ -136,9 +142,6 @@ const recipes: readonly [file: RegExp, programs: RegExp][] = [
   [/^(conftest|setup|noxfile|fabfile)\.py$/, /^(pytest|python[\d.]*|pip\d?|nox|fab)$/]
 ]
 const runners = /^(ba|z|da|k|fi)?sh$|^(node|deno|bun|tsx|ts-node|python[\d.]*|ruby|perl|php|source|\.|env|nohup|time|exec|command|xargs)$/
-
-// Words of a shell after which the program is still to come.
-const before = /^(\w+=.*|[!{]|if|elif|then|else|while|until|do)$/
 
 function absolute(path: string, folder: string | undefined): string {
   return /^([/~]|[A-Za-z]:[\\/])/.test(path) || folder === undefined ? path : `${folder.replace(/[/\\]+$/, '')}/${path}`
