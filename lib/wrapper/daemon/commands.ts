@@ -173,8 +173,8 @@ export async function runDaemon(options: DaemonCommand): Promise<number> {
     appendToLog(home.path, dated)
   }
   const daemon = startDaemon({ home, credentials, env, fetch, tell: addLine })
-  addLine(`started, process ${process.pid}, ${credentials.server}`)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
+  addLine(`started, process ${process.pid}, ${credentials.server}`)
   if ((await daemon.ended) === 'stopped') return 0
   // Its service restarts it after a failure; nothing else would.
   if (env['AFIELD_SERVICE']) return exitCodes.storage
