@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { actions, handler } from '../../bin/commands/service.ts'
 import { plistOf } from '../../lib/service/launchd.ts'
@@ -176,7 +176,8 @@ t.test('on macOS, where nobody has tried it, that is said first', { skip: noShel
 t.test('a service of the system has a user of its own, who must be able to see the program and its options', { skip: noShell }, async t => {
   const { home, write } = systemOf(t, 'linux')
   const did: string[] = []
-  const config = join(home, 'etc', 'afield.toml')
+  // Relative, since this checkout may itself be in a home.
+  const config = relative(process.cwd(), join(home, 'etc', 'afield.toml'))
   const manager = {
     file: join(home, 'afield.service'),
     refuseIfUnable() {},
