@@ -11,6 +11,8 @@ t.test('messages present when a person ended a session are settled; when it ende
     if (!only) throw new Error('the session is there')
     return only
   }
+  folder.note({ endedBy: 'person' })
+  t.equal(settledUpTo(known()), 3, 'as long as it has heard none')
   folder.note({ endedBy: 'itself', heardUpTo: 9 })
   t.equal(settledUpTo(known()), 3)
   folder.note({ endedBy: 'person' })

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { linesRead } from '../../../../web/session/transcript/line-range.ts'
-import { insidePath, placeOf } from '../../../../web/session/transcript/step-words.ts'
 
 const read = (text: string, args: Record<string, unknown> = {}, name = 'Read') =>
   linesRead({ name, args, content: text === '' ? [] : [{ type: 'text', text }] })
@@ -19,14 +18,4 @@ t.test('when the lines read are uncertain, none are shown', async t => {
   t.equal(read('', { file_path: '/a', offset: 12 }), undefined)
   t.equal(read('', { filePath: '/a', offset: 12, limit: 10 }), undefined)
   t.equal(read('', { file_path: '/a', offset: '1', limit: 'x' }), undefined)
-})
-
-t.test("a file in the session's folder can be opened there, and no other", async t => {
-  t.same(placeOf('/orchard/src/a b.ts', '/orchard'), ['src', 'a b.ts'])
-  t.same(placeOf('src/a.ts', '/orchard'), ['src', 'a.ts'])
-  t.same(placeOf('C:\\orchard\\src\\a.ts', 'C:\\orchard'), ['src', 'a.ts'])
-  for (const path of ['/orchard', '/orchards/a.ts', '/etc/passwd', '../a.ts', '/orchard/../a.ts', '~/a.ts', 'C:\\a.ts', ''])
-    t.equal(placeOf(path, '/orchard'), undefined, path)
-  t.equal(placeOf('/orchard/a.ts', undefined), undefined)
-  t.equal(insidePath('C:\\orchard\\a.ts', 'C:\\orchard'), 'a.ts')
 })

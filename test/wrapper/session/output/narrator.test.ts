@@ -247,6 +247,19 @@ t.test("a subagent's work is sent under one name that existing apps accept", asy
   t.equal(rest.at(-1)?.subagent, undefined)
 })
 
+t.test("a file is told as its row, and as one of the helper's when a helper has it", async t => {
+  const { narrator, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'subagent-started', subagent: 's1', title: 'Look around', row: 'r1' })
+  const file = { ref: 'f1', name: 'a.png', size: 3, mimeType: 'image/png' }
+  await narrator.tell({ type: 'file', file, row: 'r2', subagent: 's1' })
+  await narrator.tell({ type: 'file', file, row: 'r3' })
+  const [, start, own, other] = envelopes()
+  t.type(start?.subagent, 'string')
+  t.match([own, other], [{ ev: { t: 'file', ...file }, subagent: start?.subagent }, { ev: { t: 'file', ...file } }])
+  t.equal(other?.subagent, undefined)
+})
+
 t.test('the cost of the conversation is sent at the end of a turn', async t => {
   const { narrator, envelopes } = story()
   await narrator.beginTurn()
