@@ -7,7 +7,8 @@ export interface CommandWord {
   readonly mayBeProgram: boolean
 }
 
-const words = /\{\}|[\n;&|()`{!]|\w+=(?:"[^"\n]*"|'[^'\n]*'|[^\s;&|()`"'])*|[^\s;&|()`{!]+/g
+// A brace or an exclamation mark separates only before a word; within one it is part of a name.
+const words = /\{\}|[\n;&|()`{!]|\w+=(?:"[^"\n]*"|'[^'\n]*'|[^\s;&|()`"'])*|[^\s;&|()`]+/g
 const separator = /^[\n;&|()`{!]$/
 const assignment = /^\w+=/
 const runner = /\b(?:sudo|doas|exec|eval|env|xargs|time|nohup|nice|setsid|stdbuf|timeout|if|elif|while|until|then|do|else|command)$/
