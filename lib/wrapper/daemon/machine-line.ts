@@ -108,8 +108,8 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     }
     sayAll()
     takeBack = now => {
-      daemon.take({ value: now.daemonState, version: now.daemonStateVersion })
-      metadataCell.take({ value: now.metadata, version: now.metadataVersion })
+      daemon.replace({ value: now.daemonState, version: now.daemonStateVersion })
+      metadataCell.replace({ value: now.metadata, version: now.metadataVersion })
       if (daemon.value.status !== 'running' || daemon.value.pid !== process.pid) sayAll()
     }
     end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
