@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import xterm from '@xterm/headless'
 import t from 'tap'
+import { typed } from '../../../lib/wrapper/home/own-process.ts'
 import { drawSession, type SessionView } from '../../../lib/wrapper/run/session-view.ts'
 import { fit, fitPath, folded, plain, styleFor, widthOf, wrapped } from '../../../lib/wrapper/terminal/style.ts'
 import { openBlock, processTerminal, tell } from '../../../lib/wrapper/terminal/terminal.ts'
@@ -306,4 +307,221 @@ t.test('a terminal that became narrower, or is low, shows nothing of the previou
     'nothing scrolled away'
   )
   block.close()
+})
+
+/** One that a test resizes, and what was written to it. */
+function screenOf({ columns = 20, rows = 24 } = {}) {
+  let text = ''
+  const listeners = new Set<() => void>()
+  return {
+    terminal: {
+      isTTY: true,
+      columns,
+      rows,
+      write(more: string) {
+        text += more
+      },
+      onResize(listener: () => void) {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+      ask: async () => undefined
+    },
+    listeners,
+    written() {
+      const now = text
+      text = ''
+      return now
+    }
+  }
+}
+
+t.test('a block that is suspended leaves the screen to others, and is drawn again below them', t => {
+  const { terminal, listeners, written } = screenOf()
+  let lines = ['one', 'two']
+  const block = openBlock(terminal, () => lines)
+  t.equal(written(), 'one\ntwo\n')
+  block.suspend()
+  t.equal(written(), '\x1b[2F\x1b[0J')
+  lines = ['three']
+  for (const resized of listeners) resized()
+  t.equal(written(), '', 'others write now')
+  block.resume()
+  t.equal(written(), 'three\n', 'and what they wrote stays')
+  for (const resized of listeners) resized()
+  t.equal(written(), '\x1b[1F\x1b[0Jthree\n', 'a resized screen is drawn again, though nothing changed')
+  lines = ['four']
+  block.close()
+  t.equal(written(), '\x1b[1F\x1b[0Jfour\n', 'the last state stays')
+  t.equal(listeners.size, 0)
+  lines = ['five']
+  block.close()
+  block.redraw()
+  t.equal(written(), '')
+  t.end()
+})
+
+t.test('a block is drawn again soon after it changed, once for all changes, and not when nothing changed', async t => {
+  const { terminal, written } = screenOf()
+  let lines = ['one']
+  let draws = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const block = openBlock(terminal, () => {
+    if (++draws === 2) setImmediate(resolve)
+    return lines
+  })
+  lines = ['two']
+  block.redraw()
+  lines = ['three']
+  block.redraw()
+  await promise
+  t.equal(written(), 'one\n\x1b[1F\x1b[0Jthree\n')
+  t.equal(draws, 2)
+  block.close()
+  t.equal(written(), '')
+})
+
+t.test('a block that draws nothing clears nothing, and one wider than the screen is cleared with all its rows', t => {
+  const { terminal, written } = screenOf({ columns: 5 })
+  let lines: string[] = []
+  const block = openBlock(terminal, () => lines)
+  lines = ['\x1b[1mabcdef\x1b[22m', '', 'abcde']
+  block.resume()
+  t.equal(written(), '\x1b[1mabcdef\x1b[22m\n\nabcde\n')
+  block.suspend()
+  t.equal(written(), '\x1b[4F\x1b[0J', 'two rows, an empty one, and one')
+  block.close()
+  t.end()
+})
+
+t.test('a log has each new line once, and again when it was gone meanwhile', async t => {
+  let text = ''
+  let lines = ['  one', ' ', 'two']
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { terminal } = screenOf()
+  const write = (more: string) => {
+    text += more
+    if (more === 'three\n') resolve()
+  }
+  const block = openBlock({ ...terminal, isTTY: false, write }, () => lines)
+  t.equal(text, 'one\ntwo\n')
+  lines = ['two', 'three']
+  block.redraw()
+  block.redraw()
+  await promise
+  lines = ['three', '  one']
+  block.resume()
+  lines = ['three', '  one', 'four']
+  block.close()
+  t.equal(text, 'one\ntwo\nthree\none\nfour\n')
+})
+
+t.test('a terminal says when it was resized, until nobody wants to know', t => {
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  const terminal = processTerminal(output as never, {})
+  let times = 0
+  const stop = terminal.onResize(() => void times++)
+  output.emit('resize')
+  stop()
+  output.emit('resize')
+  t.equal(times, 1)
+  terminal.write('words')
+  t.equal(String(output.read()), 'words')
+  t.end()
+})
+
+t.test('a question is asked only where a person can answer, and Ctrl-D leaves everything as it is', async t => {
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  t.intercept(process, 'stdin', { value: input })
+  const person = (columns: number, isTTY = true) => {
+    const output = Object.assign(new PassThrough(), { isTTY, columns })
+    return { output, terminal: processTerminal(output as never, { TERM: 'dumb' }) }
+  }
+  t.equal(await person(80, false).terminal.ask('Who? '), undefined)
+  const { output, terminal } = person(12)
+  const answered = terminal.ask('Which of these? ')
+  output.once('data', () => input.write('the first\n'))
+  t.equal(await answered, 'the first')
+  const refused = terminal.ask('Which? ')
+  output.once('data', () => input.end('\x04'))
+  await t.rejects(refused, { message: 'Nothing was done.', exitCode: 130 })
+  input.isTTY = false
+  t.equal(await terminal.ask('Who? '), undefined)
+})
+
+t.test('colours are used on a terminal that has them, unless they are unwanted', t => {
+  const coloured = styleFor({ isTTY: true }, {})
+  t.strictSame(
+    [coloured.bold('a'), coloured.dim('a'), coloured.good('a'), coloured.needs('a'), coloured.bad('a')],
+    ['\x1b[1ma\x1b[22m', '\x1b[2ma\x1b[22m', '\x1b[32ma\x1b[39m', '\x1b[33ma\x1b[39m', '\x1b[31ma\x1b[39m']
+  )
+  for (const plainly of [
+    styleFor({ isTTY: false }, {}),
+    styleFor({ isTTY: true }, { NO_COLOR: '1' }),
+    styleFor({ isTTY: true }, { TERM: 'dumb' })
+  ])
+    t.equal(plainly.bad('a'), 'a')
+  t.end()
+})
+
+t.test('the state of the link, and each wait for a person, has a colour', t => {
+  const colours = styleFor({ isTTY: true }, {})
+  const row = (changes: Partial<SessionView>, label: string) =>
+    drawSession({ ...view, ...changes }, colours, 120)
+      .find(line => line.includes(label))
+      ?.split(label.padEnd(11))[1]
+      ?.replace('\x1b[22m', '')
+  const reached = (type: 'live' | 'connecting' | 'unlinked' | 'gone' | 'unknown' | 'other-key') => row({ link: { type } }, 'Link')
+  t.equal(reached('live'), colours.good('live'))
+  t.equal(reached('connecting'), 'connecting to https://home.example')
+  t.equal(row({ link: { type: 'away', reason: 'x' } }, 'Link'), colours.needs('offline: keeps working, delivers when it reconnects'))
+  t.equal(reached('unlinked'), colours.bad(`unlinked: run ${typed('login')}`))
+  t.equal(reached('gone'), colours.bad('this session was deleted'))
+  t.equal(reached('unknown'), colours.bad('the server no longer knows this session'))
+  t.equal(reached('other-key'), colours.bad('stopped: this session has another key on the server; 0 messages kept here'))
+  t.equal(row({ trouble: 'full' }, 'Trouble'), colours.bad('full'))
+  t.equal(row({ note: 'so' }, 'Note'), colours.needs('so'))
+  const asked = (level: 'careful' | 'risky') => ({
+    isWorking: true,
+    questions: [{ title: 'rm', risk: { level, reasons: ['network' as const] } }]
+  })
+  t.equal(row(asked('risky'), 'Needs you'), colours.needs('rm'))
+  t.equal(row(asked('risky'), 'Risky'), colours.bad('reaches the network'))
+  t.equal(row(asked('careful'), 'Careful'), colours.needs('reaches the network'))
+  t.end()
+})
+
+t.test('ten lines of a command are shown in full, and of a longer one nine', t => {
+  const asked = (count: number) => {
+    const title = Array.from({ length: count }, (_, index) => `echo ${index}`).join('\n')
+    const lines = draw({ isWorking: true, questions: [{ title }] })
+    return lines.slice(lines.findIndex(line => line.includes('Needs you'))).map(line => line.slice(13))
+  }
+  t.equal(asked(10)[9], 'echo 9')
+  t.strictSame(asked(11).slice(0, 10), [...Array.from({ length: 9 }, (_, index) => `echo ${index}`), 'The rest is on your phone.'])
+  t.end()
+})
+
+t.test('of a long note or trouble four lines are shown, and a log says nothing of who watches', t => {
+  const lines = draw({ note: 'word '.repeat(100), trouble: 'word '.repeat(100) })
+  const from = (label: string) => lines.findIndex(line => line.includes(label))
+  t.equal(from('Link') - from('Note'), 4)
+  t.equal(lines.indexOf('', from('Trouble')) - from('Trouble'), 4)
+  t.notMatch(draw({ isLog: true, watching: 2 }).join('\n'), 'Watching')
+  t.match(draw({ leftovers: 1 }).join('\n'), /Earlier +delivering messages of an earlier session$/m)
+  t.match(draw({ stopping: 'asked' }).join('\n'), /^ {2}Ctrl-C again ends the session\.$/m)
+  t.match(draw({ stopping: 'ending' }).join('\n'), /Link +live$/m)
+  t.match(draw({ waiting: 2 }).join('\n'), /Link +live$/m)
+  t.match(draw({ isWorking: true, workingMs: 59_999 }).join('\n'), /working, 59 s$/m)
+  t.match(draw({ isWorking: true, workingMs: 60_000 }).join('\n'), /working, 1 min 00 s$/m)
+  t.end()
+})
+
+t.test('an address too long for its row gets rows of its own, as wide as the screen', t => {
+  const address = 'https://home.example/s/cmabc'
+  t.match(draw({}, 42).join('\n'), new RegExp(`Phone +${address}$`, 'm'))
+  const lines = draw({}, 21)
+  const at = lines.findIndex(line => line.includes('Phone'))
+  t.strictSame(lines.slice(at + 1, at + 3), [address.slice(0, 20), address.slice(20)])
+  t.end()
 })
