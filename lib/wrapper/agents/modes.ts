@@ -12,7 +12,8 @@ export function chooseMode(modes: Modes, wish?: string): string | undefined {
 /** The agent's own id for a mode, by that id or by a name that apps use for modes of any agent. */
 export function findMode({ available }: Modes, wish: string): string | undefined {
   const has = (id: string) => available.find(mode => mode.id === id)?.id
-  return has(wish) ?? available.find(mode => sameMode(mode.id, wish))?.id ?? synonyms[wish]?.map(has).find(id => id !== undefined)
+  const others = Object.hasOwn(synonyms, wish) ? synonyms[wish] : undefined
+  return has(wish) ?? available.find(mode => sameMode(mode.id, wish))?.id ?? others?.map(has).find(id => id !== undefined)
 }
 
 /**

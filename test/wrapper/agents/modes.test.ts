@@ -32,7 +32,8 @@ t.test('a mode is found by its id, in any spelling, or by a name for modes of an
     ['plan', 'read-only'],
     ['yolo', 'full-access'],
     ['bypassPermissions', 'full-access'],
-    ['unheard of', undefined]
+    ['unheard of', undefined],
+    ['constructor', undefined]
   ] as const)
     t.equal(findMode(available, wish), found, wish)
 })

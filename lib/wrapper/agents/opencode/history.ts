@@ -60,6 +60,8 @@ interface Translator {
   hasStep(callID: string): boolean
   /** A person denied it. */
   deny(callID: string): void
+  /** Nothing of the message is sent any more. */
+  isOver(info: Message): boolean
   /** Whether a message of the model is incomplete. */
   readonly isOpen: boolean
   /** The last message of the model. */
@@ -209,6 +211,7 @@ export function createTranslator({ emit, subagent }: { emit(event: AgentEvent): 
     },
     hasStep: callID => [...messages.values()].some(message => stepIn(message, callID) !== undefined),
     deny: callID => void denied.add(callID),
+    isOver: ({ id }) => finished.has(id),
     breakOff() {
       hasBrokenOff = true
     },

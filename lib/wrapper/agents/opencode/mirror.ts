@@ -62,7 +62,6 @@ export function createMirror({ emit, post }: MirrorOptions) {
     helpers.endAll(isLost)
     if (end.reason !== 'done' && !isLost) translator.breakOff()
     translator.cut(isLost)
-    tellPlace()
     emit({ type: 'turn-ended', ...end })
     ended.resolve()
   }
@@ -98,14 +97,15 @@ export function createMirror({ emit, post }: MirrorOptions) {
       options?.follow(info)
       return
     }
-    if (turn) turn.hasAnswer = true
+    // opencode also updates messages of earlier turns.
+    if (turn && !translator.isOver(info)) turn.hasAnswer = true
     if (info.time.completed === undefined) {
       // The message it answers was sent before it.
       place = Math.max(place, info.time.created - 1)
       tellPlace()
       return
     }
-    place = info.time.created
+    place = Math.max(place, info.time.created)
     tellUsage(info)
     tellPlace()
     endIfDone()

@@ -98,6 +98,7 @@ t.test('how far a conversation was sent is told once for each of its messages', 
   info({ time: { created: 7, completed: 9 } })
   t.strictSame(told().slice(1), ['read c 7', 'turn-ended done'])
   info({ id: 'm3', time: { created: 4 } })
+  info({ id: 'm3', time: { created: 4, completed: 5 } })
   t.equal(told().length, 3, 'an older one does not go back')
   t.end()
 })
@@ -130,6 +131,8 @@ t.test('a turn ends when its conversation is idle and its answer is complete', a
   take('message.part.updated', { part: { ...asked('typed there').parts[0] } })
   t.equal(told().at(-1), 'prompted typed there')
   t.ok(mirror.turnEnded, 'a message from its screen begins a turn')
+  info({})
+  t.ok(mirror.turnEnded, 'the answer of an earlier turn was updated')
 })
 
 t.test('a turn that opencode could not run fails with the reason, also without an answer', t => {
@@ -159,7 +162,7 @@ t.test('text grows, is complete, and belongs to its conversation', t => {
   take('message.updated', { info: { ...answered('').info, time: { created: 2 } } })
   take('message.part.updated', { part: { ...answered('o').parts[0], time: {} } })
   grows({})
-  grows({ field: 'metadata' })
+  grows({ field: 'metadata', delta: 'x' })
   grows({ sessionID: 'other' })
   take('message.part.updated', { part: { ...answered('other').parts[0], sessionID: 'other' } })
   take('message.part.updated', { part: answered('one').parts[0] })
@@ -204,10 +207,77 @@ t.test('a person who goes to another conversation at the screen is followed, and
   mirror.beginTurn()
   message({ sessionID: 'other', role: 'assistant' })
   message({ sessionID: 'helper' })
+  take('session.created', { info: { id: 'elsewhere', parentID: 'other' } })
+  message({ sessionID: 'elsewhere' })
   t.equal(mirror.conversation, 'c')
   message({ id: 'm9', sessionID: 'next', time: { created: 9 } })
   t.equal(mirror.conversation, 'next')
   t.strictSame(told(), ['subagent-started helper', 'subagent-stopped helper', 'turn-ended cancelled', 'conversation next', 'read next 8'])
+  message({ id: 'm10', sessionID: 'last', time: { created: 9 } })
+  t.strictSame(told().slice(5), ['conversation last', 'read last 8'], 'also from the same time on')
+  t.end()
+})
+
+t.test('text in the middle of which a turn ends is marked as stopped, or as cut off if opencode is gone', t => {
+  const half = (mirror: ReturnType<typeof mirrored>) => {
+    mirror.mirror.beginTurn()
+    mirror.take('message.updated', { info: { ...answered('').info, time: { created: 2 } } })
+    mirror.take('message.part.updated', { part: { ...answered('half').parts[0], time: {} } })
+    return mirror
+  }
+  const text = { type: 'text', block: 'p2', text: 'half', thinking: false }
+  for (const [ends, marked] of [
+    [[{ reason: 'cancelled' }], { ...text, row: 'p2', isStopped: true }],
+    [[{ reason: 'failed', error: 'No.' }], { ...text, row: 'p2', isStopped: true }],
+    [[{ reason: 'done' }], { ...text, row: 'p2' }],
+    [[{ reason: 'failed', error: 'Gone.' }, true], { ...text, row: 'p2 cut', isCut: true }]
+  ] as const) {
+    const { mirror, events } = half(mirrored())
+    mirror.endTurn(...(ends as Parameters<typeof mirror.endTurn>))
+    t.strictSame(events.slice(1), [marked, { type: 'turn-ended', ...ends[0] }])
+  }
+
+  const { take, events } = half(mirrored())
+  take('session.error', { sessionID: 'c', error: { name: 'APIError', data: { message: 'No more.' } } })
+  take('message.part.updated', { part: answered('half').parts[0] })
+  t.strictSame(events.at(-1), { ...text, row: 'p2', isStopped: true }, 'its model failed')
+  t.end()
+})
+
+t.test('what a person chose at the screen for a message is followed; what the model used is not', t => {
+  const { take, mirror } = mirrored()
+  const followed: string[] = []
+  mirror.use(options({ follow: ({ id }) => void followed.push(id) }))
+  take('message.updated', { info: asked('').info })
+  take('message.updated', { info: answered('').info })
+  t.strictSame(followed, ['m1'])
+  t.end()
+})
+
+t.test('an answer is passed on, and a denied step ends as denied', t => {
+  const { take, told, posted, mirror } = mirrored()
+  const step = (state: object) =>
+    take('message.part.updated', { part: { ...answered('').parts[0], type: 'tool', callID: 'call', tool: 'bash', state } })
+  take('message.updated', { info: { ...answered('').info, time: { created: 2 } } })
+  step({ status: 'running', input: { command: 'make' } })
+  take('permission.asked', { id: 'one', sessionID: 'c', permission: 'bash', tool: { messageID: 'm2', callID: 'call' } })
+  t.strictSame(mirror.requests.answer('one', 'reject'), { call: 'call', isNo: true })
+  t.match(posted, [['/permission/one/reply', { reply: 'reject' }]])
+  mirror.deny('call')
+  step({ status: 'error', error: 'No.' })
+  t.equal(told().at(-1), 'call denied')
+  t.end()
+})
+
+t.test('a connection that comes back without the state of its server leaves that as it was', t => {
+  const missed = { history: v.parse(history, [asked('look'), answered('done')]), isIdle: undefined, waiting: undefined }
+  const idle = mirrored()
+  idle.mirror.catchUp(missed)
+  t.equal(idle.told().at(-1), 'turn-ended done')
+  const busy = mirrored()
+  busy.take('session.status', { sessionID: 'c', status: { type: 'busy' } })
+  busy.mirror.catchUp(missed)
+  t.ok(busy.mirror.turnEnded)
   t.end()
 })
 
@@ -317,6 +387,8 @@ function lineOf(event: AgentEvent): string {
       return `${event.type} ${event.subagent}`
     case 'step-started':
       return `starts ${event.step.call}`
+    case 'step-ended':
+      return `${event.step.call} ${event.status}`
     case 'permission-asked':
       return `asks ${event.asked.step.call}`
     case 'permission-closed':
