@@ -226,14 +226,16 @@ t.test('text in the middle of which a turn ends is marked as stopped, or as cut 
     return mirror
   }
   const text = { type: 'text', block: 'p2', text: 'half', thinking: false }
-  for (const [ends, marked] of [
+  type Mirror = ReturnType<typeof mirrored>['mirror']
+  const cases: [ends: Parameters<Mirror['endTurn']>, marked: object][] = [
     [[{ reason: 'cancelled' }], { ...text, row: 'p2', isStopped: true }],
     [[{ reason: 'failed', error: 'No.' }], { ...text, row: 'p2', isStopped: true }],
     [[{ reason: 'done' }], { ...text, row: 'p2' }],
     [[{ reason: 'failed', error: 'Gone.' }, true], { ...text, row: 'p2 cut', isCut: true }]
-  ] as const) {
+  ]
+  for (const [ends, marked] of cases) {
     const { mirror, events } = half(mirrored())
-    mirror.endTurn(...(ends as Parameters<typeof mirror.endTurn>))
+    mirror.endTurn(...ends)
     t.strictSame(events.slice(1), [marked, { type: 'turn-ended', ...ends[0] }])
   }
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Clock } from '../../../../lib/async/clock.ts'
 import * as v from '../../../../lib/schema.ts'
-import type { StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { AgentDied, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
 import { Refused } from '../../../../lib/wrapper/agents/opencode/refusals.ts'
 import type { OpencodeServer } from '../../../../lib/wrapper/agents/opencode/server.ts'
 import { type ServerEvent, serverEvent } from '../../../../lib/wrapper/agents/opencode/shapes.ts'
@@ -116,22 +116,181 @@ t.test('an empty conversation is deleted at the end, one with messages is not', 
   }
 })
 
+t.test('an agent whose server dies ends its turn and its events, with the cause; what was written is cut off', async t => {
+  const { agent, talk, fake } = await begin(t)
+  await agent.prompt('Look')
+  fake.tell(answering('new'))
+  fake.tell(text('half', {}))
+  fake.dies('exit code 1')
+  const died = await talk.end.then(
+    () => undefined,
+    (error: unknown) => error
+  )
+  t.ok(died instanceof AgentDied)
+  t.match(died, { how: 'exit code 1', lastLines: 'last words' })
+  t.match(talk.heard.slice(-2), [
+    { type: 'text', text: 'half', isCut: true },
+    { type: 'turn-ended', reason: 'failed', error: 'opencode exited unexpectedly (exit code 1).' }
+  ])
+  t.equal(await agent.prompt('Look'), false)
+  await agent.stop()
+})
+
+t.test('an agent that is stopped ends its turn as cancelled, and its events without an error', async t => {
+  const { agent, talk } = await begin(t)
+  await agent.prompt('Look')
+  await agent.stop()
+  await talk.end
+  t.strictSame(
+    talk.heard.filter(({ type }) => type === 'turn-ended'),
+    [{ type: 'turn-ended', reason: 'cancelled' }]
+  )
+  await agent.stop()
+})
+
+t.test('after a cut connection what was missed comes first, and nothing comes twice', async t => {
+  const { agent, talk, fake } = await begin(t, { resume: 'old' })
+  await agent.prompt('Look')
+  fake.answers['/session/old/message'] = [
+    {
+      info: { id: 'm', sessionID: 'old', role: 'user', time: { created: 1 } },
+      parts: [{ ...text('Look', {}, 'old').properties.part, messageID: 'm', id: 'q' }]
+    },
+    { info: answering('old').properties.info, parts: [text('first', { end: 3 }, 'old').properties.part] }
+  ]
+  fake.answers['/session/status'] = { old: { type: 'busy' } }
+  fake.cuts()
+  await fake.isHeardAgain()
+  fake.tell(text('first', { end: 3 }, 'old'))
+  fake.tell({ ...text('second', { end: 4 }, 'old', 'p2') })
+  fake.tell(answering('old', 5))
+  fake.tell({ type: 'session.idle', properties: { sessionID: 'old' } })
+  await talk.until('turn-ended')
+  t.strictSame(
+    talk.heard.flatMap(event => (event.type === 'text' || event.type === 'prompted' ? event.text : [])),
+    ['Look', 'first', 'second']
+  )
+})
+
+t.test('what opencode stored while nobody listened is handed over, as far as it was not sent', async t => {
+  const history = [
+    {
+      info: { id: 'm', sessionID: 'old', role: 'user', time: { created: 1 } },
+      parts: [{ ...text('Look', {}, 'old').properties.part, messageID: 'm' }]
+    },
+    { info: answering('old', 3).properties.info, parts: [text('Done', { end: 3 }, 'old').properties.part] }
+  ]
+  const cases: [how: Partial<StartAgent>, told: string[] | undefined][] = [
+    [{}, undefined],
+    [{ isUnsent: true }, ['Look', 'Done']],
+    [{ sentUpTo: { file: 'old', offset: 1 } }, ['Done']],
+    [{ sentUpTo: { file: 'old', offset: 1 }, isUnsent: true }, ['Done']],
+    [{ sentUpTo: { file: 'other', offset: 1 } }, undefined]
+  ]
+  for (const [how, told] of cases) {
+    const { agent } = await begin(t, { resume: 'old', ...how }, { history })
+    t.strictSame(
+      agent.unsent?.events.flatMap(event => ('text' in event ? event.text : [])),
+      told
+    )
+  }
+})
+
+t.test('a prompt has the mode, and the pictures; a command of opencode goes to it', async t => {
+  const { agent, talk, fake } = await begin(t, { mode: 'plan' })
+  t.strictSame(await talk.until('commands'), { type: 'commands', commands: [{ name: 'review', description: 'Looks' }] })
+  await agent.prompt('Look', [{ mimeType: 'image/png', bytes: Buffer.from('abc') }])
+  t.match(fake.sent.at(-1), ['POST', '/session/new/prompt_async', { agent: 'plan', parts: [{ text: 'Look' }, { mime: 'image/png' }] }])
+  t.equal(await agent.setMode('build'), true)
+  t.equal(await agent.setMode('unheard of'), false)
+  t.strictSame([await agent.setModel?.('none'), await agent.setEffort?.('none')], [false, false])
+  await agent.steer?.('/review this')
+  t.match(fake.sent.at(-1), ['POST', '/session/new/command', { agent: 'build', command: 'review', arguments: 'this' }])
+})
+
+t.test('a request is answered once, and its step ends as denied; those left open are closed with the turn', async t => {
+  const { agent, talk, fake } = await begin(t)
+  await agent.prompt('Look')
+  const step = (status: string) => {
+    const { part } = text('', {}).properties
+    const state = { status, input: { command: 'make' }, error: 'No.' }
+    fake.tell({ type: 'message.part.updated', properties: { part: { ...part, type: 'tool', callID: 'call', tool: 'bash', state } } })
+  }
+  const asks = (id: string) =>
+    fake.tell({
+      type: 'permission.asked',
+      properties: { id, sessionID: 'new', permission: 'bash', tool: { messageID: 'a', callID: 'call' } }
+    })
+  fake.tell(answering('new'))
+  step('running')
+  asks('one')
+  await talk.until('permission-asked')
+  t.equal(agent.answer('one', 'unheard of'), false)
+  t.equal(agent.answer('one', 'reject', 'later'), true)
+  t.equal(agent.answer('one', 'reject'), false)
+  t.match(fake.sent.at(-1), ['POST', '/permission/one/reply', { reply: 'reject', message: 'later' }])
+  step('error')
+  t.equal((await talk.until('step-ended')).status, 'denied')
+  fake.tell({
+    type: 'question.asked',
+    properties: { id: 'q', sessionID: 'new', questions: [{ question: 'Which?', options: [{ label: 'Red' }] }] }
+  })
+  await talk.until('question-asked')
+  t.equal(agent.answerQuestion?.('other', {}), false)
+  t.equal(agent.answerQuestion?.('q', { 0: { values: ['Red'], other: undefined } }), true)
+  t.match(fake.sent.at(-1), ['POST', '/question/q/reply', { answers: [['Red']] }])
+  asks('two')
+  await talk.until('permission-asked')
+  await agent.cancel()
+  t.match(await talk.until('permission-closed', ({ ask }) => ask === 'two'), { ask: 'two' })
+})
+
+t.test('a slow reader misses growing text, and nothing else', async t => {
+  const { agent, fake } = await begin(t)
+  await agent.prompt('Look')
+  fake.tell(answering('new'))
+  fake.tell(text('', {}))
+  for (let times = 0; times < 100; times++)
+    fake.tell({ type: 'message.part.delta', properties: { sessionID: 'new', messageID: 'a', partID: 'p', field: 'text', delta: 'x' } })
+  fake.tell(text('x'.repeat(100), { end: 3 }))
+  fake.tell(answering('new', 3))
+  fake.tell({ type: 'session.idle', properties: { sessionID: 'new' } })
+  const talk = listenTo(agent)
+  await talk.until('turn-ended')
+  const grown = talk.heard.filter(({ type }) => type === 'text-grew')
+  t.ok(grown.length > 0 && grown.length < 70, `${grown.length} of them`)
+  t.equal(talk.heard.filter(({ type }) => type === 'text').length, 1)
+})
+
 interface Begin {
   history?: unknown
   clock?: Clock
   abortsAtOnce?: boolean
 }
 
+/** A message of the model. */
+function answering(sessionID: string, completed?: number) {
+  const info = { id: 'a', sessionID, role: 'assistant', time: { created: 2, ...(completed && { completed }) } }
+  return { type: 'message.updated', properties: { info } }
+}
+
+function text(text: string, time: object, sessionID = 'new', id = 'p') {
+  return { type: 'message.part.updated', properties: { part: { id, sessionID, messageID: 'a', type: 'text', text, time } } }
+}
+
 const common = { agent: 'build', model: undefined, variant: undefined }
 
 /** An agent on a server that has this history of the old conversation. */
 async function begin(t: Test, how: Partial<StartAgent> = {}, { history = [], clock, abortsAtOnce = true }: Begin = {}) {
-  const answers = {
+  const answers: Record<string, unknown> = {
     '/session/old/message': history,
     '/agent': [{ name: 'build' }, { name: 'plan' }],
     '/config/providers': { default: {}, providers: [] },
     '/config': {},
-    '/command': []
+    '/command': [{ name: 'review', description: 'Looks' }],
+    '/permission': [],
+    '/question': [],
+    '/session/status': {}
   }
   const fake = fakeServer(answers, abortsAtOnce)
   const agent = await startShared({
@@ -141,7 +300,15 @@ async function begin(t: Test, how: Partial<StartAgent> = {}, { history = [], clo
     ...(clock && { clock })
   })
   t.teardown(() => agent.stop())
-  return { agent, talk: listenTo(agent), fake }
+  let talk: ReturnType<typeof listenTo> | undefined
+  return {
+    agent,
+    fake,
+    get talk() {
+      talk ??= listenTo(agent)
+      return talk
+    }
+  }
 }
 
 /** Answers like this. Ends a turn that is to be aborted at once, or not at all. */
@@ -150,12 +317,15 @@ function fakeServer(answers: Record<string, unknown>, abortsAtOnce: boolean) {
   const sent: [method: string, path: string, body: unknown][] = []
   const failures = new Map<string, Error | undefined>()
   let listener: (event: ServerEvent) => void = () => {}
+  let cut = Promise.withResolvers<unknown>()
+  const heardAgain = Promise.withResolvers<void>()
+  let connections = 0
   const server: OpencodeServer = {
     url: 'http://127.0.0.1:1',
     password: 'secret',
     version: '1.18.33',
     ended: ended.promise,
-    lastLines: () => '',
+    lastLines: () => 'last words',
     async get(path, shape) {
       const answer = answers[path]
       if (answer instanceof Error) throw answer
@@ -174,8 +344,10 @@ function fakeServer(answers: Record<string, unknown>, abortsAtOnce: boolean) {
     },
     async listen(onEvent, onOpen) {
       listener = onEvent
+      cut = Promise.withResolvers()
       onOpen()
-      await ended.promise
+      if (++connections > 1) heardAgain.resolve()
+      await Promise.race([ended.promise, cut.promise])
     },
     async end() {
       ended.resolve('code 0')
@@ -183,5 +355,14 @@ function fakeServer(answers: Record<string, unknown>, abortsAtOnce: boolean) {
   }
   const refuses = (path: string, failure: Error | undefined) => failures.set(path, failure)
   const tell = (event: object) => listener(v.parse(serverEvent, event))
-  return { server, sent, refuses, tell }
+  return {
+    server,
+    sent,
+    answers,
+    refuses,
+    tell,
+    dies: (how: string) => ended.resolve(how),
+    cuts: () => cut.resolve(undefined),
+    isHeardAgain: () => heardAgain.promise
+  }
 }
