@@ -1,5 +1,5 @@
 import { words } from '../words/index.ts'
-import { toast } from './toast.tsx'
+import { toast } from './toast.ts'
 
 /** Copies, and confirms it with a toast. */
 export async function copy(text: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { toast } from '../../ui/toast.ts'
 import { compose as words } from '../../words/compose.ts'
 
 /** Things to add to a message besides text. */

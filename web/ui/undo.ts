@@ -1,5 +1,4 @@
-import { signal } from '@preact/signals'
-import { lists as words } from '../words/lists.ts'
+import { type ReadonlySignal, signal } from '@preact/signals'
 
 interface Offer {
   readonly text: string
@@ -14,6 +13,9 @@ let ending: ReturnType<typeof setTimeout> | undefined
 /** How long an action can be undone. */
 const offeredForMs = 8_000
 
+/** What was done last and can still be undone. */
+export const offeredUndo: ReadonlySignal<Offer | undefined> = offered
+
 /** Says what was done and offers to undo it for a moment. The next offer, or leaving the app, ends the previous one. */
 export function offerUndo(text: string, { undo, later }: Omit<Offer, 'text'>): void {
   settle()
@@ -22,33 +24,17 @@ export function offerUndo(text: string, { undo, later }: Omit<Offer, 'text'>): v
   addEventListener('pagehide', settle, { once: true })
 }
 
+/** Undoes what is offered. */
+export function undo(): void {
+  const last = offered.peek()
+  clearTimeout(ending)
+  offered.value = undefined
+  last?.undo()
+}
+
 function settle(): void {
   const last = offered.peek()
   clearTimeout(ending)
   offered.value = undefined
   last?.later?.()
-}
-
-export function UndoBar() {
-  const offer = offered.value
-  return (
-    <div class="undo" role="status">
-      {offer && (
-        <p>
-          <span>{offer.text}</span>
-          <button
-            class="txt"
-            type="button"
-            onClick={() => {
-              clearTimeout(ending)
-              offered.value = undefined
-              offer.undo()
-            }}
-          >
-            {words.undo}
-          </button>
-        </p>
-      )}
-    </div>
-  )
 }

@@ -1,7 +1,10 @@
-import { signal } from '@preact/signals'
+import { type ReadonlySignal, signal } from '@preact/signals'
 
 const shown = signal<string | undefined>(undefined)
 let hiding: ReturnType<typeof setTimeout> | undefined
+
+/** What is said at the moment. */
+export const shownToast: ReadonlySignal<string | undefined> = shown
 
 /** For results without a place of their own, such as "Copied". */
 export function toast(text: string): void {
@@ -10,12 +13,4 @@ export function toast(text: string): void {
   hiding = setTimeout(() => {
     shown.value = undefined
   }, 4_000)
-}
-
-export function Toasts() {
-  return (
-    <div class="toast" role="status">
-      {shown.value !== undefined && <span>{shown.value}</span>}
-    </div>
-  )
 }
