@@ -1,0 +1,44 @@
+import t from 'tap'
+import { highlightLine, languageOf } from '../../../../web/session/text/highlight.ts'
+
+const looks = (line: string, language = 'ts') =>
+  highlightLine(line, language).map(({ text, look }) => (look === '' ? text : `${look} ${text}`))
+
+const cases: readonly [line: string, language: string, spans: string[]][] = [
+  ['const x = 12 // why', 'ts', ['s-key const', ' x = ', 's-num 12', ' ', 's-com // why']],
+  ['f("a \\" b", \'c\', `d`) + 1', 'ts', ['f(', 's-str "a \\" b"', ', ', "s-str 'c'", ', ', 's-str `d`', ') + ', 's-num 1']],
+  ['"not closed', 'ts', ['s-str "not closed']],
+  ['a /* b */ c /* d', 'ts', ['a ', 's-com /* b */', ' c ', 's-com /* d']],
+  [' * @param x', 'ts', ['s-com  * @param x']],
+  ['<!-- a --> b', 'html', ['s-com <!-- a -->', ' b']],
+  ['if x: # why', 'py', ['s-key if', ' x: ', 's-com # why']],
+  ['a#b // c', 'sh', ['a#b // c']],
+  ['# no comment', 'ts', ['# no comment']],
+  ['if only 2 "things"', 'md', ['if only ', 's-num 2', ' ', 's-str "things"']],
+  ['if', '', ['if']],
+  ['constant', 'ts', ['constant']],
+  ['', 'ts', []]
+]
+
+t.test('keywords, strings, numbers and comments stand out, and the text stays the same', async t => {
+  for (const [line, language, spans] of cases) {
+    t.strictSame(looks(line, language), spans, line)
+    t.equal(
+      highlightLine(line, language)
+        .map(({ text }) => text)
+        .join(''),
+      line
+    )
+  }
+})
+
+t.test('a very long line stays plain', async t => {
+  const line = (length: number) => `const ${'x'.repeat(length - 6)}`
+  t.equal(highlightLine(line(2000), 'ts')[0]?.look, 's-key')
+  t.strictSame(highlightLine(line(2001), 'ts'), [{ text: line(2001), look: '' }])
+})
+
+t.test('the language of a file is its extension, or its whole name', async t => {
+  const names = ['/a/b.test.TS', 'C:\\a.b\\Makefile', 'Dockerfile', '.env', 'a.b/c', '']
+  t.strictSame(names.map(languageOf), ['ts', 'makefile', 'dockerfile', 'env', 'c', ''])
+})
