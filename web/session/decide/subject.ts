@@ -4,7 +4,7 @@ import { directoryOf } from '../../../lib/protocol/sealed/decisions/tool-args.ts
 import type { StepContent, StepKind } from '../../../lib/protocol/sealed/messages.ts'
 import type { OpenRequest } from '../../model/decisions/decisions.ts'
 import { folderName } from '../../model/sessions.ts'
-import { contentOfArgs, kindOf, pathOf, urlOf } from '../../model/transcript/steps.ts'
+import { commandOf, contentOfArgs, kindOf, pathOf, urlOf } from '../../model/transcript/steps.ts'
 import type { IconName } from '../../ui/icons/icon.tsx'
 import { visible } from '../../ui/visible-text.ts'
 import { session as words } from '../../words/session.ts'
@@ -165,11 +165,11 @@ function leftover(
 ): Record<string, unknown> {
   const elsewhere = new Set<unknown>([shown.command, shown.url, shown.reason, shown.directory, shown.text])
   for (const { path, oldText, newText } of shown.diffs) for (const text of [path, oldText, newText]) elsewhere.add(text)
-  const commandNames = shown.command === undefined ? [] : ['command', 'cmd', 'script']
+  const commandName = commandOf(args) === undefined ? undefined : ['command', 'cmd', 'script'].find(name => (args[name] ?? null) !== null)
   const changeNames = shown.diffs.length === 0 ? [] : ['edits', 'changes', 'content', 'diff', 'patch']
   const out: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(args)) {
-    const isShown = elsewhere.has(value) || isShownDiff(value, shown.diffs) || commandNames.includes(name) || changeNames.includes(name)
+    const isShown = elsewhere.has(value) || isShownDiff(value, shown.diffs) || name === commandName || changeNames.includes(name)
     const isNothing = value === undefined || value === null || value === '' || value === false
     if (!isShown && !isNothing) out[name] = value
   }
