@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -54,6 +55,105 @@ t.test('a file is read, replaced if unchanged since, and created if missing', as
   t.match(files.writeFile({ path: 'new.txt', content: base64('new') }), { success: true })
   t.match(files.writeFile({ path: 'new2.txt', content: '?' }), { success: false, error: /base64/ })
   t.notOk(existsSync(join(code, 'new2.txt')))
+})
+
+const full = () => {
+  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+}
+
+/** From now on these functions of the system do this instead. */
+function replace(t: Test, functions: Partial<typeof fs>): void {
+  const before = Object.fromEntries(Object.keys(functions).map(name => [name, Reflect.get(fs, name)]))
+  const use = (these: object) => {
+    Object.assign(fs, these)
+    syncBuiltinESMExports()
+  }
+  use(functions)
+  t.teardown(() => use(before))
+}
+
+t.test('a file that cannot be written as a whole is neither created nor changed, and nothing else stays', async t => {
+  const { code, files } = folder(t)
+  const expectedHash = await hash('hello\n')
+  const names = readdirSync(code)
+  const { writeFileSync } = fs
+  const before = ['writeFileSync', 'fsyncSync', 'renameSync'] as const
+  for (const name of before) {
+    t.test(`when ${name} fails`, async t => {
+      const half: typeof writeFileSync = file => {
+        writeFileSync(file, 'he')
+        full()
+      }
+      replace(t, { [name]: name === 'writeFileSync' ? half : full })
+      const outOfSpace = { success: false, error: 'This computer is out of disk space.' }
+      t.strictSame(files.writeFile({ path: 'a.txt', content: base64('mine'), expectedHash }), outOfSpace)
+      if (name !== 'renameSync') t.strictSame(files.writeFile({ path: 'new.txt', content: base64('new') }), outOfSpace)
+      t.equal(readFileSync(join(code, 'a.txt'), 'utf8'), 'hello\n')
+      t.strictSame(readdirSync(code), names)
+    })
+  }
+})
+
+t.test('what is reported as written is on disk, and its handle is closed', { skip: process.platform === 'win32' }, async t => {
+  const { code, files } = folder(t)
+  const handles: [string, unknown][] = []
+  const { fsyncSync, closeSync } = fs
+  replace(t, {
+    fsyncSync(handle) {
+      handles.push(['synced', statSync(join(code, 'new.txt')).size])
+      fsyncSync(handle)
+    },
+    closeSync(handle) {
+      handles.push(['closed', fs.fstatSync(handle).isFile()])
+      closeSync(handle)
+    }
+  })
+  t.match(files.writeFile({ path: 'new.txt', content: base64('new') }), { success: true })
+  t.strictSame(handles, [
+    ['synced', 3],
+    ['closed', true]
+  ])
+})
+
+t.test('a replaced file keeps who may read and run it', { skip: process.platform === 'win32' }, async t => {
+  const { code, files } = folder(t)
+  for (const mode of [0o755, 0o640, 0o500]) {
+    chmodSync(join(code, 'a.txt'), mode)
+    const read = files.readFile({ path: 'a.txt' })
+    const expectedHash = await hash(read.success ? textOf(read.content) : '')
+    t.match(files.writeFile({ path: 'a.txt', content: base64(`${mode}`), expectedHash }), { success: true })
+    t.equal(statSync(join(code, 'a.txt')).mode & 0o777, mode)
+  }
+  t.match(files.writeFile({ path: 'new.txt', content: base64('new') }), { success: true })
+  t.equal(statSync(join(code, 'new.txt')).mode & 0o777, 0o666 & ~process.umask())
+})
+
+t.test('what cannot be read or written is said in a sentence, also a file over the limit', async t => {
+  const { code, files } = folder(t)
+  const most = 10 * 1024 * 1024
+  writeFileSync(join(code, 'large'), '')
+  truncateSync(join(code, 'large'), most)
+  t.match(files.readFile({ path: 'large' }), { success: true })
+  truncateSync(join(code, 'large'), most + 1)
+  t.match(files.readFile({ path: 'large' }), { success: false, error: `This file has ${most + 1} bytes; at most ${most} are read.` })
+  t.match(files.readFile({ path: 'src' }), { success: false, error: 'This is not a file.' })
+  t.match(files.listDirectory({ path: 'a.txt' }), { success: false, error: 'This is not a folder.' })
+  t.match(files.listDirectory({ path: 'src' }), { success: true, path: join(code, 'src'), entries: [{ name: 'b.ts' }] })
+  t.match(files.writeFile({ path: 'none/new.txt', content: base64('new') }), {
+    success: false,
+    error: 'There is no such file or folder.'
+  })
+  t.match(files.writeFile({ path: 'a.txt', content: base64('new'), expectedHash: null }), { success: false, error: /already exists/ })
+  for (const code of ['EACCES', 'EPERM', 'EMFILE']) {
+    t.test(code, async t => {
+      const refuse = () => {
+        throw Object.assign(new Error(`${code}: open`), { code })
+      }
+      replace(t, { openSync: refuse })
+      const error = code === 'EMFILE' ? 'EMFILE: open' : 'This computer does not allow that.'
+      t.strictSame(files.writeFile({ path: 'new.txt', content: base64('new') }), { success: false, error })
+    })
+  }
 })
 
 t.test('nothing outside the folder is read, written or listed, under any name', t => {

@@ -45,8 +45,8 @@ function replaceFile(file: string, bytes: Uint8Array, expectedHash: string | und
   if (current !== expectedHash) throw new Error(`File hash mismatch. Expected: ${expectedHash}, Actual: ${current}`)
   const next = join(dirname(file), `.${process.pid}-${Date.now()}.afield`)
   const { mode } = statSync(file)
+  writeSynced(next, bytes, mode & 0o777)
   try {
-    writeSynced(next, bytes, mode & 0o777)
     renameSync(next, file)
   } catch (error) {
     rmSync(next, { force: true })
@@ -70,6 +70,9 @@ function writeSynced(file: string, bytes: Uint8Array, mode: number): void {
   try {
     writeFileSync(handle, bytes)
     fsyncSync(handle)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
   } finally {
     closeSync(handle)
   }
