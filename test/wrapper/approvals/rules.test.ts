@@ -136,6 +136,12 @@ t.test('a device gets the decisions made on it, latest first, and none that only
     { at: 1, what: 'first', by: 'Tablet' }
   ])
   t.equal(entries.length, 2)
+  t.equal(entries[0]?.what.length, 300)
+  t.strictSame(entries[0]?.paths, [])
+  for (let n = 0; n < 99; n++) log.add(entry(`more ${n}`, { at: 10 + n, device: 'd1' }))
+  const more = (await ruleMethods(home).decisions({ device: 'd1' })).entries
+  t.equal(more.length, 100)
+  t.same([more[0]?.what, more[99]?.at], ['more 98', 4])
 })
 
 t.test('a dry run lists which recent decisions a pattern would have allowed', async t => {
@@ -160,5 +166,20 @@ t.test('a phone lists, changes, pauses and removes rules', async t => {
   await methods['rules-pause']({ isPaused: true })
   t.match(await methods.rules({}), { isPaused: true })
   await methods['rules-remove']({ id: rule.id })
-  t.match(await methods.rules({}), { isPaused: true, rules: [] })
+  t.strictSame(await methods.rules({}), { isPaused: true, rules: [] })
+})
+
+t.test('of at most 500 rules each can still be changed', async t => {
+  const home = join(newHome(), 'created with its first rule')
+  const { rule } = { rule: openRules(home).set(npmTest) }
+  const others = Array.from({ length: 498 }, (_, at) => ({ ...rule, id: `rule ${at}` }))
+  writeFileSync(join(home, 'rules.json'), JSON.stringify({ rules: [rule, ...others] }))
+  const rules = openRules(home)
+  rules.set({ ...npmTest, pattern: 'npm start' })
+  t.equal(rules.read().rules.length, 500)
+  t.throws(() => rules.set({ ...npmTest, pattern: 'npm run build' }), /too many rules/)
+  t.equal(rules.set({ ...npmTest, id: rule.id, pattern: 'npm run check' }).id, rule.id)
+  rules.remove('rule 7')
+  rules.set({ ...npmTest, pattern: 'npm run build' })
+  t.equal(rules.read().rules.length, 500)
 })
