@@ -116,10 +116,20 @@ export async function showLog({ home, terminal, lines, follow }: DaemonCommand):
   let shown = log.length
   for (;;) {
     await pause(followEveryMs)
-    const text = readFileSync(logFile(home.path))
+    const text = readLog(home.path)
     if (text.length < shown) shown = 0
     terminal.write(text.subarray(shown).toString())
     shown = text.length
+  }
+}
+
+function readLog(home: string): Buffer {
+  try {
+    return readFileSync(logFile(home))
+  } catch (error) {
+    // One that became too long was moved aside, and the next line begins another.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
+    throw error
   }
 }
 

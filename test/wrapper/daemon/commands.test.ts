@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
@@ -143,6 +143,26 @@ t.test('a log that is followed shows what is added, and all of a new one', async
   }
   await t.rejects(showLog({ ...options, terminal: { ...options.terminal, write }, lines: 1, follow: true }), { message: 'enough' })
   t.strictSame(said(), ['two\n', 'three\n', 'x\n'])
+})
+
+t.test('a log that is followed may be moved aside, and the next one is shown from its beginning', async t => {
+  const { options, home, said } = computer(t)
+  const log = join(home, 'logs', 'daemon.log')
+  mkdirSync(join(home, 'logs'), { recursive: true })
+  writeFileSync(log, 'one\n')
+  const steps = [
+    () => renameSync(log, `${log}.1`),
+    () => writeFileSync(log, 'the next\n'),
+    () => {
+      throw new Error('enough')
+    }
+  ]
+  const write = (text: string) => {
+    options.terminal.write(text)
+    steps.shift()?.()
+  }
+  await t.rejects(showLog({ ...options, terminal: { ...options.terminal, write }, follow: true }), { message: 'enough' })
+  t.equal(said().join(''), 'one\nthe next\n')
 })
 
 t.test('an installed daemon starts with its server, and may keep the computer awake', { skip: noShell }, async t => {
