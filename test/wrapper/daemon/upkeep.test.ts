@@ -6,7 +6,7 @@ import t from 'tap'
 import { pause } from '../../../lib/async/pause.ts'
 import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
 import { findDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
-import { appendToLog } from '../../../lib/wrapper/daemon/upkeep.ts'
+import { appendToLog, upkeepMethods } from '../../../lib/wrapper/daemon/upkeep.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { turnsEnded } from '../kit/demo.ts'
@@ -50,6 +50,54 @@ t.test('a daemon run by a service in the foreground shows its log too', async t 
 t.test('an unwritable log stops nothing', async t => {
   const home = t.testdir({ logs: { 'daemon.log': {} } })
   t.doesNotThrow(() => appendToLog(home, 'a line'))
+})
+
+t.test('of the log the last lines are shown, without what is probably a secret', t => {
+  const home = t.testdir({ logs: {} })
+  const { log } = upkeepMethods({ home, restart() {} })
+  const lines = (count?: number) => log(count === undefined ? {} : { lines: count }).lines
+  t.strictSame(lines(), [], 'there is none yet')
+  for (let count = 1; count <= 201; count++) appendToLog(home, `line ${count}`)
+  t.strictSame(lines(2), ['line 200', 'line 201'])
+  t.strictSame([lines().length, lines()[0]], [200, 'line 2'])
+  for (const [line, shown] of [
+    ['\x1b[31mred', 'red'],
+    [`got ${'a1_-'.repeat(10)} back`, 'got … back'],
+    [`got ${'a'.repeat(39)} back`, `got ${'a'.repeat(39)} back`],
+    ['Bearer: abcdefgh, then', 'Bearer: … then'],
+    ['token=1234567', 'token=1234567'],
+    ['the key is here', 'the key is here'],
+    ['secret = 12345678', 'secret = …']
+  ] as const) {
+    appendToLog(home, line)
+    t.strictSame(lines(1), [shown])
+  }
+  t.end()
+})
+
+t.test('a log that became too long is kept once, and a new one begins', t => {
+  const home = t.testdir({ logs: {} })
+  const file = join(home, 'logs', 'daemon.log')
+  const most = 4 * 1024 * 1024
+  writeFileSync(file, 'x'.repeat(most))
+  appendToLog(home, 'last')
+  t.equal(statSync(file).size, most + 5)
+  appendToLog(home, 'first')
+  t.equal(readFileSync(file, 'utf8'), 'first\n')
+  t.equal(statSync(`${file}.1`).size, most + 5)
+  t.end()
+})
+
+t.test('a restart waits until it was answered', async t => {
+  let restarts = 0
+  const { restart } = upkeepMethods({ home: t.testdir(), restart: () => void restarts++ })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  t.match(restart({}, undefined, promise), { message: /restarts/ })
+  await new Promise(setImmediate)
+  t.equal(restarts, 0)
+  resolve()
+  await promise
+  t.equal(restarts, 1)
 })
 
 t.test('the computer is kept awake while a session works, if its owner wants that', async t => {
