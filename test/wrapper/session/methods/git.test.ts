@@ -372,6 +372,27 @@ t.test('files in conflict are listed', async t => {
   t.match(await phoneIn(repository).commit('x'), { type: 'refused', why: 'failed' })
 })
 
+t.test(
+  'of more changes than fit the first are listed, and the list says that it was cut',
+  { skip: process.platform === 'win32' },
+  async t => {
+    const top = t.testdir({ code: {}, bin: {} })
+    const says = join(top, 'says')
+    const cases = `case "$*" in *rev-parse*) printf 'true\\n\\n' ;; *status*) if [ -f '${says}' ]; then /bin/cat '${says}'; else echo odd >&2; exit 1; fi ;; esac`
+    writeFileSync(join(top, 'bin', 'git'), `#!/bin/sh\n${cases}\n`, { mode: 0o755 })
+    const phone = phoneIn({ folder: join(top, 'code'), env: { PATH: join(top, 'bin') } })
+    await t.rejects(async () => phone.status(), /Git said: odd/)
+    const listed = async (count: number, name: string) => {
+      writeFileSync(says, Array.from({ length: count }, (_, at) => `? ${name}${at}\0`).join(''))
+      const { files, isCut } = await phone.repository()
+      return { count: files.length, isCut }
+    }
+    t.strictSame(await listed(2000, 'a'), { count: 2000, isCut: undefined })
+    t.strictSame(await listed(2001, 'a'), { count: 2000, isCut: true })
+    t.match(await listed(1100, 'a'.repeat(4000)), { isCut: true }, 'as is one with too many bytes')
+  }
+)
+
 t.test('a failure of git is one sentence: ours where a person can act, otherwise the first of its own', t => {
   const failures: [stderr: string, says: string][] = [
     ["fatal: Unable to create '/r/.git/index.lock': File exists.", 'Git is busy here. Try again in a moment.'],
