@@ -54,3 +54,67 @@ for (const [what, output, lines] of cases)
   t.test(`output of a terminal as coloured text: ${what}`, async t => {
     t.strictSame(read(output), lines)
   })
+
+t.test('terminal colours become classes, other escape sequences are removed', async t => {
+  t.same(readAnsi('\u001b[32m✓\u001b[39m ok\u001b[2K\u001b]0;title\u0007!'), [
+    [
+      { text: '✓', look: 'a-ok' },
+      { text: ' ok', look: '' },
+      { text: '!', look: '' }
+    ]
+  ])
+  t.same(readAnsi('10 %\r50 %\r100 %\ndone'), [[{ text: '100 %', look: '' }], [{ text: 'done', look: '' }]])
+  t.same(readAnsi('\u001b[1;31mbad\u001b[0m\u001b[38;5;2mgreen'), [
+    [
+      { text: 'bad', look: 'a-no a-bold' },
+      { text: 'green', look: 'a-ok' }
+    ]
+  ])
+  t.same(
+    readAnsi('\u001b[1mbold\u001b[31mred\u001b[22mplain\nnext'),
+    [
+      [
+        { text: 'bold', look: 'a-bold' },
+        { text: 'red', look: 'a-no a-bold' },
+        { text: 'plain', look: 'a-no' }
+      ],
+      [{ text: 'next', look: 'a-no' }]
+    ],
+    'what one sequence leaves out stays as it was'
+  )
+  t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
+})
+
+t.test('each colour of a terminal has its class, a background has none and hides nothing', t => {
+  const esc = '\u001b'
+  const looks: [codes: string, look: string][] = [
+    ['', ''],
+    ['0', ''],
+    ['1', 'a-bold'],
+    ['2', 'a-dim'],
+    ['1;2;22', ''],
+    ['29', ''],
+    ['30', ''],
+    ['31', 'a-no'],
+    ['36', 'a-fn'],
+    ['37', ''],
+    ['32;39', ''],
+    ['90', 'a-dim'],
+    ['91', 'a-no'],
+    ['92', 'a-ok'],
+    ['97', ''],
+    ['31;97', ''],
+    ['31;98', 'a-no'],
+    ['38;5;3', 'a-warn'],
+    ['38;5;15', ''],
+    ['38;5;9', 'a-no'],
+    ['31;38;5;16', ''],
+    ['38:5:1', 'a-no'],
+    ['32;48;5;1', 'a-ok'],
+    ['48;5;1;1', 'a-bold'],
+    ['32;48;2;31;1;2', 'a-ok'],
+    ['38;2;31;1;2;33', 'a-warn']
+  ]
+  for (const [codes, look] of looks) t.same(readAnsi(`${esc}[${codes}mx`), [[{ text: 'x', look }]], codes)
+  t.end()
+})

@@ -1,7 +1,5 @@
 import t from 'tap'
-import { readAnsi } from '../../../../web/session/text/ansi.ts'
-import { diffFile } from '../../../../web/session/text/diff-lines.ts'
-import { highlightLine } from '../../../../web/session/text/highlight.ts'
+import { countChanges, diffFile } from '../../../../web/session/text/diff-lines.ts'
 
 t.test('a changed word is marked in both lines', async t => {
   const diff = diffFile("a\n  return redirect('/home')\nb\n", 'a\n  return redirect(target)\nb\n')
@@ -46,93 +44,47 @@ t.test('unchanged lines between two changes are left out and counted', async t =
   t.equal(diff?.hunks[1]?.skippedBefore, 21)
 })
 
-t.test('terminal colours become classes, other escape sequences are removed', async t => {
-  t.same(readAnsi('\u001b[32m✓\u001b[39m ok\u001b[2K\u001b]0;title\u0007!'), [
-    [
-      { text: '✓', look: 'a-ok' },
-      { text: ' ok', look: '' },
-      { text: '!', look: '' }
-    ]
+/** The marked parts of each changed line. */
+const marksOf = (before: string, after: string) =>
+  (diffFile(before, after)?.hunks[0]?.lines ?? []).map(({ sign, marks, text }) => [
+    sign,
+    ...marks.map(({ from, to }) => text.slice(from, to))
   ])
-  t.same(readAnsi('10 %\r50 %\r100 %\ndone'), [[{ text: '100 %', look: '' }], [{ text: 'done', look: '' }]])
-  t.same(readAnsi('\u001b[1;31mbad\u001b[0m\u001b[38;5;2mgreen'), [
-    [
-      { text: 'bad', look: 'a-no a-bold' },
-      { text: 'green', look: 'a-ok' }
-    ]
+
+t.test('changed words beside each other are one mark, and the spaces around them are not marked', async t => {
+  t.same(marksOf('please send the red box to me today\n', 'please send the green bag to me today\n'), [
+    ['-', 'red box'],
+    ['+', 'green bag']
   ])
-  t.same(
-    readAnsi('\u001b[1mbold\u001b[31mred\u001b[22mplain\nnext'),
-    [
-      [
-        { text: 'bold', look: 'a-bold' },
-        { text: 'red', look: 'a-no a-bold' },
-        { text: 'plain', look: 'a-no' }
-      ],
-      [{ text: 'next', look: 'a-no' }]
-    ],
-    'what one sequence leaves out stays as it was'
-  )
-  t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
+  t.same(marksOf('send the red box to me today\n', 'send a red box to you today\n'), [
+    ['-', 'the', 'me'],
+    ['+', 'a', 'you']
+  ])
+  t.same(marksOf('send  it today\n', 'send it today\n'), [['-'], ['+']], 'spaces alone')
+  t.same(marksOf('send it today\n', 'send it very soon today\n'), [['-'], ['+', 'very soon']])
 })
 
-t.test('each colour of a terminal has its class, a background has none and hides nothing', t => {
-  const esc = '\u001b'
-  const looks: [codes: string, look: string][] = [
-    ['', ''],
-    ['0', ''],
-    ['1', 'a-bold'],
-    ['2', 'a-dim'],
-    ['1;2;22', ''],
-    ['29', ''],
-    ['30', ''],
-    ['31', 'a-no'],
-    ['36', 'a-fn'],
-    ['37', ''],
-    ['32;39', ''],
-    ['90', 'a-dim'],
-    ['91', 'a-no'],
-    ['92', 'a-ok'],
-    ['97', ''],
-    ['31;97', ''],
-    ['31;98', 'a-no'],
-    ['38;5;3', 'a-warn'],
-    ['38;5;15', ''],
-    ['38;5;9', 'a-no'],
-    ['31;38;5;16', ''],
-    ['38:5:1', 'a-no'],
-    ['32;48;5;1', 'a-ok'],
-    ['48;5;1;1', 'a-bold'],
-    ['32;48;2;31;1;2', 'a-ok'],
-    ['38;2;31;1;2;33', 'a-warn']
-  ]
-  for (const [codes, look] of looks) t.same(readAnsi(`${esc}[${codes}mx`), [[{ text: 'x', look }]], codes)
-  t.end()
+t.test('a whole file is one hunk of lines without marks', async t => {
+  const line = (sign: '+' | '-', number: number, text: string) => ({ sign, number, text, marks: [] })
+  const hunk = { skippedBefore: 0, oldStart: 1, newStart: 1 }
+  t.strictSame(diffFile(null, 'x\n\ny'), {
+    ...{ hunks: [{ lines: [line('+', 1, 'x'), line('+', 2, ''), line('+', 3, 'y')], ...hunk }], added: 3, removed: 0 },
+    kind: 'new'
+  })
+  t.strictSame(diffFile('x\n', ''), { hunks: [{ lines: [line('-', 1, 'x')], ...hunk }], added: 0, removed: 1, kind: 'deleted' })
+  t.strictSame(diffFile(null, ''), { hunks: [], added: 0, removed: 0, kind: 'new' })
 })
 
-t.test('a line too long to highlight is plain', t => {
-  const line = (length: number) => 'if'.padEnd(length, ' ')
-  t.equal(highlightLine(line(2000), 'ts')[0]?.look, 's-key')
-  t.same(highlightLine(line(2001), 'ts'), [{ text: line(2001), look: '' }])
-  t.end()
-})
-
-t.test('highlighted code keeps every character', async t => {
-  for (const line of [
-    "  return redirect('/home') // it's",
-    'const a = "x\\"y" + 12.5',
-    '# comment',
-    '`$' + '{a}',
-    'λ = 1',
-    'if x then # y'
-  ]) {
-    for (const language of ['ts', 'sh', ''])
-      t.equal(
-        highlightLine(line, language)
-          .map(span => span.text)
-          .join(''),
-        line
-      )
+t.test('the lines of a change are counted, whatever the text was before', async t => {
+  const counted = (before: string | null) => {
+    const { added, removed } = countChanges(before, 'b\nc\n') ?? {}
+    return [added, removed]
   }
-  t.match(highlightLine("return 'a' // c", 'ts'), [{ look: 's-key' }, { look: '' }, { look: 's-str' }, { look: '' }, { look: 's-com' }])
+  for (let times = 0; times < 2; times++) {
+    t.same(counted('a\nc\n'), [1, 1])
+    t.same(counted(null), [2, 0])
+    t.same(counted('b\nc\n'), [0, 0])
+    t.same(counted('a\n'), [2, 1])
+  }
+  t.same(countChanges('b\nc\n', ''), { oldText: 'b\nc\n', added: 0, removed: 2 })
 })

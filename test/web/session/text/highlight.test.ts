@@ -42,3 +42,23 @@ t.test('the language of a file is its extension, or its whole name', async t => 
   const names = ['/a/b.test.TS', 'C:\\a.b\\Makefile', 'Dockerfile', '.env', 'a.b/c', '']
   t.strictSame(names.map(languageOf), ['ts', 'makefile', 'dockerfile', 'env', 'c', ''])
 })
+
+t.test('highlighted code keeps every character', async t => {
+  for (const line of [
+    "  return redirect('/home') // it's",
+    'const a = "x\\"y" + 12.5',
+    '# comment',
+    '`$' + '{a}',
+    'λ = 1',
+    'if x then # y'
+  ]) {
+    for (const language of ['ts', 'sh', ''])
+      t.equal(
+        highlightLine(line, language)
+          .map(span => span.text)
+          .join(''),
+        line
+      )
+  }
+  t.match(highlightLine("return 'a' // c", 'ts'), [{ look: 's-key' }, { look: '' }, { look: 's-str' }, { look: '' }, { look: 's-com' }])
+})
