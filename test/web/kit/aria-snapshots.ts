@@ -9,6 +9,8 @@ import { openStory, storyPaths } from './open-story.ts'
 const began = Date.parse('2026-03-03T12:00:00Z')
 /** What waits before it shows, such as a skeleton, has come by then. */
 const laterMs = 30_000
+/** When the clock of a story may stand still, with the same to see. */
+export const stillAfterMs = began + laterMs + 2000
 const mostMs = 10_000
 /** So many pages load at once. */
 const lanes = 2
@@ -22,7 +24,7 @@ export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: s
   t.teardown(close)
   const browser = await openChromium(t)
   const isWriting = process.env['TAP_SNAPSHOT'] === '1'
-  const known = existsSync(file) ? snapshotsIn(file) : new Map<string, string>()
+  const known = existsSync(file) ? sectionsIn(file) : new Map<string, string>()
   const paths = (await storyPaths(browser, origin)).filter(path => path.startsWith(`/?${kind}=`))
   const found = new Map(paths.map(path => [path, '']))
   const queue = paths.values()
@@ -39,12 +41,12 @@ export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: s
     }
   }
   await Promise.all(Array.from({ length: lanes }, lookAtAll))
-  if (isWriting) writeFileSync(file, [...found].map(([path, snapshot]) => `# ${path}\n${snapshot}\n`).join('\n'))
+  if (isWriting) writeFileSync(file, sectionsOf(found))
   else t.same([...known.keys()], paths, 'no story is missing from the file, nor one of the file from the stories')
 }
 
 /** Where nothing depends on the day, on chance, or on the page before. */
-async function openPage(browser: Browser): Promise<Page> {
+export async function openPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     reducedMotion: 'reduce',
@@ -60,7 +62,7 @@ async function openPage(browser: Browser): Promise<Page> {
 }
 
 /** Of the sheet that is open, or of the whole page. */
-async function snapshotOf(page: Page, origin: string): Promise<string> {
+export async function snapshotOf(page: Page, origin: string): Promise<string> {
   const sheet = page.locator('dialog[open]').last()
   const found = await ((await sheet.count()) > 0 ? sheet : page.locator('body')).ariaSnapshot()
   // Whole seconds depend on when exactly the story began.
@@ -86,7 +88,11 @@ async function settled(look: () => Promise<string>): Promise<string> {
   return found
 }
 
-function snapshotsIn(file: string): Map<string, string> {
+export function sectionsIn(file: string): Map<string, string> {
   const [, ...parts] = readFileSync(file, 'utf8').split(/^# /m)
   return new Map(parts.map(part => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1).trimEnd()]))
+}
+
+export function sectionsOf(sections: ReadonlyMap<string, string>): string {
+  return [...sections].map(([title, text]) => `# ${title}\n${text}\n`).join('\n')
 }

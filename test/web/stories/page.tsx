@@ -14,6 +14,7 @@ import { IconSprite } from '../../../web/ui/icons/icon.tsx'
 import { Toasts } from '../../../web/ui/toasts.tsx'
 import { press } from './app/press.ts'
 import { busyHome, homeOf, session, studio } from './app/world.ts'
+import { noting } from './asked.ts'
 import { tellMore } from './session-model.ts'
 import { places, presses, stories } from './sessions.ts'
 import { workStories } from './work.ts'
@@ -25,12 +26,14 @@ if (theme !== null) document.documentElement.dataset['theme'] = theme
 document.documentElement.dir = params.get('dir') ?? 'ltr'
 
 const began = performance.now()
-const model = stories[params.get('story') ?? '']?.()
+const madeSession = stories[params.get('story') ?? '']?.()
+const model = madeSession && noting('session', madeSession)
 const told = performance.now()
 const shown = model?.facts.value
 // In a session story: show the trail of this subagent.
 const sub = params.get('sub')
-const inFolder = workStories[params.get('story') ?? '']?.()
+const madeFolder = workStories[params.get('story') ?? '']?.()
+const inFolder = madeFolder && { ...madeFolder, work: noting('folder', madeFolder.work) }
 const facts = inFolder?.model.facts.value
 
 // With the rail and the list beside it, for pictures.

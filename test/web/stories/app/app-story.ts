@@ -38,6 +38,8 @@ export interface AppStory {
   /** The progress of an answer. */
   readonly answered?: ReplyState | undefined
   readonly pairing?: PairingView | undefined
+  /** What comes of the request of this device for an account; it waits for ever without. */
+  readonly request?: 'expired' | 'unreadable' | 'has-account' | 'unreachable' | 'trouble' | undefined
   /** Stored settings, and other values that are not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined
   /** An in-app alert. */

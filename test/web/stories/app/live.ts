@@ -15,6 +15,7 @@ import * as v from '../../../../lib/schema.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
 import type { Entry } from '../../../../web/model/outbox/durable-queue.ts'
+import { noteAsked } from '../asked.ts'
 import { shown } from './app-story.ts'
 
 // Stands in for the link of the app: all requests are answered by the story.
@@ -38,7 +39,9 @@ export const openLive: typeof realOpenLive = async account => {
     outbox: {
       state: { type: 'idle' },
       pending: waiting,
-      async put() {},
+      async put(draft: object) {
+        noteAsked('outbox', draft)
+      },
       withdraw: async () => 'too-late',
       async idle() {},
       wake() {},
@@ -53,12 +56,19 @@ export const openLive: typeof realOpenLive = async account => {
     queue: {
       all: queued,
       of: (name: string) => queued.value.filter(({ kind }) => kind === name),
-      async put() {},
+      async put(entry: Entry) {
+        noteAsked('queue', entry)
+      },
       async send(entry: Entry) {
+        noteAsked('queue', entry)
         queued.value = [...queued.value, { ...entry, state: shown().answered ?? { type: 'delivered' } }]
       },
-      async withdraw() {},
-      dismiss() {},
+      async withdraw(key: string) {
+        noteAsked('withdraw', key)
+      },
+      dismiss(key: string) {
+        noteAsked('dismiss', key)
+      },
       async change(_: string, key: string, how: (entry: Entry) => Entry) {
         queued.value = queued.value.map(entry => (entry.key === key ? how(entry) : entry))
       },
@@ -82,8 +92,10 @@ const never = new Promise<never>(() => {})
 
 const rest = createRest({
   server: location.origin,
-  async fetch(url, { method }) {
+  async fetch(url, { method, body }) {
     const path = new URL(url).pathname
+    // The app asks for messages again and again.
+    if (!path.endsWith('/messages')) noteAsked(`${method} ${path}`, body)
     const name = Object.keys(shown().server).find(each => isRoute(each) && isAt(routes[each].path, path) && routes[each].method === method)
     if (name === undefined || !isRoute(name)) return never
     const answer = Reflect.get(shown().server, name)
@@ -106,7 +118,7 @@ function isRoute(name: string): name is keyof typeof routes {
   return name in routes
 }
 
-const called = v.object({ method: v.string() })
+const called = v.object({ method: v.string(), params: v.optional(v.unknown()) })
 
 const socket: LiveSocket = {
   state: { type: 'live', connectionId: 'c' },
@@ -117,7 +129,8 @@ const socket: LiveSocket = {
   onUpdate: () => () => {},
   onEphemeral: () => () => {},
   async request(_event, payload) {
-    const { method } = v.parse(called, payload)
+    const { method, params } = v.parse(called, payload)
+    noteAsked(method, params)
     const answer = Reflect.get(shown().machine, method.slice(method.indexOf(':') + 1))
     if (answer === undefined) return never
     if (answer === 'away') throw new Unreachable('not-connected')
