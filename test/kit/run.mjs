@@ -136,7 +136,8 @@ const long = [
   'interop/happy-cli.test.ts',
   'crash/power.test.ts',
   'package.test.ts',
-  'instances/instances.test.ts'
+  'instances/instances.test.ts',
+  'web/presses/'
 ]
 
 /**

@@ -9,8 +9,8 @@ import { openStory, storyPaths } from './open-story.ts'
 const began = Date.parse('2026-03-03T12:00:00Z')
 /** What waits before it shows, such as a skeleton, has come by then. */
 const laterMs = 30_000
-/** When the clock of a story may stand still, with the same to see. */
-export const stillAfterMs = began + laterMs + 2000
+/** When the clock of a story stands still: far from the next minute, however long the page took to load. */
+export const stillAfterMs = began + laterMs + 5000
 const mostMs = 10_000
 /** So many pages load at once. */
 const lanes = 2
@@ -27,22 +27,32 @@ export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: s
   const known = existsSync(file) ? sectionsIn(file) : new Map<string, string>()
   const paths = (await storyPaths(browser, origin)).filter(path => path.startsWith(`/?${kind}=`))
   const found = new Map(paths.map(path => [path, '']))
-  const queue = paths.values()
-  const lookAtAll = async () => {
-    for (const path of queue) {
-      const page = await openPage(browser)
-      await openStory(page, origin, path, 'light')
-      await page.clock.fastForward(laterMs)
-      const look = () => snapshotOf(page, origin)
-      const wanted = known.get(path)
-      found.set(path, isWriting ? await settled(look) : await untilIs(wanted, look))
-      if (!isWriting) t.equal(found.get(path), wanted, path)
-      await page.context().close()
-    }
-  }
-  await Promise.all(Array.from({ length: lanes }, lookAtAll))
+  await inLanes(paths, async path => {
+    const page = await openPage(browser)
+    await openStory(page, origin, path, 'light')
+    await page.clock.fastForward(laterMs)
+    const look = () => snapshotOf(page, origin)
+    const wanted = known.get(path)
+    found.set(path, isWriting ? await settled(look) : await untilIs(wanted, look))
+    if (!isWriting) t.equal(found.get(path), wanted, path)
+    await page.context().close()
+  })
   if (isWriting) writeFileSync(file, sectionsOf(found))
   else t.same([...known.keys()], paths, 'no story is missing from the file, nor one of the file from the stories')
+}
+
+/** Resolves to the results, in the order of what they are of, without those that are missing. */
+export async function inLanes<Item, Result>(
+  items: readonly Item[],
+  perform: (item: Item) => Promise<Result | undefined>
+): Promise<Result[]> {
+  const results: (Result | undefined)[] = []
+  const queue = items.entries()
+  const performAll = async () => {
+    for (const [at, item] of queue) results[at] = await perform(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, performAll))
+  return results.filter(result => result !== undefined)
 }
 
 /** Where nothing depends on the day, on chance, or on the page before. */

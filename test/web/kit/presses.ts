@@ -5,11 +5,9 @@ import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { openChromium } from '../../kit/chromium.ts'
 import { serveStories } from '../stories/serve.ts'
-import { openPage, sectionsIn, sectionsOf, snapshotOf, stillAfterMs } from './aria-snapshots.ts'
+import { inLanes, openPage, sectionsIn, sectionsOf, snapshotOf, stillAfterMs } from './aria-snapshots.ts'
 import { openStory, storyPaths } from './open-story.ts'
 
-/** So many pages load at once. */
-const lanes = 2
 const mostMs = 10_000
 const framesMs = 100
 const frameMs = 16
@@ -27,10 +25,13 @@ const later = '\n## later\n'
 
 /** Which stories a file is about, by the beginnings of their names: the first that fits. */
 const groups = {
+  work: /^\/\?story=work-/,
+  deciding: /^\/\?story=(?:once|permission|plain|denying|deciding|choices|question|stopping|not-applied|hidden-paths)/,
   session: /^\/\?story=/,
   home: /=(?:home|leaving|catching-up|needs-you|palette|keys|search|archive|session-)/,
   joining: /=(?:welcome|create|restore|link|key|check|lock-offer|locked|insecure|no-storage|unknown|scan|pair)/,
-  machines: /=(?:new|take-over|machine)/,
+  new: /=(?:new|take-over)/,
+  machines: /=machine/,
   notifications: /=(?:notifications|quiet|unanswered|ntfy|webhook)/,
   settings: /./
 }
@@ -42,7 +43,7 @@ const groups = {
  */
 export async function checkPresses(t: Test, group: keyof typeof groups): Promise<void> {
   const presses = join(import.meta.dirname, `../presses/${group}.txt`)
-  const before = sectionsIn(join(import.meta.dirname, `../aria-snapshots/${group === 'session' ? 'session' : 'app'}.txt`))
+  const before = sectionsIn(join(import.meta.dirname, `../aria-snapshots/${isOfSession(group) ? 'session' : 'app'}.txt`))
   const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
@@ -82,6 +83,10 @@ export async function checkPresses(t: Test, group: keyof typeof groups): Promise
     await story.close()
   })
   t.ok(known.size > 0, 'something was pressed')
+}
+
+function isOfSession(group: keyof typeof groups): boolean {
+  return groups[group].source.includes('story')
 }
 
 function groupOf(path: string): string | undefined {
@@ -340,17 +345,6 @@ async function explore(
   const isWorth = ([title, did]: [string, string]) =>
     did !== 'nothing' || found.keys().some(other => other.startsWith(`${title}${between}`))
   return new Map([...found].filter(isWorth).toSorted(([a], [b]) => orderOf(a) - orderOf(b)))
-}
-
-/** Resolves to the results, in the order of what they are of, without those that are missing. */
-async function inLanes<Item, Result>(items: readonly Item[], perform: (item: Item) => Promise<Result | undefined>): Promise<Result[]> {
-  const results: (Result | undefined)[] = []
-  const queue = items.entries()
-  const performAll = async () => {
-    for (const [at, item] of queue) results[at] = await perform(item)
-  }
-  await Promise.all(Array.from({ length: lanes }, performAll))
-  return results.filter(result => result !== undefined)
 }
 
 function newControls(): (place: string, control: Control) => boolean {

@@ -3,9 +3,10 @@ export const asked: string[] = []
 Object.assign(globalThis, { asked })
 
 export function noteAsked(what: string, given?: unknown): void {
-  // What is encrypted or long is left out, and the time.
+  const content: unknown = typeof given === 'string' && given.startsWith('{') ? JSON.parse(given) : given
+  // What is encrypted or long is left out, the time, and what protects a call against being sent twice.
   const isLeftOut = (value: unknown) => (typeof value === 'string' ? value.length > 60 : typeof value === 'number' && value > 1e12)
-  const said = JSON.stringify(given, (_, value) => (isLeftOut(value) ? '…' : value))
+  const said = JSON.stringify(content, (name, value) => (name === 'sealedFor' ? undefined : isLeftOut(value) ? '…' : value))
   asked.push(said === undefined ? what : `${what} ${said}`)
 }
 
