@@ -171,7 +171,7 @@ t.test('a phone lists, changes, pauses and removes rules', async t => {
 
 t.test('of at most 500 rules each can still be changed', async t => {
   const home = join(newHome(), 'created with its first rule')
-  const { rule } = { rule: openRules(home).set(npmTest) }
+  const rule = openRules(home).set(npmTest)
   const others = Array.from({ length: 498 }, (_, at) => ({ ...rule, id: `rule ${at}` }))
   writeFileSync(join(home, 'rules.json'), JSON.stringify({ rules: [rule, ...others] }))
   const rules = openRules(home)
