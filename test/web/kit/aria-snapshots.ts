@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Test } from 'tap'
@@ -15,17 +16,32 @@ const mostMs = 10_000
 /** So many pages load at once. */
 const lanes = 2
 
+/** Which stories a file is about, by the beginnings of their names: the first that fits. */
+const groups = {
+  work: /^\/\?story=work-/,
+  deciding: /^\/\?story=(?:once|permission|plain|denying|deciding|choices|question|stopping|not-applied|hidden-paths)/,
+  session: /^\/\?story=/,
+  home: /=(?:home|leaving|catching-up|needs-you|palette|keys|search|archive|session-)/,
+  joining: /=(?:welcome|create|restore|link|key|check|lock-offer|locked|insecure|no-storage|unknown|scan|pair)/,
+  new: /=(?:new|take-over)/,
+  machines: /=machine/,
+  notifications: /=(?:notifications|quiet|unanswered|ntfy|webhook)/,
+  settings: /./
+}
+
+export type Group = keyof typeof groups
+
 /**
- * Compares what each story of a kind has, as a screen reader finds it, with what `file` says: roles, names and states, in
- * order. With `TAP_SNAPSHOT=1` it writes the file.
+ * Compares what each story of a group has, as a screen reader finds it, with what `test/web/aria-snapshots` says: roles, names
+ * and states, in order. With `TAP_SNAPSHOT=1` it writes the file.
  */
-export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: string): Promise<void> {
+export async function checkAriaSnapshots(t: Test, group: Group): Promise<void> {
   const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
   const isWriting = process.env['TAP_SNAPSHOT'] === '1'
-  const known = existsSync(file) ? sectionsIn(file) : new Map<string, string>()
-  const paths = (await storyPaths(browser, origin)).filter(path => path.startsWith(`/?${kind}=`))
+  const known = ariaSnapshotsOf(group)
+  const paths = await pathsOf(group, browser, origin)
   const found = new Map(paths.map(path => [path, '']))
   await inLanes(paths, async path => {
     const page = await openPage(browser)
@@ -37,8 +53,21 @@ export async function checkAriaSnapshots(t: Test, kind: 'app' | 'story', file: s
     if (!isWriting) t.equal(found.get(path), wanted, path)
     await page.context().close()
   })
-  if (isWriting) writeFileSync(file, sectionsOf(found))
+  if (isWriting) writeFileSync(fileOf(group), sectionsOf(found))
   else t.same([...known.keys()], paths, 'no story is missing from the file, nor one of the file from the stories')
+}
+
+export function ariaSnapshotsOf(group: Group): Map<string, string> {
+  return sectionsIn(fileOf(group))
+}
+
+function fileOf(group: Group): string {
+  return join(import.meta.dirname, `../aria-snapshots/${group}.txt`)
+}
+
+export async function pathsOf(group: Group, browser: Browser, origin: string): Promise<string[]> {
+  const groupOf = (path: string) => Object.entries(groups).find(([, names]) => names.test(path))?.[0]
+  return (await storyPaths(browser, origin)).filter(path => groupOf(path) === group)
 }
 
 /** Resolves to the results, in the order of what they are of, without those that are missing. */
@@ -99,6 +128,7 @@ async function settled(look: () => Promise<string>): Promise<string> {
 }
 
 export function sectionsIn(file: string): Map<string, string> {
+  if (!existsSync(file)) return new Map()
   const [, ...parts] = readFileSync(file, 'utf8').split(/^# /m)
   return new Map(parts.map(part => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1).trimEnd()]))
 }

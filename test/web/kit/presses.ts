@@ -1,12 +1,22 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { diffArrays } from 'diff'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { openChromium } from '../../kit/chromium.ts'
 import { serveStories } from '../stories/serve.ts'
-import { inLanes, openPage, sectionsIn, sectionsOf, snapshotOf, stillAfterMs } from './aria-snapshots.ts'
-import { openStory, storyPaths } from './open-story.ts'
+import {
+  ariaSnapshotsOf,
+  type Group,
+  inLanes,
+  openPage,
+  pathsOf,
+  sectionsIn,
+  sectionsOf,
+  snapshotOf,
+  stillAfterMs
+} from './aria-snapshots.ts'
+import { openStory } from './open-story.ts'
 
 const mostMs = 10_000
 const framesMs = 100
@@ -23,27 +33,14 @@ const layerKeys = ['key ArrowDown', 'key ArrowUp', 'key End', 'key Escape']
 const between = ' › '
 const later = '\n## later\n'
 
-/** Which stories a file is about, by the beginnings of their names: the first that fits. */
-const groups = {
-  work: /^\/\?story=work-/,
-  deciding: /^\/\?story=(?:once|permission|plain|denying|deciding|choices|question|stopping|not-applied|hidden-paths)/,
-  session: /^\/\?story=/,
-  home: /=(?:home|leaving|catching-up|needs-you|palette|keys|search|archive|session-)/,
-  joining: /=(?:welcome|create|restore|link|key|check|lock-offer|locked|insecure|no-storage|unknown|scan|pair)/,
-  new: /=(?:new|take-over)/,
-  machines: /=machine/,
-  notifications: /=(?:notifications|quiet|unanswered|ntfy|webhook)/,
-  settings: /./
-}
-
 /**
  * Compares what each press in each story of a group does with what `test/web/presses` says: what appears and goes at once and
  * later, the address, what has the focus, what is stored, and what is asked for. With `TAP_SNAPSHOT=1` it finds the buttons and
  * fields of the stories, and of sheets and menus that these open, and writes the file.
  */
-export async function checkPresses(t: Test, group: keyof typeof groups): Promise<void> {
+export async function checkPresses(t: Test, group: Group): Promise<void> {
   const presses = join(import.meta.dirname, `../presses/${group}.txt`)
-  const before = sectionsIn(join(import.meta.dirname, `../aria-snapshots/${isOfSession(group) ? 'session' : 'app'}.txt`))
+  const before = ariaSnapshotsOf(group)
   const { origin, close } = await serveStories()
   t.teardown(close)
   const browser = await openChromium(t)
@@ -64,11 +61,11 @@ export async function checkPresses(t: Test, group: keyof typeof groups): Promise
     )
   }
   if (process.env['TAP_SNAPSHOT'] === '1') {
-    const paths = (await storyPaths(browser, origin)).filter(path => groupOf(path) === group)
+    const paths = await pathsOf(group, browser, origin)
     writeFileSync(presses, sectionsOf(await explore(paths, open, line => t.comment(line))))
     return
   }
-  const known = existsSync(presses) ? sectionsIn(presses) : new Map<string, string>()
+  const known = sectionsIn(presses)
   const titles = [...known.keys()]
   // What others begin with is compared on their way.
   const whole = titles.filter(title => !titles.some(other => other.startsWith(`${title}${between}`)))
@@ -83,14 +80,6 @@ export async function checkPresses(t: Test, group: keyof typeof groups): Promise
     await story.close()
   })
   t.ok(known.size > 0, 'something was pressed')
-}
-
-function isOfSession(group: keyof typeof groups): boolean {
-  return groups[group].source.includes('story')
-}
-
-function groupOf(path: string): string | undefined {
-  return Object.entries(groups).find(([, names]) => names.test(path))?.[0]
 }
 
 /** A story in a page whose clock stands still but for what passes while it is looked at. */
