@@ -234,12 +234,17 @@ async function prepare(page: Page): Promise<void> {
       return [...found].filter(element => element.checkVisibility() && !element.matches(':disabled, [aria-disabled=true], [type=file]'))
     }
     const handlersOf = (element: object) => Object.entries(Reflect.get(element, '__e') ?? {}).map(([name, handler]) => `${name} ${handler}`)
-    const type = (field: HTMLInputElement | HTMLTextAreaElement) => {
+    /** The app renders in a microtask; its timers stand still. */
+    const rendered = async () => {
+      for (let microtasks = 0; microtasks < 20; microtasks++) await undefined
+    }
+    const type = async (field: HTMLInputElement | HTMLTextAreaElement) => {
       const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value') ?? {}
       const texts: Record<string, string> = { number: '7', time: '07:00', url: 'https://home.example/', date: '2026-03-04' }
       set?.call(field, texts[field.type] ?? 'return')
       field.dispatchEvent(new InputEvent('input', { bubbles: true }))
       field.dispatchEvent(new Event('change', { bubbles: true }))
+      await rendered()
       const isOn = field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
       if (isOn && field instanceof HTMLInputElement) field.form?.requestSubmit()
     }
@@ -248,7 +253,7 @@ async function prepare(page: Page): Promise<void> {
         all()
           .map(element => ({ step: stepOf(element), does: handlersOf(element).join('; ') }))
           .filter(({ does, step }) => does !== '' || /^(?:text|textarea|search|select|summary)/.test(step)),
-      act(step: string) {
+      async act(step: string) {
         const element = all().find(each => stepOf(each) === step)
         if (element === undefined) return false
         element.focus()
@@ -260,7 +265,7 @@ async function prepare(page: Page): Promise<void> {
           element instanceof HTMLTextAreaElement ||
           (element instanceof HTMLInputElement && !/checkbox|radio|range/.test(element.type))
         )
-          type(element)
+          await type(element)
         else element.click()
         return true
       },
@@ -275,7 +280,11 @@ async function prepare(page: Page): Promise<void> {
         const gone = [...before.keys()].filter(name => !now.has(name)).map(name => `forgets ${name}`)
         const focus = document.activeElement
         const held = focus && focus !== focused && focus !== document.body ? [`focus ${stepOf(focus)}`] : []
-        return [...new Set(asked())]
+        // Each start has an id of its own, and each run a port.
+        const still = asked().map(each =>
+          each.replaceAll(location.host, 'home.example').replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '…')
+        )
+        return [...new Set(still)]
           .toSorted()
           .map(each => `asks ${each}`)
           .concat(kept, gone, held)
