@@ -43,7 +43,7 @@ export function createModelWaits({
     heardAt = now()
     stopTimer()
     // A step may take any time.
-    if (isRunning && openSteps.size === 0) stopTimer = clock.after(silentAfterMs, () => show({ since: heardAt }))
+    if (openSteps.size === 0) stopTimer = clock.after(silentAfterMs, () => show({ since: heardAt }))
   }
   const retry = (retry: ModelWait['retry']) => {
     stopTimer()

@@ -178,7 +178,11 @@ t.test('a stop that arrives with the message, before its turn, applies to that t
   await until(() => told.length === 1)
   t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
   t.strictSame(given, [])
+  write(queue, 2, 'two')
+  await until(() => given.length === 1)
+  t.strictSame(given, ['two'], 'and to no other')
   turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
   await serving
 })
 
@@ -311,14 +315,282 @@ t.test('a steering message withdrawn before the turn rejects it is not handed ov
   await serving
 })
 
+t.test('what a turn begins and ends with is told in order, and with its reason', async t => {
+  const { turns, queue, given, calls, metadata, notes } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(queue, 1, 'one', { permissionMode: 'plan' })
+  write(queue, 2, 'two')
+  await until(() => given.length === 1)
+  const { turn } = notes()
+  t.equal(typeof turn, 'string')
+  t.ok(turns.isRunning)
+  t.strictSame(calls, ['began on the phone', 'model', 'thinking true', 'mode plan', 'choices plan', `turn ${turn}`, 'given one'])
+  t.match(metadata(), { summary: { text: 'one', updatedAt: Number } })
+
+  turns.step = 'make'
+  calls.length = 0
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  t.notOk(turns.isRunning)
+  t.equal(turns.step, undefined)
+  t.strictSame(calls, ['thinking false', 'model ended', 'ended done, more'])
+  await until(() => given.length === 2)
+  calls.length = 0
+  await turns.end({ type: 'turn-ended', reason: 'failed', error: 'no' })
+  t.strictSame(calls, ['thinking false', 'model ended', 'ended failed, last'])
+  t.match(metadata(), { summary: { text: 'one' } }, 'the first prompt names the session')
+  turns.close()
+  await serving
+})
+
+t.test('a name that the session already has stays', async t => {
+  const { turns, queue, given, metadata, notes } = turnsOf(() => true, undefined, { summary: 'Mine' })
+  const serving = turns.serve(0)
+  write(queue, 1, 'x'.repeat(300))
+  await until(() => given.length === 1)
+  t.strictSame(metadata(), { summary: { text: 'Mine', updatedAt: 1 } })
+  t.equal(notes().firstPrompt, 'x'.repeat(200))
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a prompt is handed over once its choices are made', async t => {
+  const choosing = Promise.withResolvers<void>()
+  const { turns, queue, given, calls } = turnsOf(() => true, undefined, { apply: () => choosing.promise })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => calls.some(call => call.startsWith('choices')))
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(given, [])
+  t.notOk(
+    calls.some(call => call.startsWith('mode ')),
+    'without a mode none is set'
+  )
+  choosing.resolve()
+  await until(() => given.length === 1)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('an instruction is given only while nothing runs and nothing waits', async t => {
+  const { turns, queue, given, kept } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  t.ok(turns.instruct('compact'))
+  t.notOk(turns.instruct('again'), 'one waits')
+  await until(() => given.length === 1)
+  t.notOk(turns.instruct('again'), 'one runs')
+  t.strictSame([given, kept()], [['compact'], []], 'and is shown nowhere')
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  write(queue, 1, 'one')
+  t.notOk(turns.instruct('again'))
+  await until(() => given.length === 2)
+  t.strictSame(given, ['compact', 'one'])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a text typed at the terminal is shown and has its turn, and others wait for its end', async t => {
+  const { turns, queue, cursor, given, texts, calls, notes, cancelled } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  await turns.hearTerminal({ type: 'prompted', text: 'typed', isOurs: false })
+  t.ok(turns.isRunning)
+  t.strictSame(texts(), ['typed'])
+  t.strictSame(calls, ['began at the terminal', 'model', 'thinking true', 'turn of a row'])
+  t.equal(notes().firstPrompt, 'typed')
+  cursor.noteSent(null)
+  t.equal(notes().turn, 'turn', 'noted with the next output')
+  write(queue, 1, 'one')
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(given, [])
+
+  await turns.hearTerminal({ type: 'prompted', text: 'and more', isOurs: false })
+  t.strictSame([texts(), calls.length], [['typed', 'and more'], 4], 'it belongs to the turn that runs')
+  await turns.stop()
+  t.equal(cancelled(), 1)
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  await until(() => given.length === 1)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a prompt that the agent reports again begins no turn', async t => {
+  const { turns, calls, texts } = turnsOf(() => true)
+  await turns.hearTerminal({ type: 'prompted', text: 'one', isOurs: true })
+  t.notOk(turns.isRunning)
+  t.strictSame([calls, texts()], [[], []])
+})
+
+t.test('numbers of a server that was restored are forgotten, also by what is not stored yet', async t => {
+  const { turns, queue, cursor, notes } = turnsOf(() => true, undefined, { writesDown: true })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => notes().pendingPrompt != null && !queue.hasNext)
+  await turns.hearTerminal({ type: 'prompted', text: 'one', isOurs: true })
+  turns.forgetNumbers()
+  cursor.noteSent(null)
+  t.match(notes(), { cursor: 0, pendingPrompt: null })
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('what an ended agent recorded but did not report is sent before the end of its turn', async t => {
+  const { turns, queue, cursor, given, told } = turnsOf(() => true)
+  const resending = t.capture(cursor, 'resendTurn', async () => {
+    t.strictSame(told, [])
+    return []
+  })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'failed', error: 'killed', isLost: true })
+  t.equal(resending().length, 1)
+  t.match(told, [{ error: 'killed' }])
+  write(queue, 2, 'two')
+  await until(() => given.length === 2)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  t.equal(resending().length, 0, 'others have reported everything')
+  await serving
+})
+
+t.test('closing waits for the end of the running turn, but not forever', async t => {
+  const { turns, queue, given } = turnsOf(() => true)
+  await turns.settle(1)
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  turns.close()
+  const settling = turns.settle(60_000).then(() => 'settled')
+  t.equal(await Promise.race([settling, Promise.resolve('waits')]), 'waits')
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  t.equal(await settling, 'settled')
+  await serving
+
+  const stuck = turnsOf(() => true)
+  void stuck.turns.serve(0)
+  write(stuck.queue, 1, 'one')
+  await until(() => stuck.given.length === 1)
+  stuck.turns.close()
+  await stuck.turns.settle(1)
+  t.notOk(stuck.turns.isRunning)
+})
+
+t.test('the reason for a denial reaches the running turn, or is queued in words', async t => {
+  const whyNot = { title: 'rm -rf build', reason: 'I need it' }
+  const { turns, queue, given, steered, texts, notes } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  const explaining = turns.explain(whyNot, { stops: false })
+  await until(() => steered.length === 1)
+  t.match(notes().reasons, [{ text: 'I said no to “rm -rf build”: I need it' }], 'on disk before the agent has it')
+  steered[0]?.resolve(true)
+  await explaining
+  t.strictSame([notes().reasons, queue.length], [[], 0])
+
+  const reason = 'I said no to “rm -rf build”: I need it'
+  for (const [nth, settle] of (['resolve', 'reject'] as const).entries()) {
+    given.length = 0
+    write(queue, 2 + nth, 'waits')
+    const again = turns.explain(whyNot, { stops: false })
+    await until(() => steered.length === 2 + nth)
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await new Promise(resolve => setImmediate(resolve))
+    t.strictSame(given, [], 'the next turn waits until it is clear which one gets it')
+    if (settle === 'resolve') steered.at(-1)?.resolve(false)
+    else steered.at(-1)?.reject(new Error('the line is closed'))
+    await again
+    await until(() => given.length === 1)
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await until(() => given.length === 2)
+    t.strictSame(given, [reason, 'waits'], settle)
+  }
+  t.strictSame(texts(), [reason, reason])
+
+  await turns.explain(whyNot, { stops: true })
+  t.equal(steered.length, 3, 'a turn that is stopped is not told')
+  t.equal(queue.length, 1)
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  await until(() => given.length === 3)
+  t.equal(given.at(-1), 'I stopped you at “rm -rf build”: I need it')
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('an agent that hears reasons with the answer is told only why it was stopped', async t => {
+  const { turns, queue, steered, notes } = turnsOf(() => true, undefined, { hearsReasons: true })
+  const whyNot = { title: 'make', reason: 'not now' }
+  await turns.explain(whyNot, { stops: false })
+  t.strictSame([queue.length, steered.length, notes().reasons], [0, 0, undefined])
+  await turns.explain(whyNot, { stops: true })
+  t.equal(queue.length, 1)
+})
+
+t.test('steering messages reach the turn one after the other, with their choices', async t => {
+  const { turns, queue, given, steered, calls, cancelled, notes } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  calls.length = 0
+  write(queue, 2, 'two', { steer: true, model: 'small' })
+  write(queue, 3, 'three', { steer: true })
+  await until(() => steered.length === 1)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(calls, ['choices {"steer":true,"model":"small"}', 'steer two'])
+  steered[0]?.resolve(true)
+  await until(() => steered.length === 2)
+  t.match(notes(), { cursor: 2 })
+  t.equal(calls.at(-1), 'steer three')
+  steered[1]?.resolve(true)
+  await until(() => notes().cursor === 3)
+  t.equal(cancelled(), 0)
+  write(queue, 4, 'four')
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame([steered.length, given.length, cancelled()], [2, 1, 0], 'others wait for the end of the turn')
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a steering message ends a turn that waits for a decision, or whose agent accepts none', async t => {
+  for (const fakes of [{ open: ['a decision'] }, { steers: false }]) {
+    const { turns, queue, given, steered, cancelled } = turnsOf(() => true, undefined, fakes)
+    const serving = turns.serve(0)
+    write(queue, 1, 'one')
+    await until(() => given.length === 1)
+    write(queue, 2, 'two', { steer: true })
+    await until(() => cancelled() === 1)
+    t.strictSame([steered.length, queue.length], [0, 1])
+    await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+    await until(() => given.length === 2)
+    turns.close()
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await serving
+  }
+})
+
 interface Fakes {
+  apply?(): Promise<void>
+  hearsReasons?: boolean
+  steers?: boolean
+  open?: string[]
+  /** The title of the session. */
+  summary?: string
   join?(text: string): Promise<{ text: string; images: [] }>
   prompt?(): Promise<boolean>
   writesDown?: boolean
 }
 
 /** Those of a session without a server, whose agent takes what it is given the n-th time, or not. */
-function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { join, prompt, writesDown = false }: Fakes = {}) {
+function turnsOf(takes: (count: number) => boolean, noted = async () => {}, fakes: Fakes = {}) {
+  const { join, prompt, apply, writesDown = false, hearsReasons = false, steers = true, open = [] } = fakes
+  const calls: string[] = []
+  let metadata: object = fakes.summary === undefined ? {} : { summary: { text: fakes.summary, updatedAt: 1 } }
   const given: string[] = []
   const joined: unknown[] = []
   const told: AgentEvent[] = []
@@ -329,18 +601,26 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
   const nothing = () => {}
   const agent = {
     writesDown,
+    hearsReasons,
     async prompt(text: string) {
+      calls.push(`given ${text}`)
       given.push(text)
       return prompt ? prompt() : takes(given.length)
     },
-    steer() {
-      steered.push(Promise.withResolvers<boolean>())
-      return steered.at(-1)?.promise
-    },
+    ...(steers && {
+      steer(text: string) {
+        calls.push(`steer ${text}`)
+        steered.push(Promise.withResolvers<boolean>())
+        return steered.at(-1)?.promise
+      }
+    }),
     async cancel() {
       cancelled++
     },
-    setMode: async () => true
+    async setMode(mode: string) {
+      calls.push(`mode ${mode}`)
+      return true
+    }
   }
   const folder = {
     get notes() {
@@ -359,17 +639,37 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
     folder,
     queue,
     cursor,
-    narrator: { beginTurn: async () => 'turn', tell: async (event: AgentEvent) => void told.push(event) },
-    notices: { turnBegan: nothing, turnEnded: nothing },
-    modelWaits: { turnBegan: nothing, turnEnded: nothing },
-    choices: { apply: async () => {} },
+    narrator: {
+      async beginTurn({ name }: { name?: string } = {}) {
+        calls.push(`turn ${name ?? 'of a row'}`)
+        return name ?? 'turn'
+      },
+      tell: async (event: AgentEvent) => void told.push(event)
+    },
+    uplink: {
+      setThinking: (isThinking: boolean) => void calls.push(`thinking ${isThinking}`),
+      changeMetadata(change: (metadata: object) => object) {
+        metadata = change(metadata)
+      }
+    },
+    notices: {
+      turnBegan: (from: string) => void calls.push(from === 'phone' ? 'began on the phone' : 'began at the terminal'),
+      turnEnded: (how: string, isLast: boolean) => void calls.push(`ended ${how}, ${isLast ? 'last' : 'more'}`)
+    },
+    modelWaits: { turnBegan: () => void calls.push('model'), turnEnded: () => void calls.push('model ended') },
+    choices: {
+      async apply(meta?: MessageMeta) {
+        calls.push(`choices ${meta?.permissionMode ?? JSON.stringify({ steer: meta?.steer, model: meta?.model })}`)
+        await apply?.()
+      }
+    },
     attachments: {
       async join(text: string, announced: unknown) {
         joined.push(announced)
         return join ? join(text) : { text, images: [] }
       }
     },
-    requests: { open: [] },
+    requests: { open },
     onChange: nothing
   }
   return {
@@ -379,6 +679,9 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
     given,
     joined,
     told,
+    calls,
+    metadata: () => metadata,
+    texts: () => bodies.flatMap(body => (body.role === 'user' ? [body.content.text] : [])),
     steered,
     kept: () => bodies.map(body => envelopeOf(body)?.ev),
     cancelled: () => cancelled,
