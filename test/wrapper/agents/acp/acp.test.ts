@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { CannotStart } from '../../../../lib/exit.ts'
 import { startAcp } from '../../../../lib/wrapper/agents/acp/acp.ts'
@@ -317,6 +319,52 @@ t.test('a start that hangs ends when it is cancelled', async t => {
   const starting = odd(t, ['--hangs'], { signal: cancelled.signal })
   cancelled.abort(new Error('nobody waits for it'))
   await t.rejects(starting, CannotStart)
+})
+
+t.test('an agent that is stopped ends its turn, its requests and its events, and hears nothing afterwards', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('run')
+  const { asked } = await talk.until('permission-asked')
+  await agent.stop()
+  t.match(await talk.until('permission-closed'), { ask: asked.ask })
+  t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
+  await talk.end
+  const heard = talk.heard.length
+  t.equal(agent.answer(asked.ask, 'y'), false)
+  t.equal(await agent.prompt('go on'), false)
+  await agent.cancel()
+  await agent.stop()
+  t.equal(talk.heard.length, heard)
+})
+
+t.test('what reports beside an agent begins once it is open, and ends with it', async t => {
+  const calls: string[] = []
+  const agent = await startAcp(
+    {
+      command: process.execPath,
+      args: [new URL('../odd-agent.mjs', import.meta.url).pathname],
+      title: 'Odd',
+      beside(agent, tell) {
+        calls.push(`begins with ${agent.conversation === '' ? 'none' : 'a conversation'}`)
+        tell({ type: 'notice', text: 'from beside' })
+        return () => void calls.push('ends')
+      }
+    },
+    { directory: t.testdir(), env: {} }
+  )
+  const talk = listenTo(agent)
+  await talk.until('notice', ({ text }) => text === 'from beside')
+  t.strictSame(calls, ['begins with a conversation'])
+  await agent.stop()
+  t.strictSame(calls, ['begins with a conversation', 'ends'])
+})
+
+t.test('a program that could not be opened is ended', { skip: process.platform === 'win32' && 'it is a script' }, async t => {
+  const directory = t.testdir()
+  const program = { command: 'sh', args: ['-c', 'echo $$ > pid; exec cat'], title: 'It' }
+  await t.rejects(startAcp(program, { directory, env: { PATH: process.env['PATH'] ?? '' } }), CannotStart)
+  const pid = Number(readFileSync(join(directory, 'pid'), 'utf8'))
+  t.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
 })
 
 t.test('a failed start of an agent is one sentence', async t => {
