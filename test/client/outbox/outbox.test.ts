@@ -560,3 +560,36 @@ t.test('a draft added just as the last batch ends is sent too', async t => {
     await outbox.close()
   }
 })
+
+t.test('a closed outbox listens to no connection, and says that it is closed once', async t => {
+  const link = new FakeLink()
+  let listeners = 0
+  const onState = (listener: Parameters<FakeLink['onState']>[0]) => {
+    listeners++
+    const unlisten = link.onState(listener)
+    return () => {
+      listeners--
+      unlisten()
+    }
+  }
+  const states: string[] = []
+  const changes: number[] = []
+  const journal = createMemoryJournal()
+  const outbox = await openOutbox({
+    journal,
+    socket: Object.assign(Object.create(link), { onState }),
+    onSetAside() {},
+    onStored() {},
+    send: () => new Promise(() => {}),
+    onState: ({ type }) => void states.push(type),
+    onChange: waiting => void changes.push(waiting.length)
+  })
+  t.equal(listeners, 1)
+  await outbox.put(draft('a'))
+  t.strictSame([states, changes], [['sending'], [0, 1]])
+  await outbox.close()
+  t.equal(listeners, 0)
+  await outbox.close()
+  t.strictSame(states, ['sending', 'closed'])
+  await t.rejects(outbox.put(draft('b')), { message: 'the outbox was closed' })
+})

@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
 import { createRest, cryptoReady, type Fetch, keepToken, openSocket, type SignedIn, signIn } from '../../../lib/client/index.ts'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
+import { wantsLegacy } from '../../../lib/client/sign-in/token-keeper.ts'
 import { engine } from '../../../lib/crypto/index.ts'
 import { movingTime } from '../../kit/moving-time.ts'
 import { call } from '../../kit/person.ts'
@@ -119,4 +121,42 @@ t.test('another server at the same address gets no signature', async t => {
     name: 'Unreachable',
     message: 'The server at this address is not an Afield server.'
   })
+})
+
+t.test('a token with half a day left is renewed beside its use, and one with more is not [A5]', async t => {
+  for (const [left, isRenewed] of [
+    [12 * hours + 1, false],
+    [12 * hours, true],
+    [60_001, true]
+  ] as const) {
+    let asked = 0
+    const source = keepToken({
+      server: 'http://localhost',
+      fetch,
+      kept: { token: 'old', renewal: { deviceSeed: '', account: '', serverKeyId: '', expiresAt: left } },
+      async latest() {
+        asked++
+        return { token: 'new' }
+      },
+      onRenewed() {},
+      now: () => 0
+    })
+    t.equal(await source.token(), 'old', 'it is still valid')
+    t.equal(asked, isRenewed ? 1 : 0, `${left}`)
+    await new Promise(resolve => setImmediate(resolve))
+    t.equal(await source.token(), isRenewed ? 'new' : 'old')
+  }
+})
+
+t.test('a device signs in the old way only where the new one is not offered', async t => {
+  const cases: [error: unknown, isLegacy: boolean][] = [
+    [new Refused(404, 'Not found'), true],
+    [new Refused(400, 'This server is not known under that origin'), true],
+    [new Refused(400, 'Another'), false],
+    [new Refused(401, 'Not found'), false],
+    [new Unreachable('strange-answer'), true],
+    [new Unreachable('network'), false],
+    [new Error('This server is not known under that origin'), false]
+  ]
+  for (const [error, isLegacy] of cases) t.equal(wantsLegacy(error), isLegacy, String(error))
 })
