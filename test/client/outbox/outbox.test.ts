@@ -448,6 +448,24 @@ t.test('the outbox is not idle while a draft is written to the journal', async t
   await idle
 })
 
+t.test('an outbox closes its journal once that has what was put', async t => {
+  const journal = heldJournal()
+  let isClosed = false
+  const close = async () => {
+    isClosed = true
+  }
+  const { outbox } = await openWorld({ journal: Object.assign(journal, { close }) })
+  const put = outbox.put(draft('a'))
+  await turn()
+  const closing = outbox.close()
+  await turn()
+  t.notOk(isClosed)
+  journal.write()
+  await Promise.all([put, closing])
+  t.ok(isClosed)
+  t.match(await journal.load(), [{ localId: 'a' }])
+})
+
 t.test('a draft put again before the journal has it is written once and takes its room once', async t => {
   const journal = heldJournal()
   const { outbox, request } = await openWorld({ journal, limitBytes: 1000 })

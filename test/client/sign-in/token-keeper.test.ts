@@ -148,6 +148,26 @@ t.test('a token with half a day left is renewed beside its use, and one with mor
   }
 })
 
+t.test('an early renewal that fails is retried at the next use, and nobody is told [A5]', async t => {
+  let asked = 0
+  const source = keepToken({
+    server: 'http://localhost',
+    fetch,
+    kept: { token: 'old', renewal: { deviceSeed: '', account: '', serverKeyId: '', expiresAt: hours } },
+    async latest() {
+      if (++asked === 1) throw new Unreachable('network')
+      return { token: 'new' }
+    },
+    onRenewed() {},
+    now: () => 0
+  })
+  for (const token of ['old', 'old', 'new']) {
+    t.equal(await source.token(), token)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  t.equal(asked, 2)
+})
+
 t.test('a device signs in the old way only where the new one is not offered', async t => {
   const cases: [error: unknown, isLegacy: boolean][] = [
     [new Refused(404, 'Not found'), true],
