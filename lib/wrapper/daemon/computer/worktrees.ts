@@ -79,7 +79,11 @@ export function worktreeMethods({ home, env }: { home: string; env: Env }) {
         throw new Error(dirty === 1 ? 'One file there has uncommitted changes.' : `${dirty} files there have uncommitted changes.`)
       await git(repository, ['worktree', 'remove', ...(force ? ['--force'] : []), path], env, addWithinMs)
       rmSync(path, { recursive: true, force: true })
-      if (ahead > 0) return { message: `The copy is gone; the branch ${branch} keeps its ${ahead} commits.`, branch: 'kept' }
+      if (ahead > 0)
+        return {
+          message: `The copy is gone; the branch ${branch} keeps its ${ahead === 1 ? 'commit' : `${ahead} commits`}.`,
+          branch: 'kept'
+        }
       await git(repository, ['branch', '-D', '--', branch], env)
       return { message: 'The copy and its branch are gone.', branch: 'removed' }
     }
