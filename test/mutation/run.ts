@@ -53,7 +53,7 @@ async function changeSources(count: number): Promise<void> {
     parts,
     out: values.out,
     reached: values.reached,
-    limits: { files: Number(values.files), seconds: Number(values.seconds), secondsOfFile: 90 },
+    limits: { files: Number(values.files), seconds: Number(values.seconds), secondsOfFile: 150 },
     show: line => console.log(line)
   })
 }

@@ -21,6 +21,8 @@ const groups = {
   work: /^\/\?story=work-/,
   deciding: /^\/\?story=(?:once|permission|plain|denying|deciding|choices|question|stopping|not-applied|hidden-paths)/,
   session: /^\/\?story=/,
+  folder: /=conversation-(?:change|file|log|commit)/,
+  conversation: /=conversation/,
   home: /=(?:home|leaving|catching-up|needs-you|palette|keys|search|archive|session-)/,
   joining: /=(?:welcome|create|restore|link|key|check|lock-offer|locked|insecure|no-storage|unknown|scan|pair)/,
   new: /=(?:new|take-over)/,
@@ -103,7 +105,10 @@ export async function openPage(browser: Browser): Promise<Page> {
 /** Of the sheet that is open, or of the whole page. */
 export async function snapshotOf(page: Page, origin: string): Promise<string> {
   const sheet = page.locator('dialog[open]').last()
-  const found = await ((await sheet.count()) > 0 ? sheet : page.locator('body')).ariaSnapshot()
+  const body = page.locator('body')
+  // It may close meanwhile.
+  const found =
+    (await sheet.count()) > 0 ? await sheet.ariaSnapshot({ timeout: 1000 }).catch(() => body.ariaSnapshot()) : await body.ariaSnapshot()
   // Whole seconds depend on when exactly the story began.
   return found.replaceAll(new URL(origin).host, 'home.example').replaceAll(/\b\d+ s\b/g, '… s')
 }

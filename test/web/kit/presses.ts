@@ -30,6 +30,8 @@ const mostItems = 20
 const mostSteps = 3
 /** In a sheet and in a menu. */
 const layerKeys = ['key ArrowDown', 'key ArrowUp', 'key End', 'key Escape']
+/** What a form may have several of. */
+const isField = /^(?:text|textarea|search|password|number|url|date|time) /
 const between = ' › '
 const later = '\n## later\n'
 
@@ -104,7 +106,7 @@ class Story {
   /** What is in the same place with the same handlers does the same. */
   place(): Promise<string> {
     return this.#page.evaluate(() => {
-      const layer = [...document.querySelectorAll('dialog[open], [role=menu], [role=listbox]')].at(-1)
+      const layer = Reflect.get(globalThis, 'layer')()
       return layer
         ? `${layer.getAttribute('aria-label')} ${layer.querySelector('h1, h2')?.textContent}`
         : location.pathname.replace(/^\/(s|machines|d)\/[^/]+/, '/$1/x')
@@ -228,19 +230,30 @@ async function prepare(page: Page): Promise<void> {
     const kindOf = (element: Element) =>
       element.getAttribute('role') ?? (element instanceof HTMLInputElement ? element.type : element.tagName.toLowerCase())
     const stepOf = (element: Element) => `${kindOf(element)} "${nameOf(element)}"`
+    // The list of the palette belongs to its field.
+    const layer = () => [...document.querySelectorAll('dialog[open], [role=menu], [role=listbox]:not(dialog *)')].at(-1)
     const all = () => {
-      const place = [...document.querySelectorAll('dialog[open], [role=menu], [role=listbox]')].at(-1) ?? document.body
-      const found = place.querySelectorAll<HTMLElement>('button, input, textarea, select, summary, [role]')
-      return [...found].filter(element => element.checkVisibility() && !element.matches(':disabled, [aria-disabled=true], [type=file]'))
+      const found = (layer() ?? document.body).querySelectorAll<HTMLElement>('button, input, textarea, select, summary, [role]')
+      const isShown = (element: HTMLElement) => element.checkVisibility() || element.matches('[type=file]')
+      return [...found].filter(element => isShown(element) && !element.matches(':disabled, [aria-disabled=true]'))
     }
     const handlersOf = (element: object) => Object.entries(Reflect.get(element, '__e') ?? {}).map(([name, handler]) => `${name} ${handler}`)
     /** The app renders in a microtask; its timers stand still. */
     const rendered = async () => {
       for (let microtasks = 0; microtasks < 20; microtasks++) await undefined
     }
+    const choose = (field: HTMLInputElement) => {
+      const { items, files } = new DataTransfer()
+      items.add(new File(['Keep the old path.'], 'notes.txt', { type: 'text/plain' }))
+      field.files = files
+      field.dispatchEvent(new Event('change', { bubbles: true }))
+    }
     const type = async (field: HTMLInputElement | HTMLTextAreaElement) => {
       const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value') ?? {}
-      const texts: Record<string, string> = { number: '7', time: '07:00', url: 'https://home.example/', date: '2026-03-04' }
+      const texts: Record<string, string> = {
+        ...{ number: '7', time: '07:00', url: 'https://home.example/', date: '2026-03-04' },
+        password: 'lunar maple river'
+      }
       set?.call(field, texts[field.type] ?? 'return')
       field.dispatchEvent(new InputEvent('input', { bubbles: true }))
       field.dispatchEvent(new Event('change', { bubbles: true }))
@@ -249,10 +262,11 @@ async function prepare(page: Page): Promise<void> {
       if (isOn && field instanceof HTMLInputElement) field.form?.requestSubmit()
     }
     Object.assign(globalThis, {
+      layer,
       controls: () =>
         all()
           .map(element => ({ step: stepOf(element), does: handlersOf(element).join('; ') }))
-          .filter(({ does, step }) => does !== '' || /^(?:text|textarea|search|select|summary)/.test(step)),
+          .filter(({ does, step }) => does !== '' || /^(?:text|textarea|search|password|select|summary)/.test(step)),
       async act(step: string) {
         const element = all().find(each => stepOf(each) === step)
         if (element === undefined) return false
@@ -261,6 +275,8 @@ async function prepare(page: Page): Promise<void> {
         if (element instanceof HTMLSelectElement) {
           element.selectedIndex = element.options.length - 1
           element.dispatchEvent(new Event('change', { bubbles: true }))
+        } else if (element instanceof HTMLInputElement && element.type === 'file') {
+          choose(element)
         } else if (
           element instanceof HTMLTextAreaElement ||
           (element instanceof HTMLInputElement && !/checkbox|radio|range/.test(element.type))
@@ -325,7 +341,8 @@ async function explore(
         did = await story.press(steps[index] ?? '', undefined)
         found.set([...at, ...steps.slice(0, index + 1)].join(between), did)
       }
-      return did === 'nothing' || did.startsWith('at ') || steps.length > 1 ? undefined : [...at, ...steps]
+      const isOver = did === 'nothing' || did.startsWith('at ') || steps[0]?.startsWith('key ')
+      return isOver ? undefined : [...at, ...steps]
     })
   let level: (readonly string[])[] = paths.map(path => [path])
   for (let steps = 0; steps < mostSteps; steps++) {
@@ -334,7 +351,9 @@ async function explore(
     const next = seen.flatMap(({ at, place, controls }) => {
       const fresh = controls.filter(control => isNew(place, control)).map(({ step }) => step)
       const keys = isLayer(place) && fresh.length > 0 ? [layerKeys] : []
-      return [...fresh.map(step => [step]), ...keys].map(steps => ({ at, steps }))
+      const fields = fresh.filter(step => isField.test(step))
+      const form = fields.length > 1 ? [fields] : []
+      return [...fresh.map(step => [step]), ...form, ...keys].map(steps => ({ at, steps }))
     })
     level = await inLanes(next, press)
   }

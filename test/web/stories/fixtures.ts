@@ -126,6 +126,9 @@ export function tell() {
       for (let i = 0; i < count; i++) messages.push({ seq: messages.length + 1, localId: null, at, body: undefined, closed: 'unreadable' })
       return story
     },
+    messages(): readonly KnownMessage[] {
+      return messages
+    },
     done(): Transcript {
       return addMessages(emptyTranscript, messages)
     }

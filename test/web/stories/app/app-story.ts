@@ -14,7 +14,9 @@ export interface AppStory {
   readonly account?: 'none' | 'private' | 'unkept' | 'insecure' | undefined
   readonly home: Home
   readonly server: ServerResponses
-  readonly machine: MachineResponses | Record<string, 'away' | 'gone'>
+  readonly machine: { readonly [Name in keyof MachineResponses]: MachineResponses[Name] | 'away' | 'gone' | undefined }
+  /** What a machine answers instead when it is asked again. */
+  readonly later?: MachineResponses | undefined
   readonly link?: Partial<LinkFacts> | undefined
   readonly progress?: Progress | undefined
   /** Entries queued on this device. */
@@ -25,6 +27,8 @@ export interface AppStory {
   readonly isKeyInFile?: boolean | undefined
   /** The account was made in this window, on a device with a screen lock. */
   readonly isFirstRun?: boolean | undefined
+  /** When the session of the story was last on screen, and up to which message. */
+  readonly looked?: { readonly seq: number; readonly at: number } | undefined
   /** What has no space left. */
   readonly full?: 'server' | 'device' | undefined
   /** How far the clock of this device is ahead, in ms. */

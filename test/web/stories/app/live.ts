@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals'
 import {
+  type AccountSession,
   accountVault,
   type Cipher,
   createRest,
   cryptoReady,
+  type Draft,
   type LiveSocket,
   newUserText,
   sealDraft,
@@ -14,6 +16,7 @@ import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import * as v from '../../../../lib/schema.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
+import { home, updateHome } from '../../../../web/model/home.ts'
 import type { Entry } from '../../../../web/model/outbox/durable-queue.ts'
 import { noteAsked } from '../asked.ts'
 import { shown } from './app-story.ts'
@@ -27,20 +30,22 @@ export const openLive: typeof realOpenLive = async account => {
   if (isEnded === true) setTimeout(account.onEnded)
   const nothing = () => {}
   const vault = accountVault(account.secret)
-  const { cipher } = vault.newKey()
-  const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, newUserText(text)))
+  const waiting = signal<readonly Draft[]>((unsent?.texts ?? []).map(({ session, text }) => sealDraft(open, session, newUserText(text))))
   const queued = signal<readonly Entry[]>(unsent?.starts ?? [])
   // Only the members that stories use; the check tolerates members that are added later.
   const live = {
     vault,
     rest,
     socket,
-    feed: { sessions: new Map(), machines: new Map(), settings: undefined, state: { type: 'live' }, refresh() {}, take() {}, close() {} },
+    feed,
     outbox: {
       state: { type: 'idle' },
-      pending: waiting,
-      async put(draft: object) {
-        noteAsked('outbox', draft)
+      get pending() {
+        return waiting.peek()
+      },
+      async put(draft: Draft) {
+        noteAsked('outbox', { session: draft.session, content: JSON.parse(draft.content) })
+        waiting.value = [...waiting.peek(), draft]
       },
       withdraw: async () => 'too-late',
       async idle() {},
@@ -75,8 +80,8 @@ export const openLive: typeof realOpenLive = async account => {
       isRead: Promise.resolve(),
       async close() {}
     },
-    unsent: signal(waiting),
-    cipherOf: () => (unsent ? cipher : undefined),
+    unsent: waiting,
+    cipherOf: (id: string) => (home.peek().sessions.has(id) ? open : undefined),
     cipherOfMachine: () => open,
     onStored: () => nothing,
     onSetAside: () => nothing,
@@ -86,6 +91,26 @@ export const openLive: typeof realOpenLive = async account => {
 }
 
 const open: Cipher = { seal: value => JSON.stringify(value) ?? '', open: sealed => ({ ok: true, value: JSON.parse(sealed) }) }
+
+/** The sessions of the story, as rows that `open` reads. */
+const feed = {
+  get sessions() {
+    const rows = home
+      .peek()
+      .sessions.values()
+      .map(({ last: _, metadata, ...row }) => ({ ...row, metadata: open.seal(metadata), metadataVersion: 1 }))
+    return new Map(rows.map(row => [row.id, row]))
+  },
+  machines: new Map(),
+  settings: undefined,
+  state: { type: 'live' },
+  refresh() {},
+  take({ session }: { session?: AccountSession }) {
+    const known = session && home.peek().sessions.get(session.id)
+    if (known) updateHome({ type: 'session', session: { ...known, metadata: JSON.parse(session.metadata) } })
+  },
+  close() {}
+}
 
 // A request without an answer in the story stays pending forever.
 const never = new Promise<never>(() => {})
@@ -118,7 +143,10 @@ function isRoute(name: string): name is keyof typeof routes {
   return name in routes
 }
 
+/** The methods that were called before. */
+const asked = new Set<string>()
 const called = v.object({ method: v.string(), params: v.optional(v.unknown()) })
+const written = v.object({ metadata: v.string(), expectedVersion: v.number() })
 
 const socket: LiveSocket = {
   state: { type: 'live', connectionId: 'c' },
@@ -128,10 +156,18 @@ const socket: LiveSocket = {
   onState: () => () => {},
   onUpdate: () => () => {},
   onEphemeral: () => () => {},
-  async request(_event, payload) {
+  async request(event, payload) {
+    if (event === 'update-metadata') {
+      const { metadata, expectedVersion } = v.parse(written, payload)
+      noteAsked(event, metadata)
+      return JSON.parse(JSON.stringify({ result: 'success', version: expectedVersion + 1, metadata }))
+    }
     const { method, params } = v.parse(called, payload)
     noteAsked(method, params)
-    const answer = Reflect.get(shown().machine, method.slice(method.indexOf(':') + 1))
+    const name = method.slice(method.indexOf(':') + 1)
+    const { machine, later = machine } = shown()
+    const answer = Reflect.get(asked.has(name) ? later : machine, name)
+    asked.add(name)
     if (answer === undefined) return never
     if (answer === 'away') throw new Unreachable('not-connected')
     if (answer === 'gone') return { ok: false, error: callFailures['not-available'] }

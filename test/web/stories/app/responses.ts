@@ -1,3 +1,4 @@
+import type { ResultOfCall, SessionCall } from '../../../../lib/protocol/sealed/calls/calls.ts'
 import type { MachineCall, ResultOfMachineCall } from '../../../../lib/protocol/sealed/calls/machine-calls.ts'
 import { deviceId, inviteId, sessionId, tokenId } from '../../../../lib/protocol/wire/ids.ts'
 import type { JsonRouteName, ReplyOf } from '../../../../lib/protocol/wire/routes.ts'
@@ -10,7 +11,14 @@ const now = Date.now()
 
 /** The server's answers; a number is an error status. A route without an entry never answers. */
 export type ServerResponses = { readonly [Name in JsonRouteName]?: ReplyOf<Name> | number }
-export type MachineResponses = { readonly [Name in MachineCall]?: ResultOfMachineCall<Name> | { error: string } }
+/** Also of the wrapper of a session. */
+export type MachineResponses = {
+  readonly [Name in MachineCall | SessionCall]?: Name extends MachineCall
+    ? ResultOfMachineCall<Name> | { error: string }
+    : Name extends SessionCall
+      ? ResultOfCall<Name> | { error: string }
+      : never
+}
 
 const device = (id: string, name: string, ago: number, current = false) => ({
   id: v.parse(deviceId, id),
@@ -84,7 +92,22 @@ export const server: ServerResponses = {
       { id: v.parse(inviteId, 'i1'), label: 'Jon', state: 'unused', createdAt: now - 60 * minute, endsAt: now + 6 * 24 * 60 * minute },
       { id: v.parse(inviteId, 'i2'), label: '', state: 'used', createdAt: now - 900 * minute, endsAt: now + 5 * 24 * 60 * minute }
     ]
-  }
+  },
+  readMessages: { messages: [], hasMore: false },
+  createInvite: {
+    invite: { id: v.parse(inviteId, 'i3'), label: 'Ada', state: 'unused', createdAt: now, endsAt: now + 24 * 60 * minute },
+    code: 'ABCD-EFGH-JKLM'
+  },
+  createToken: { id: v.parse(tokenId, 'k2'), token: 'afield_secret' },
+  renameDevice: { success: true },
+  removeDevice: { success: true },
+  revokeToken: { success: true },
+  revokeInvite: { success: true },
+  approveSignup: { success: true },
+  rejectSignup: { success: true },
+  removeSession: { success: true },
+  removeMachine: { success: true },
+  removeChannel: { success: true }
 }
 
 const rule = { folder, madeAt: now - 3 * 24 * 60 * minute, madeBy: 'Chrome on Android' }
@@ -203,6 +226,15 @@ export const machine: MachineResponses = {
     ],
     isPaused: false
   },
+  'end-process': { message: 'It has ended.' },
+  'remove-worktree': { message: 'It was removed.', branch: 'kept' },
+  restart: { message: 'Restarting.' },
+  'stop-daemon': { message: 'Stopping.' },
+  'make-folder': { path: '/home/mira/work/orchard-new' },
+  'complete-path': { folders: ['/home/mira/work/orchard-api', '/home/mira/work/orchard-web'], hasMore: true },
+  'rules-set': { rule: { ...rule, id: 'r1', on: 'command', pattern: 'npm *', used: 41 } },
+  'rules-remove': {},
+  'rules-pause': { isPaused: true },
   decisions: {
     entries: [
       { ...decided, at: now - 20 * minute, what: 'npm run build', rule: 'npm run *', answer: 'allowed' },

@@ -3,6 +3,7 @@ import { emptyHome } from '../../../../web/model/store.ts'
 import { isWide } from '../../../../web/ui/behavior/width.ts'
 import type { AppStory } from './app-story.ts'
 import { at } from './at.ts'
+import { conversations } from './conversation.ts'
 import { notifications } from './notifications.ts'
 import { limitedStorage, machine } from './responses.ts'
 import {
@@ -102,7 +103,8 @@ const homes = {
   'catching-up-count': at('/', { link: { feed: 'catching-up' }, progress: { done: 212, all: 340 } }),
   'home-ended': at('/', { isEnded: true }),
   'home-server-full': at('/', { full: 'server' }),
-  'home-device-full': at('/', { full: 'device' }),
+  // What is stored later would show that there is space again.
+  'home-device-full': at('/', { full: 'device', server: {} }),
   'home-clock-off': at('/', { clockOffMs: 12 * 60_000 }),
   'needs-you': at('/needs-you'),
   'needs-you-none': at('/needs-you', { home: quiet }),
@@ -152,6 +154,21 @@ const news = {
     press: ['Start on', 'see Reading its conversation']
   }),
   'new-starting-low-data': at('/new', { kept: { 'afield-lowData': 'true' }, press: ['Start on', 'see Show output'] }),
+  'new-answered': at('/new', {
+    machine: { ...machine, 'spawn-happy-session': { type: 'success', sessionId: moving[0]?.id ?? '' } },
+    press: ['see Ask first']
+  }),
+  'new-missing-folder': at('/new', {
+    machine: {
+      ...machine,
+      'spawn-happy-session': { type: 'requestToApproveDirectoryCreation', directory: '/home/mira/work/orchard-api' }
+    },
+    press: ['Start on', 'see Create and start']
+  }),
+  'new-refused': at('/new', {
+    machine: { ...machine, 'spawn-happy-session': { error: 'Claude Code is not signed in.' } },
+    press: ['Start on', 'see not signed in']
+  }),
   'new-folder': at('/new', { press: ['orchard-api'] }),
   'new-histories': at('/new', { press: ['Continue'] }),
   'new-lock-refused': at('/new', {
@@ -179,6 +196,8 @@ const machinesStories = {
   'machine-gone': at('/machines/m9'),
   'machine-end': at('/machines/m1', { press: ['End npm'] }),
   'machine-log': at('/machines/m1', { press: ['Log'] }),
+  'machine-log-waiting': at('/machines/m1', { machine: { ...machine, log: undefined }, press: ['Log'] }),
+  'machine-log-back': at('/machines/m1', { machine: { ...machine, log: 'away' }, later: machine, press: ['Log'] }),
   'machine-update': at('/machines/m1', { press: ['Update'] }),
   'machine-stop': at('/machines/m1', { press: ['Stop daemon'] }),
   'machine-unlink': at('/machines/m1', { press: ['Unlink'] })
@@ -313,5 +332,6 @@ export const appStories: Readonly<Record<string, AppStory>> = {
   ...machinesStories,
   ...linking,
   ...settings,
-  ...notifications
+  ...notifications,
+  ...conversations
 }
