@@ -20,12 +20,18 @@ interface Refusal {
 const away = 'app=session-limit'
 const notDone = 'That did not work. Nothing was changed.'
 const spawns = { 'spawn-happy-session': 'away' }
+const unwritten = { 'update-metadata': 'gone' }
 const rejects = "() => Promise.reject(new Error('gone'))"
 const unreadable = 'This app cannot read the response from studio-mini.'
 
 const refusals: Record<string, Refusal> = {
-  'renaming a session': { at: away, press: ['Session menu', 'Rename', 'Save'], says: notDone },
-  'exporting a session': { at: away, press: ['Session menu', 'Export', 'To read'], says: notDone },
+  'renaming a session': { at: away, machine: unwritten, press: ['Session menu', 'Rename', 'Save'], says: notDone },
+  'exporting a session': {
+    at: away,
+    server: { readMessages: 400 },
+    press: ['Session menu', 'Export', 'To read'],
+    says: notDone
+  },
   'forking a session': {
     at: away,
     machine: { 'fork-session': 'away' },
@@ -34,13 +40,14 @@ const refusals: Record<string, Refusal> = {
   },
   'ending an agent': {
     at: away,
-    machine: { 'stop-session': 'away' },
+    machine: { killSession: 'away', 'stop-session': 'away' },
     press: ['Session menu', 'End agent', 'End agent'],
     says: 'studio-mini could not end it.'
   },
-  'archiving a session': { at: away, press: ['Session menu', 'Archive'], says: notDone },
+  'archiving a session': { at: away, machine: unwritten, press: ['Session menu', 'Archive'], says: notDone },
   'archiving several': {
     at: 'app=home-plain',
+    machine: unwritten,
     press: ['More for Flaky upload test', 'Select', 'Select all', 'Archive'],
     says: ' sessions could not be changed.'
   },

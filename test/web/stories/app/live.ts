@@ -160,6 +160,7 @@ const socket: LiveSocket = {
     if (event === 'update-metadata') {
       const { metadata, expectedVersion } = v.parse(written, payload)
       noteAsked(event, metadata)
+      if (Reflect.get(shown().machine, event) === 'gone') return { result: 'error', status: 404 }
       return JSON.parse(JSON.stringify({ result: 'success', version: expectedVersion + 1, metadata }))
     }
     const { method, params } = v.parse(called, payload)
