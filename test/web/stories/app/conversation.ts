@@ -112,7 +112,7 @@ export const conversations = {
   'conversation-back': conversation('', working, done(), { looked: { seq: 3, at: Date.now() - 40 * 60_000 } }),
   'conversation-changes': conversation('/changes', working, done()),
   'conversation-change': conversation('/changes/src/auth/callback.ts', working, done()),
-  'conversation-changes-back': conversation('/changes', working, done(), away),
+  'conversation-changes-back': conversation('/changes', working, done(), { ...away, machine: { ...away.later, gitStatus: 'away' } }),
   'conversation-change-back': conversation('/changes/src/auth/callback.ts', working, done(), away),
   'conversation-files-back': conversation('/files', working, done(), away),
   'conversation-file-back': conversation('/files/readme.md', working, done(), away),
