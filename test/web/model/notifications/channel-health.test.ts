@@ -34,7 +34,8 @@ t.test('two in a row that did not arrive are a miss; one is not, nor two with an
 t.test('one that may still arrive, was seen live, settled or collected does not count', async t => {
   const others = (['watched', 'settled', 'collected', 'waiting'] as const).map(outcome => sent(5, { outcome, arrivedAfterMs: null }))
   t.equal(healthWith(others).state, 'untried')
-  t.equal(healthWith([missed(0.5)]).state, 'untried')
+  t.equal(healthWith([missed(1)]).state, 'untried')
+  t.equal(healthWith([missed(1 + 1 / minute)]).state, 'reaching', 'a minute is over')
   t.equal(healthWith([...others, missed(9), missed(12)]).state, 'missing')
   t.same(healthWith([sent(5, { outcome: 'settled', arrivedAfterMs: 900 })]).last, { at: now - 5 * minute, has: 'arrived', delayMs: 900 })
 })

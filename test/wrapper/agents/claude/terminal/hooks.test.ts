@@ -41,6 +41,14 @@ t.test('what is no hook, and one that fails, gets no answer', async t => {
   await t.rejects(post({ hook_event_name: 'Stop' }))
 })
 
+t.test('a hook longer than 32 MiB is not read to its end', async t => {
+  let heard = 0
+  const { post } = await listening(t, () => ({ heard: ++heard }))
+  await t.rejects(post({ hook_event_name: 'Stop', prompt: 'a'.repeat(32 * 1024 * 1024) }))
+  t.equal(heard, 0)
+  t.equal((await post({ hook_event_name: 'Stop', prompt: 'a'.repeat(31 * 1024 * 1024) })).status, 200)
+})
+
 t.test('a question learns that nobody waits for its answer any more', async t => {
   const { promise: isAsked, resolve: asked } = Promise.withResolvers<AbortSignal>()
   const { url, headers } = await listening(t, async (_, gone) => {
