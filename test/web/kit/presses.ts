@@ -71,15 +71,26 @@ export async function checkPresses(t: Test, group: Group): Promise<void> {
   const titles = [...known.keys()]
   // What others begin with is compared on their way.
   const whole = titles.filter(title => !titles.some(other => other.startsWith(`${title}${between}`)))
+  /** What each step did, by its title; with the error where one could not be taken. */
+  const perform = async (path: string, steps: readonly string[]) => {
+    const did = new Map<string, string>()
+    const story = await open(path)
+    try {
+      for (const [at, step] of steps.entries()) {
+        const pressed = [path, ...steps.slice(0, at + 1)].join(between)
+        did.set(pressed, await story.press(step, known.get(pressed)).catch(String))
+      }
+    } finally {
+      await story.close()
+    }
+    return did
+  }
   await inLanes(whole, async title => {
     const [path = '', ...steps] = title.split(between)
-    const story = await open(path)
-    for (const [at, step] of steps.entries()) {
-      const pressed = [path, ...steps.slice(0, at + 1)].join(between)
-      const wanted = known.get(pressed)
-      t.equal(await story.press(step, wanted), wanted, pressed)
-    }
-    await story.close()
+    const first = await perform(path, steps)
+    const isAsKnown = [...first].every(([pressed, did]) => did === known.get(pressed))
+    // What only a slow page did otherwise, another does not; what has changed differs twice.
+    for (const [pressed, did] of isAsKnown ? first : await perform(path, steps)) t.equal(did, known.get(pressed), pressed)
   })
   t.ok(known.size > 0, 'something was pressed')
 }
