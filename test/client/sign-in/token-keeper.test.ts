@@ -130,16 +130,9 @@ t.test('a token with half a day left is renewed beside its use, and one with mor
     [60_001, true]
   ] as const) {
     let asked = 0
-    const source = keepToken({
-      server: 'http://localhost',
-      fetch,
-      kept: { token: 'old', renewal: { deviceSeed: '', account: '', serverKeyId: '', expiresAt: left } },
-      async latest() {
-        asked++
-        return { token: 'new' }
-      },
-      onRenewed() {},
-      now: () => 0
+    const source = keptFor(left, async () => {
+      asked++
+      return { token: 'new' }
     })
     t.equal(await source.token(), 'old', 'it is still valid')
     t.equal(asked, isRenewed ? 1 : 0, `${left}`)
@@ -150,16 +143,9 @@ t.test('a token with half a day left is renewed beside its use, and one with mor
 
 t.test('an early renewal that fails is retried at the next use, and nobody is told [A5]', async t => {
   let asked = 0
-  const source = keepToken({
-    server: 'http://localhost',
-    fetch,
-    kept: { token: 'old', renewal: { deviceSeed: '', account: '', serverKeyId: '', expiresAt: hours } },
-    async latest() {
-      if (++asked === 1) throw new Unreachable('network')
-      return { token: 'new' }
-    },
-    onRenewed() {},
-    now: () => 0
+  const source = keptFor(hours, async () => {
+    if (++asked === 1) throw new Unreachable('network')
+    return { token: 'new' }
   })
   for (const token of ['old', 'old', 'new']) {
     t.equal(await source.token(), token)
@@ -167,6 +153,12 @@ t.test('an early renewal that fails is retried at the next use, and nobody is to
   }
   t.equal(asked, 2)
 })
+
+/** A token that expires after so many ms, where `latest` has the next one. */
+function keptFor(expiresAt: number, latest: () => Promise<{ token: string }>) {
+  const kept = { token: 'old', renewal: { deviceSeed: '', account: '', serverKeyId: '', expiresAt } }
+  return keepToken({ server: 'http://localhost', fetch, kept, latest, onRenewed() {}, now: () => 0 })
+}
 
 t.test('a device signs in the old way only where the new one is not offered', async t => {
   const cases: [error: unknown, isLegacy: boolean][] = [

@@ -27,8 +27,8 @@ export interface AppStory {
   readonly isKeyInFile?: boolean | undefined
   /** The account was made in this window, on a device with a screen lock. */
   readonly isFirstRun?: boolean | undefined
-  /** When the session of the story was last on screen, and up to which message. */
-  readonly looked?: { readonly seq: number; readonly at: number } | undefined
+  /** What the database of this device has. */
+  readonly stored?: Readonly<Record<string, unknown>> | undefined
   /** What has no space left. */
   readonly full?: 'server' | 'device' | undefined
   /** How far the clock of this device is ahead, in ms. */

@@ -109,7 +109,7 @@ export const conversations = {
   'conversation-asks-edit': conversation('', editAsk, looked()),
   'conversation-question': conversation('', tokens, looked()),
   'conversation-ended': conversation('', ended, done()),
-  'conversation-back': conversation('', working, done(), { looked: { seq: 3, at: Date.now() - 40 * 60_000 } }),
+  'conversation-back': conversation('', working, done(), { stored: { 'looked.talk': { seq: 3, at: Date.now() - 40 * 60_000 } } }),
   'conversation-changes': conversation('/changes', working, done()),
   'conversation-change': conversation('/changes/src/auth/callback.ts', working, done()),
   'conversation-changes-back': conversation('/changes', working, done(), { ...away, machine: { ...away.later, gitStatus: 'away' } }),

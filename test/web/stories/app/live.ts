@@ -143,8 +143,8 @@ function isRoute(name: string): name is keyof typeof routes {
   return name in routes
 }
 
-/** The methods that were called before. */
-const asked = new Set<string>()
+/** The methods that were called. */
+const heard = new Set<string>()
 const called = v.object({ method: v.string(), params: v.optional(v.unknown()) })
 const written = v.object({ metadata: v.string(), expectedVersion: v.number() })
 
@@ -167,8 +167,8 @@ const socket: LiveSocket = {
     noteAsked(method, params)
     const name = method.slice(method.indexOf(':') + 1)
     const { machine, later = machine } = shown()
-    const answer = Reflect.get(asked.has(name) ? later : machine, name)
-    asked.add(name)
+    const answer = Reflect.get(heard.has(name) ? later : machine, name)
+    heard.add(name)
     if (answer === undefined) return never
     if (answer === 'away') throw new Unreachable('not-connected')
     if (answer === 'gone') return { ok: false, error: callFailures['not-available'] }

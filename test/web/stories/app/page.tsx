@@ -55,7 +55,7 @@ async function begin(story: AppStory): Promise<void> {
   documentElement.dataset['story'] = 'told'
 }
 
-async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept, reach, looked }: AppStory): Promise<void> {
+async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept, reach, stored }: AppStory): Promise<void> {
   localStorage.clear()
   if (reach) await pretend(reach)
   for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
@@ -78,7 +78,7 @@ async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, k
     ...(isKeyChecked === true && { keyCheckedAt: Date.now() }),
     isKeyInFile
   })
-  if (looked) await db.write('looked.talk', looked)
+  for (const [name, value] of Object.entries(stored ?? {})) await db.write(name, value)
   updateHome({ type: 'restored', home })
 }
 
