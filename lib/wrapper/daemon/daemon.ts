@@ -2,7 +2,6 @@ import { version } from '../../assets.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
 import { type Credentials, deviceToken, type Home } from '../home/credentials.ts'
 import { spareMemory } from '../home/own-process.ts'
-import { endOrphans } from '../home/ownership.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
 import { recoverUntilDone } from '../session/recovery.ts'
 import { openCatchUp } from './catch-up/catch-up.ts'
@@ -78,18 +77,17 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     { status: () => claim.notes, list: () => running(home.path), stop: answered => stopAfter(answered, stop) },
     tell
   )
-  const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
   const leftovers = recoverUntilDone({ home, fetch, signal: stopped.signal, onTrouble: tell }).catch(error =>
     tell(`leftovers: ${error instanceof Error ? error.message : String(error)}`)
   )
 
   async function end(): Promise<'stopped' | 'restarts'> {
-    await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))
+    await new Promise(resolve => stopped.signal.addEventListener('abort', resolve))
     clearInterval(idling)
     memory.close()
     keepAwake.close()
     await line.close()
-    await Promise.all([orphans, leftovers, catchUp.close()])
+    await Promise.all([leftovers, catchUp.close()])
     await (await control)?.close()
     claim.leave()
     tell(how)

@@ -1,13 +1,25 @@
-import { readFileSync, statSync, symlinkSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { askLocal } from '../../../lib/local-socket/ask.ts'
 import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
+import { startDaemon } from '../../../lib/wrapper/daemon/daemon.ts'
+import { findDaemon } from '../../../lib/wrapper/daemon/single-daemon.ts'
+import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { listLeases } from '../../../lib/wrapper/home/ownership.ts'
+import { makePrivateFolder } from '../../../lib/wrapper/home/private-files.ts'
+import { nameOf } from '../../../lib/wrapper/home/processes.ts'
+import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { texts, turnsEnded } from '../kit/demo.ts'
+import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
 import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
+
+const noSignals = { skip: process.platform === 'win32' && 'no signals' }
 
 t.test('a phone starts a session on a computer, and it outlives the daemon', async t => {
   const { phone, allowed, machine, process } = await daemonOf(t, await startServer(t))
@@ -123,4 +135,64 @@ t.test('a killed daemon leaves its socket to the next one [W7]', async t => {
   const next = runWrapper(t, { home, args: ['daemon', 'run'] })
   await next.says(/ live\n/)
   t.match(await askDaemon(home, 'status'), { pid: next.child.pid })
+})
+
+/** A computer with messages of a dead process, whose daemon runs in this process and has no network. */
+async function offlineDaemon(t: Test) {
+  const { home: path, server, folder } = await computerWithSession(t)
+  const home = openHome({ AFIELD_HOME: path })
+  const credentials = home.credentials(server.url)
+  if (!credentials) throw new Error('the computer is linked')
+  const told: string[] = []
+  const tell = (line: string) => void told.push(line)
+  const start = () => startDaemon({ home, credentials, env: {}, fetch: () => Promise.reject(new Error('no network')), tell })
+  return { path, folder, told, start }
+}
+
+t.test('a daemon has ended once the agents that it ends have, and what it was delivering is free for others', noSignals, async t => {
+  const { path, folder, told, start } = await offlineDaemon(t)
+  await leaveBehind(path, folder, 'kept')
+  const deliverers = () => listSessions(path).flatMap(({ deliverer }) => deliverer ?? [])
+  const slow = "process.on('SIGTERM', () => setTimeout(process.exit, 300)); setInterval(() => {}, 1000); console.log('up')"
+  const orphan = spawn(process.execPath, ['-e', slow], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => orphan.kill('SIGKILL'))
+  await once(orphan.stdout, 'data')
+  makePrivateFolder(join(path, 'processes'))
+  const notes = { of: 'agent', title: 'Claude Code', folder: '/', at: 0 }
+  writeFileSync(join(path, 'processes', `${nameOf(orphan.pid ?? 0)}@999999-1.json`), JSON.stringify(notes))
+
+  const first = start()
+  first.stop()
+  t.equal(await first.ended, 'stopped')
+  t.strictSame(listLeases(path), [])
+  const second = start()
+  while (deliverers().length === 0) await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(deliverers(), [process.pid])
+  second.stop()
+  t.equal(await second.ended, 'stopped')
+  t.strictSame(deliverers(), [])
+  t.equal(findDaemon(path), undefined)
+  t.equal(told.at(-1), 'stopped')
+})
+
+t.test('what a daemon cannot deliver is in its log, and it runs on', async t => {
+  const { path, folder, told, start } = await offlineDaemon(t)
+  const says = async (pattern: RegExp) => {
+    while (!told.some(line => pattern.test(line))) await new Promise(resolve => setImmediate(resolve))
+  }
+  folder.note({ sentUpTo: { file: path, offset: 0 } })
+  await leaveBehind(path, folder, 'of one whose transcript is a folder')
+  const first = start()
+  await says(/^Messages of an earlier session could not be delivered: EISDIR/)
+  first.stop()
+  await first.ended
+
+  rmSync(join(path, 'processes'), { recursive: true, force: true })
+  writeFileSync(join(path, 'processes'), '')
+  const second = start()
+  await says(/^leftovers: E[A-Z]+: /)
+  t.match(await askDaemon(path, 'status'), { pid: process.pid })
+  rmSync(join(path, 'processes'))
+  second.stop()
+  t.equal(await second.ended, 'stopped')
 })
