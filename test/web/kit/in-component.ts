@@ -1,0 +1,36 @@
+import { h, render } from 'preact'
+import { act } from 'preact/test-utils'
+import type { Test } from 'tap'
+
+export interface InComponent<Result> {
+  /** What the hooks returned last. */
+  readonly latest: Result
+  /** Does something that renders the component again, and waits until it and its effects are done. */
+  act(what: () => void): void
+  /** Renders it again, although nothing changed. */
+  again(): void
+  remove(): void
+}
+
+/** Calls `use`, which may call hooks, as a component does that draws nothing; it is removed with the test. */
+export function inComponent<Result>(t: Pick<Test, 'teardown'>, use: () => Result): InComponent<Result> {
+  // Of the place for the component only these are used.
+  const place = { childNodes: [], firstChild: null, insertBefore() {} } as unknown as Element
+  let latest: { readonly value: Result } | undefined
+  const Component = () => {
+    latest = { value: use() }
+    return null
+  }
+  const draw = (what: unknown) => void act(() => render(what as null, place))
+  draw(h(Component, {}))
+  t.teardown(() => draw(null))
+  return {
+    get latest() {
+      if (latest === undefined) throw new Error('the component was not rendered')
+      return latest.value
+    },
+    act: what => void act(what),
+    again: () => draw(h(Component, {})),
+    remove: () => draw(null)
+  }
+}
