@@ -76,7 +76,8 @@ export function dragDown(sheet: HTMLElement, handle: HTMLElement, of: { isHeld()
 function isTaken(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return true
   if (target.closest('button, input, textarea, select') !== null) return true
-  for (let at: Element | null = target; at !== null; at = at.parentElement) if (at.scrollWidth > at.clientWidth + 1) return isScroller(at)
+  for (let at: Element | null = target; at !== null; at = at.parentElement)
+    if (at.scrollWidth > at.clientWidth + 1 && isScroller(at)) return true
   return false
 }
 

@@ -91,18 +91,19 @@ t.test('a button and a field keep their own swipes', async t => {
   t.same(swipe(-200, 0, { target: new Part({ within: element }) }), ['next'])
 })
 
-t.test('what scrolls sideways keeps its own swipes, also on a line in it', async t => {
+t.test('what scrolls sideways keeps its own swipes, also on a line in it that is too wide', async t => {
   const { swipe, element: within } = area(t)
   const lineIn = (of: Part) => new Part({ within: of })
+  const wideIn = (of: Part) => new Part({ within: of, wider: 200 })
   for (const overflowX of ['auto', 'scroll']) {
     const scroller = new Part({ within, wider: 200, overflowX })
-    for (const target of [scroller, lineIn(scroller)]) t.same(swipe(-200, 0, { target }), [], overflowX)
+    for (const target of [scroller, lineIn(scroller), wideIn(scroller)]) t.same(swipe(-200, 0, { target }), [], overflowX)
     const rounded = new Part({ within, wider: 1, overflowX })
     t.same(swipe(-200, 0, { target: lineIn(rounded) }), ['next'], 'it has nothing to scroll')
   }
   const cut = new Part({ within, wider: 200, overflowX: 'hidden' })
   t.same(swipe(-200, 0, { target: lineIn(cut) }), ['next'], 'what is cut off does not scroll')
-  t.same(swipe(-200, 0, { target: new Part({ within, wider: 200 }) }), ['next'])
+  t.same(swipe(-200, 0, { target: wideIn(within) }), ['next'])
 })
 
 t.test('a swipe does what the last rendering says, and nothing once the area is removed', async t => {
