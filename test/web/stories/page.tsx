@@ -86,7 +86,9 @@ function Page() {
         <main class="main" id="main">
           {inFolder && facts && <WorkScreen {...inFolder} facts={facts} onMention={() => {}} />}
           {model !== undefined && shown && sub !== null && <SubagentScreen model={model} facts={shown} id={sub} />}
-          {model !== undefined && sub === null && <OpenSession model={model} onSeen={() => {}} />}
+          {model !== undefined && sub === null && (
+            <OpenSession model={model} onSeen={seq => void Object.assign(globalThis, { seenSeq: seq })} />
+          )}
           {model === undefined && inFolder === undefined && <p>{[...Object.keys(stories), ...Object.keys(workStories)].join(' ')}</p>}
         </main>
       </div>
