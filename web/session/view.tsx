@@ -95,7 +95,8 @@ export function OpenSession(props: {
           onEdit={message => offer({ ...message })}
           onFork={fork}
         />
-        {Notices && <Notices model={model} facts={facts} />}
+        {/* Where one decision is shown, those of all sessions are above it. */}
+        {Notices && props.only === undefined && <Notices model={model} facts={facts} />}
         {waiting.length > 0 && Decisions && (
           <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} onUnsent={text => offer({ text })} />
         )}

@@ -28,7 +28,9 @@ Object.assign(globalThis, {
   respond(server: ServerResponses, machine: MachineResponses = {}) {
     const now = shown()
     show({ ...now, server: { ...now.server, ...server }, machine: { ...now.machine, ...machine } })
-  }
+  },
+  /** The server tells this. */
+  tellHome: updateHome
 })
 
 async function begin(story: AppStory): Promise<void> {
