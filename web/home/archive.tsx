@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { now } from '../core/clock.ts'
 import { quietDays } from '../core/preferences.ts'
 import { pathOf } from '../core/routes.ts'
@@ -8,6 +8,7 @@ import { groups } from '../model/groups.ts'
 import { SessionRow } from '../session/row/row.tsx'
 import { readSessionSizes } from '../settings/server-storage.ts'
 import { Bar } from '../ui/bar.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { lists as words } from '../words/lists.ts'
@@ -22,7 +23,9 @@ export function ArchiveScreen() {
   const archived = groups.value.archived
   const picked = selected.value
   const days = quietDays.value
-  const sizes = useSizes()
+  const link = live.value
+  // Only the server knows this; nothing is shown until it answers.
+  const sizes = useAnswer(link && (() => readSessionSizes(link)), [link]).last ?? new Map<string, number>()
   const sizeOf = (id: string) => {
     const known = sizes.get(id)
     return known === undefined ? undefined : bytes(known)
@@ -74,18 +77,4 @@ export function ArchiveScreen() {
       <SelectBar of="archive" all={archived.map(({ id }) => id)} />
     </div>
   )
-}
-
-/** Only the server knows this; nothing is shown until it answers. */
-function useSizes(): ReadonlyMap<string, number> {
-  const link = live.value
-  const [sizes, setSizes] = useState<ReadonlyMap<string, number>>(new Map())
-  useEffect(() => {
-    let isGone = false
-    if (link) void readSessionSizes(link).then(read => !isGone && setSizes(read))
-    return () => {
-      isGone = true
-    }
-  }, [link])
-  return sizes
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { AgentHistory } from '../../lib/protocol/sealed/calls/machine-work.ts'
 import { now } from '../core/clock.ts'
 import { go } from '../core/router.ts'
@@ -11,6 +11,7 @@ import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { TroubleCard } from '../session/machine/trouble.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -52,22 +53,15 @@ export function NothingYet() {
 
 /** Conversations started there without this app, which can be continued. */
 function Found({ machine }: { machine: MachineView }) {
-  const [found, setFound] = useState<readonly AgentHistory[]>([])
   const [trouble, setTrouble] = useState<Trouble>()
   const { isBusy, run } = useBusy()
   const [chosen, choose] = useState<string>()
   const link = live.value
-  useEffect(() => {
-    if (!link) return
-    let isGone = false
-    void histories()
-      .then(({ readHistories }) => readHistories(link, machine.id, mostFound))
-      .then(found => !isGone && setFound(found))
-    return () => {
-      isGone = true
-    }
-  }, [link, machine.id])
-  if (found.length === 0) return null
+  const { last: found } = useAnswer(link && (async () => (await histories()).readHistories(link, machine.id, mostFound)), [
+    link,
+    machine.id
+  ])
+  if (found === undefined || found.length === 0) return null
   const goOn = (history: AgentHistory) =>
     run(async () => {
       // Not `notConnected`, whose file the first screen would load for it.

@@ -7,6 +7,7 @@ import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
 import { hasDaemon, nameOfMachine, sessionsOn } from '../model/machines.ts'
 import { FlowBar } from '../ui/bar.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { toast } from '../ui/toast.ts'
@@ -22,19 +23,11 @@ export function PairScreen() {
   const [view, setView] = useState<PairingView>({ type: 'checking' })
   const href = useArrivedLink()
 
+  const { last: seen } = useAnswer(href !== undefined && link && (() => lookAtLink(link, href)), [href, link])
   useEffect(() => {
-    if (href === undefined) return setView({ type: 'no-link' })
-    if (!link) return
-    let isGone = false
-    const look = async () => {
-      const seen = await lookAtLink(link, href)
-      if (!isGone) setView(seen)
-    }
-    void look()
-    return () => {
-      isGone = true
-    }
-  }, [href, link])
+    if (href === undefined) setView({ type: 'no-link' })
+    else if (seen) setView(seen)
+  }, [href, seen])
 
   switch (view.type) {
     case 'checking':

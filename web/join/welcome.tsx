@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { isPairingWaiting } from '../core/router.ts'
 import { account } from '../model/account/account.ts'
 import { Banner, Problem } from '../ui/banner.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Lazy } from '../ui/lazy.tsx'
@@ -32,7 +33,7 @@ export function WelcomeScreen() {
 }
 
 function WaysIn() {
-  const facts = useLater(() => import('../model/account/about.ts').then(({ askServer }) => askServer()))
+  const facts = useAnswer(() => import('../model/account/about.ts').then(({ askServer }) => askServer()), []).value
   if (facts?.acceptsAccounts === false) return <WaysToOwn />
   return (
     <>
@@ -66,7 +67,10 @@ function WaysToOwn() {
 
 /** Only on a server without any account. */
 function FirstAccount() {
-  const isFirst = useLater(() => import('../model/account/about.ts').then(({ askServer }) => askServer()).then(said => said.needsSetupCode))
+  const isFirst = useAnswer(
+    () => import('../model/account/about.ts').then(({ askServer }) => askServer()).then(said => said.needsSetupCode),
+    []
+  ).value
   if (!isFirst) return null
   return <Lazy load={() => import('./restore-server.tsx')} show={({ RestoreServer }) => <RestoreServer />} />
 }
@@ -93,7 +97,7 @@ function WaysBack() {
 }
 
 function PrivateNote() {
-  const isForgetful = useLater(() => import('../core/private-window.ts').then(module => module.isForgetful()))
+  const isForgetful = useAnswer(() => import('../core/private-window.ts').then(module => module.isForgetful()), []).value
   if (!isForgetful) return null
   return <Banner icon="circle-alert" title={words.welcome.forgetful} text={words.welcome.forgetfulText} />
 }
@@ -116,7 +120,7 @@ export function NoStorageScreen() {
 }
 
 function Welcome({ children }: { children: ComponentChildren }) {
-  const version = useLater(() => import('../model/account/about.ts').then(({ serverVersion }) => serverVersion()))
+  const version = useAnswer(() => import('../model/account/about.ts').then(({ serverVersion }) => serverVersion()), []).value
   return (
     <div class="screen welcome">
       <div class="w-art">
@@ -135,19 +139,4 @@ function Welcome({ children }: { children: ComponentChildren }) {
       </div>
     </div>
   )
-}
-
-/** A value that is not needed for the first paint; if it cannot be loaded, the screen stays as it is. */
-function useLater<Value>(ask: () => Promise<Value>): Value | undefined {
-  const [value, setValue] = useState<Value>()
-  useEffect(() => {
-    let isGone = false
-    void ask()
-      .then(answer => !isGone && setValue(() => answer))
-      .catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [])
-  return value
 }

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
 import { canLock, lockChoice } from '../core/lock.ts'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { joining } from '../words/joining.ts'
 
 /** The screen lock is the last step of the first run, on devices that have one. */
@@ -12,14 +12,6 @@ export async function willOfferLock(): Promise<boolean> {
  * belongs to the key, because it can be put off. Undefined until the number of steps is known, and outside the first run.
  */
 export function useFirstStep(step: 1 | 2 | 3, isFirstRun: boolean): string | undefined {
-  const [all, setAll] = useState<number>()
-  useEffect(() => {
-    if (!isFirstRun) return
-    let isGone = false
-    void willOfferLock().then(will => !isGone && setAll(will ? 3 : 2))
-    return () => {
-      isGone = true
-    }
-  }, [isFirstRun])
-  return all === undefined ? undefined : joining.create.step(step, all)
+  const { last: hasLock } = useAnswer(isFirstRun && willOfferLock, [isFirstRun])
+  return hasLock === undefined ? undefined : joining.create.step(step, hasLock ? 3 : 2)
 }

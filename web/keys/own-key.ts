@@ -1,23 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import { bytesOf } from '../core/base64.ts'
 import { account } from '../model/account/account.ts'
+import { useAnswer } from '../ui/behavior/answer.ts'
 
 /** The account key of this device as text; undefined until the crypto has loaded. */
 export function useKeyText(): string | undefined {
   const here = account.value
   const secret = here.type === 'here' ? here.secret : undefined
-  const [key, setKey] = useState<string>()
-  useEffect(() => {
-    if (secret === undefined) return
-    let isGone = false
-    void import('../model/account/key.ts').then(({ formatBackupKey }) => {
-      if (!isGone) setKey(formatBackupKey(bytesOf(secret)))
-    })
-    return () => {
-      isGone = true
-    }
-  }, [secret])
-  return key
+  return useAnswer(secret !== undefined && (async () => (await import('../model/account/key.ts')).formatBackupKey(bytesOf(secret))), [
+    secret
+  ]).value
 }
 
 /** False while the app is in the background. */

@@ -1,14 +1,15 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { isStale } from '../core/connection.ts'
 import { pathOf } from '../core/routes.ts'
 import { live } from '../model/account/account.ts'
-import { type Choices, type KnownChoices, readChoices } from '../model/machine-choices.ts'
+import { type Choices, readChoices } from '../model/machine-choices.ts'
 import { hasDaemon, nameOfMachine } from '../model/machines.ts'
 import { shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { TroubleCard } from '../session/machine/trouble.tsx'
 import { LinkRow } from '../session/row/row.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { machine as machineWords } from '../words/machine.ts'
@@ -50,15 +51,7 @@ function Offers({ machine, running, onRestart }: { machine: MachineView; running
   const link = live.value
   const host = nameOfMachine(machine)
   const startedAt = machine.daemonState?.startedAt
-  const [known, setKnown] = useState<KnownChoices>()
-  useEffect(() => {
-    if (!link) return
-    let isGone = false
-    void readChoices(link, machine.id).then(read => !isGone && setKnown(read))
-    return () => {
-      isGone = true
-    }
-  }, [link, machine.id, startedAt])
+  const { last: known } = useAnswer(link && (() => readChoices(link, machine.id)), [link, machine.id, startedAt])
   const choices = known?.type === 'choices' ? known.choices : undefined
   return (
     <>

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { homeWords } from '../words/home.ts'
 
@@ -38,16 +38,5 @@ function isOnlyHere(): boolean {
 
 /** The prefix of Afield commands; the default until the server has reported it. */
 export function useProgram(): string {
-  const [program, setProgram] = useState('afield')
-  useEffect(() => {
-    let isGone = false
-    import('../model/account/about.ts')
-      .then(({ askServer }) => askServer())
-      .then(said => !isGone && setProgram(said.program))
-      .catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [])
-  return program
+  return useAnswer(async () => (await import('../model/account/about.ts')).askServer(), []).value?.program ?? 'afield'
 }

@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Live } from '../model/account/live.ts'
 import type { Trouble } from '../model/account/machine-call.ts'
 import { listFolders } from '../model/machine-choices.ts'
 import { below, parentFolder, shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -95,15 +96,7 @@ function Browser(props: {
 }) {
   const { link, machine } = props
   const [path, setPath] = useState(props.start)
-  const [listing, setListing] = useState<Listing>()
-  useEffect(() => {
-    let isGone = false
-    setListing(undefined)
-    void listFolders(link, machine, path).then(read => !isGone && setListing(read))
-    return () => {
-      isGone = true
-    }
-  }, [link, machine, path])
+  const { value: listing } = useAnswer(() => listFolders(link, machine, path), [link, machine, path])
   const here = listing && 'folders' in listing ? listing.path : path
   const above = parentFolder(here)
   // Someone who is browsing stays there, even if recent folders become known.

@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Live } from '../model/account/live.ts'
 import { askMachine } from '../model/account/machine-call.ts'
 import type { Choices } from '../model/machine-choices.ts'
 import { below, shortPath } from '../model/paths.ts'
 import { Problem } from '../ui/banner.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -34,20 +35,14 @@ const settleMs = 150
 /** Folders whose path starts with the typed text. */
 export function Completions(props: { link: Live; machine: string; typed: string; home: string | undefined; onChoose(path: string): void }) {
   const { link, machine, typed, home } = props
-  const [folders, setFolders] = useState<readonly string[]>([])
-  useEffect(() => {
-    if (typed === '') return setFolders([])
-    let isGone = false
-    const timer = setTimeout(async () => {
-      const answer = await askMachine(link, machine, 'complete-path', { path: typed })
-      // A daemon that does not complete paths: people type them in full.
-      if (!isGone) setFolders(answer.type === 'answered' ? answer.result.folders : [])
-    }, settleMs)
-    return () => {
-      isGone = true
-      clearTimeout(timer)
-    }
-  }, [link, machine, typed])
+  const isTyping = typed !== ''
+  const { last } = useAnswer(
+    isTyping && (() => askMachine(link, machine, 'complete-path', { path: typed })),
+    [link, machine, typed],
+    settleMs
+  )
+  // A daemon that does not complete paths: people type them in full.
+  const folders = isTyping && last?.type === 'answered' ? last.result.folders : []
   const shown = folders.filter(folder => folder !== typed).slice(0, mostShown)
   if (shown.length === 0) return null
   return (

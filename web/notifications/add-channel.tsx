@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Refused } from '../../lib/client/index.ts'
 import { causeOf } from '../model/notifications/channel-health.ts'
 import type { NotificationContext } from '../model/notifications/notifications.ts'
 import { Banner, Problem } from '../ui/banner.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { copySecret } from '../ui/copy.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Field } from '../ui/field.tsx'
-import type { QrDrawing } from '../ui/qr.ts'
 import { notifications as words } from '../words/notifications.ts'
 import { type Added, addNtfy, addWebhook, newTopic, newWebhookSecret, ntfyLink, readAddress } from './new-channel.ts'
 
@@ -67,7 +67,7 @@ export function AddNtfy({ link }: NotificationContext) {
 
 /** How to subscribe to a topic in the ntfy app. */
 function Follow({ url, onAnother }: { url: string; onAnother(): void }) {
-  const qr = useQr(url)
+  const { last: qr } = useAnswer(async () => (await import('../ui/qr.ts')).drawQr(url), [url])
   const opens = ntfyLink(url)
   return (
     <section class="card form">
@@ -105,21 +105,6 @@ function Follow({ url, onAnother }: { url: string; onAnother(): void }) {
       )}
     </section>
   )
-}
-
-function useQr(text: string): QrDrawing | undefined {
-  const [qr, setQr] = useState<QrDrawing>()
-  useEffect(() => {
-    let isGone = false
-    import('../ui/qr.ts').then(
-      ({ drawQr }) => !isGone && setQr(drawQr(text)),
-      () => {}
-    )
-    return () => {
-      isGone = true
-    }
-  }, [text])
-  return qr
 }
 
 /** Adds a webhook: an address for signed requests, and the secret that signs them. */

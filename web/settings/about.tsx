@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
 import { appVersion, diagnose, serverVersion } from '../model/account/about.ts'
 import { home } from '../model/home.ts'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { Button } from '../ui/button.tsx'
 import { copy } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -10,7 +10,7 @@ import { lists } from '../words/lists.ts'
 import { settings } from '../words/settings.ts'
 
 export function AboutPage() {
-  const version = useServerVersion()
+  const { value: version } = useAnswer(serverVersion, [])
   const daemons = [...home.value.machines.values()].flatMap(({ id, metadata }) => (metadata ? [{ id, metadata }] : []))
   return (
     <>
@@ -61,18 +61,4 @@ export function AboutPage() {
       </p>
     </>
   )
-}
-
-function useServerVersion(): string | undefined {
-  const [version, setVersion] = useState<string>()
-  useEffect(() => {
-    let isGone = false
-    serverVersion()
-      .then(found => !isGone && setVersion(found))
-      .catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [])
-  return version
 }

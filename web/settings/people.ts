@@ -17,8 +17,7 @@ type Link = Pick<Live, 'rest'>
 /** Whether this account owns the server; undefined until the server has answered. */
 export const isOwner = signal<boolean | undefined>(undefined)
 
-/** Undefined if the account does not own the server. */
-export async function readPeople({ rest }: Link): Promise<People | undefined> {
+export async function readPeople({ rest }: Link): Promise<People | 'not-owner'> {
   try {
     const [{ signups }, { invites }] = await Promise.all([rest.call('listSignups', {}), rest.call('listInvites', {})])
     isOwner.value = true
@@ -27,7 +26,7 @@ export async function readPeople({ rest }: Link): Promise<People | undefined> {
     if (!(error instanceof Refused) || (error.status !== 403 && error.status !== 404)) throw error
     // Happy's server has no owner.
     isOwner.value = false
-    return undefined
+    return 'not-owner'
   }
 }
 

@@ -26,7 +26,7 @@ export function PeoplePage() {
       read={readPeople}
       everyMs={lookEveryMs}
       show={(people, again) =>
-        people === undefined ? (
+        people === 'not-owner' ? (
           <Empty title={words.notOwner} text={words.notOwnerText} />
         ) : (
           <>

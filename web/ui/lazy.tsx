@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { words } from '../words/index.ts'
 import { loadLaterWords } from '../words/translations.ts'
 import { Problem } from './banner.tsx'
+import { useAnswer } from './behavior/answer.ts'
 import { Button } from './button.tsx'
 
 /**
@@ -10,24 +11,10 @@ import { Button } from './button.tsx'
  * own `key`: two in the same place would share the loaded code.
  */
 export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(module: Module): ComponentChildren }) {
-  const [module, setModule] = useState<Module>()
-  const [hasFailed, setFailed] = useState(false)
   const [attempt, setAttempt] = useState(0)
-  useEffect(() => {
-    let isGone = false
-    setFailed(false)
-    loadLaterWords()
-      .then(load)
-      .then(
-        loaded => !isGone && setModule(() => loaded),
-        () => !isGone && setFailed(true)
-      )
-    return () => {
-      isGone = true
-    }
-  }, [attempt])
+  const { value: module, error } = useAnswer(() => loadLaterWords().then(load), [attempt])
   if (module) return <>{show(module)}</>
-  if (!hasFailed) return <div class="screen" aria-busy="true" />
+  if (error === undefined) return <div class="screen" aria-busy="true" />
   return (
     <div class="screen">
       <div class="col form">

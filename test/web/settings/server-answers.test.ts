@@ -27,7 +27,7 @@ t.test('who does not own the server, or has one without an owner, is told so; an
   for (const status of [403, 404]) {
     isOwner.value = undefined
     const { link } = server({ listSignups: new Refused(status, 'x'), listInvites: { invites } })
-    t.equal(await readPeople(link), undefined)
+    t.equal(await readPeople(link), 'not-owner')
     t.equal(isOwner.value, false)
   }
   isOwner.value = undefined

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { commandsLike, filesLike, tokenAt } from './suggestion-matches.ts'
 
 /** A suggestion at the caret: a command of the agent, or a file of its folder. */
@@ -21,28 +22,17 @@ interface Sources {
 /** Follows the text before the caret. `caret` is undefined without focus. */
 export function useSuggestions(text: string, caret: number | undefined, sources: Sources): Suggestions | undefined {
   const token = caret === undefined ? undefined : tokenAt(text.slice(0, caret))
-  const [answer, setAnswer] = useState<{ to: string; paths: readonly string[] }>({ to: '', paths: [] })
   /** Chosen by key, and only from the suggestions shown then: a key may be pressed before the effects of the previous key have run. */
   const [chosen, choose] = useState<{ of: string; at: number }>()
   const [closed, close] = useState<string>()
   const query = token?.kind === 'file' && sources.hasFiles ? token.query : undefined
-  useEffect(() => {
-    if (query === undefined) return
-    let isGone = false
-    sources.findFiles(query).then(
-      paths => !isGone && setAnswer({ to: query, paths }),
-      () => !isGone && setAnswer({ to: query, paths: [] })
-    )
-    return () => {
-      isGone = true
-    }
-  }, [query, sources.findFiles])
+  const files = useAnswer(query !== undefined && (() => sources.findFiles(query).catch(() => [])), [query, sources.findFiles])
   useEffect(() => {
     if (token === undefined) close(undefined)
   }, [token === undefined])
   if (token === undefined || caret === undefined || closed === token.kind) return undefined
   // Until its answer arrives, suggestions of the previous query: no key may choose a file that no longer matches.
-  const paths = answer.to === query ? answer.paths : filesLike(answer.paths, token.query)
+  const paths = files.value ?? filesLike(files.last ?? [], token.query)
   const found = token.kind === 'command' ? commandsLike(sources.commands, token.query) : query === undefined ? [] : paths
   if (found.length === 0) return undefined
   const of = `${token.kind} ${token.query} ${found.join()}`

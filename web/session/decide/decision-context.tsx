@@ -1,8 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
 import { answeredLike, type OpenRequest } from '../../model/decisions/decisions.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import type { SessionModel } from '../../model/session/session.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { visible } from '../../ui/visible-text.ts'
 import { decide as words } from '../../words/decide.ts'
@@ -75,20 +75,8 @@ function askedOf({ id, tool, args, title }: ReturnType<typeof answeredLike>[numb
 
 /** Similar decisions recorded by the machine; undefined if it does not report them. */
 function useTrial(model: SessionModel, { id, suggestedRule }: OpenRequest): RuleTrial['entries'] | undefined {
-  const [entries, setEntries] = useState<RuleTrial['entries']>()
-  useEffect(() => {
-    setEntries(undefined)
-    if (suggestedRule === undefined) return
-    let isGone = false
-    model.tryRule(suggestedRule).then(
-      trial => !isGone && setEntries(trial.entries.filter(({ answer }) => answer !== 'ended').slice(0, mostShown)),
-      () => {}
-    )
-    return () => {
-      isGone = true
-    }
-  }, [model, id])
-  return entries
+  const { value: trial } = useAnswer(suggestedRule && (() => model.tryRule(suggestedRule)), [model, id])
+  return trial?.entries.filter(({ answer }) => answer !== 'ended').slice(0, mostShown)
 }
 
 const mostShown = 8

@@ -1,5 +1,6 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/decisions/rules.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { Field } from '../../ui/field.tsx'
 import { visible } from '../../ui/visible-text.ts'
 import { decide as words } from '../../words/decide.ts'
@@ -52,25 +53,17 @@ function useTrial(
   onTry: (pattern: RulePattern) => Promise<RuleTrial>,
   onFault: (fault: string | undefined) => void
 ): Tried | undefined {
-  const [tried, setTried] = useState<Tried>()
+  const attempt = async (): Promise<Tried> => {
+    try {
+      return { type: 'trial', trial: await onTry({ on, pattern: pattern.trim(), folder: folder.trim() }) }
+    } catch (error) {
+      return { type: 'fault', says: error instanceof Error ? error.message : String(error) }
+    }
+  }
+  const { last: tried } = useAnswer(attempt, [on, pattern, folder], tryAfterMs)
   useEffect(() => {
-    let isGone = false
-    const note = (next: Tried) => {
-      if (isGone) return
-      setTried(next)
-      onFault(next.type === 'fault' ? next.says : undefined)
-    }
-    const timer = setTimeout(() => {
-      onTry({ on, pattern: pattern.trim(), folder: folder.trim() }).then(
-        trial => note({ type: 'trial', trial }),
-        error => note({ type: 'fault', says: error instanceof Error ? error.message : String(error) })
-      )
-    }, tryAfterMs)
-    return () => {
-      isGone = true
-      clearTimeout(timer)
-    }
-  }, [on, pattern, folder])
+    if (tried) onFault(tried.type === 'fault' ? tried.says : undefined)
+  }, [tried])
   return tried
 }
 

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { MachineProcess } from '../../../lib/protocol/sealed/calls/machine-work.ts'
 import { now } from '../../core/clock.ts'
 import { live } from '../../model/account/account.ts'
@@ -8,6 +7,7 @@ import type { SessionFacts } from '../../model/session/facts.ts'
 import { readProcess } from '../../model/session/process.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { lastOutput } from '../../model/transcript/last-output.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { lists } from '../../words/lists.ts'
@@ -79,17 +79,9 @@ function ageOf(madeAt: number): string {
 }
 
 function useProcess({ id, presence }: SessionFacts, machine: string | undefined): MachineProcess | 'asking' | 'unknown' | undefined {
-  const [process, setProcess] = useState<MachineProcess | 'asking' | 'unknown'>()
   const link = live.value
-  useEffect(() => {
-    const daemon = home.peek().machines.get(machine ?? '')
-    if (presence !== 'here' || !link || !daemon || !hasDaemon(daemon)) return
-    let isGone = false
-    setProcess('asking')
-    void readProcess(link, daemon.id, id).then(found => !isGone && setProcess(found ?? 'unknown'))
-    return () => {
-      isGone = true
-    }
-  }, [link, machine, id, presence])
-  return process
+  const daemon = home.value.machines.get(machine ?? '')
+  const ask = presence === 'here' && link && daemon && hasDaemon(daemon) && (() => readProcess(link, daemon.id, id))
+  const { value: process } = useAnswer(ask && (async () => (await ask()) ?? 'unknown'), [link, machine, id, presence])
+  return process ?? (ask ? 'asking' : undefined)
 }

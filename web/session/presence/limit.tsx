@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import { now } from '../../core/clock.ts'
 import { pathOf } from '../../core/routes.ts'
 import { live } from '../../model/account/account.ts'
@@ -6,6 +5,7 @@ import { home } from '../../model/home.ts'
 import { type Choices, readChoices } from '../../model/machine-choices.ts'
 import { newContinuation } from '../../model/outbox/continuations.ts'
 import { freeAgents } from '../../model/session/free-agents.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { locale } from '../../words/language.ts'
@@ -55,15 +55,7 @@ function Meanwhile({ id, host }: { id: string; host: string }) {
 }
 
 function useAgents(machine: string | undefined): Choices['agents'] {
-  const [agents, setAgents] = useState<Choices['agents']>([])
   const link = live.value
-  useEffect(() => {
-    if (link === undefined || machine === undefined) return
-    let isGone = false
-    void readChoices(link, machine).then(choices => !isGone && choices.type === 'choices' && setAgents(choices.choices.agents))
-    return () => {
-      isGone = true
-    }
-  }, [link, machine])
-  return agents
+  const { last: known } = useAnswer(machine !== undefined && link && (() => readChoices(link, machine)), [link, machine])
+  return known?.type === 'choices' ? known.choices.agents : []
 }

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { isOn } from '../../core/preferences.ts'
 import { type Attached, isPicture } from '../../model/session/attachment.ts'
 import type { SessionFiles } from '../../model/session/files.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { compose as words } from '../../words/compose.ts'
 import { session } from '../../words/session.ts'
@@ -31,18 +32,7 @@ export function FileLine({ file }: { file: Pick<Attached, 'name' | 'size'> }) {
 /** Downloaded, decrypted here and shown from memory; in low-data mode only on request. */
 function AttachedPicture({ file, shower }: { file: Attached; shower: Pick<SessionFiles, 'show'> }) {
   const [isAsked, ask] = useState(!isOn('lowData'))
-  const [address, setAddress] = useState<string | 'failed'>()
-  useEffect(() => {
-    if (!isAsked) return
-    let isGone = false
-    shower.show(file).then(
-      shown => !isGone && setAddress(shown),
-      () => !isGone && setAddress('failed')
-    )
-    return () => {
-      isGone = true
-    }
-  }, [isAsked, file, shower])
+  const { last: address, error } = useAnswer(isAsked && (() => shower.show(file)), [isAsked, file, shower])
   if (!isAsked) {
     return (
       <button class="att-file" type="button" onClick={() => ask(true)}>
@@ -51,16 +41,9 @@ function AttachedPicture({ file, shower }: { file: Attached; shower: Pick<Sessio
       </button>
     )
   }
-  if (address === 'failed') {
+  if (error !== undefined) {
     return (
-      <button
-        class="att-file"
-        type="button"
-        onClick={() => {
-          setAddress(undefined)
-          ask(false)
-        }}
-      >
+      <button class="att-file" type="button" onClick={() => ask(false)}>
         <Icon name="circle-alert" />
         <bdi>{words.noPicture(file.name)}</bdi>
       </button>

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { CommitFile, CommitView, LogEntry } from '../../../lib/protocol/sealed/calls/git.ts'
+import type { CommitFile, LogEntry } from '../../../lib/protocol/sealed/calls/git.ts'
 import { pathOf } from '../../core/routes.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChangeCount } from '../../ui/change-count.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
@@ -112,25 +113,12 @@ function Commits({ work, facts }: { work: Work; facts: SessionFacts }) {
 }
 
 function OneCommit({ work, facts, commit }: { work: Work; facts: SessionFacts; commit: string }) {
-  const [view, setView] = useState<CommitView>()
-  const [trouble, setTrouble] = useState<WorkTrouble>()
-  const [attempt, setAttempt] = useState(0)
-  useEffect(() => {
-    if (!work.isHere.value) return
-    let isGone = false
-    work.calls.show(commit).then(
-      shown => !isGone && setView(shown),
-      error => !isGone && setTrouble(workTroubleOf(error))
-    )
-    return () => {
-      isGone = true
-    }
-  }, [work, commit, work.isHere.value, attempt])
+  const { value: view, error, again } = useAnswer(work.isHere.value && (() => work.calls.show(commit)), [work, commit])
   if (view === undefined) {
-    if (trouble) {
+    if (error !== undefined) {
       return (
         <div class="pad">
-          <TroubleNote title={words.notRead} trouble={trouble} host={facts.host} onRetry={() => setAttempt(attempt + 1)} />
+          <TroubleNote title={words.notRead} trouble={workTroubleOf(error)} host={facts.host} onRetry={again} />
         </div>
       )
     }

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { GitDiff } from '../../../../lib/protocol/sealed/calls/git.ts'
+import { useAnswer } from '../../../ui/behavior/answer.ts'
 import { work as words } from '../../../words/work.ts'
 import { rowsOf } from '../../text/diff-rows.ts'
 import { isLong, readingOf } from '../../text/parsed-text.ts'
 import { hasRoomForTwo, showsSideBySide } from '../code-layout.ts'
 import { TroubleNote } from '../states.tsx'
-import { type WorkTrouble, workTroubleOf } from '../work.ts'
+import { workTroubleOf } from '../work.ts'
 import { CommentBox, CommentNote } from './comment-box.tsx'
 import type { WorkComments } from './comments.ts'
 import { DiffTable, type LinePlace } from './diff-table.tsx'
@@ -26,32 +27,20 @@ export function FileDiffView(props: {
 }) {
   const { path, mark, isHere } = props
   const [load, setLoad] = useState(false)
-  const [result, setResult] = useState<{ diff: GitDiff } | { trouble: WorkTrouble }>()
-  const [attempt, setAttempt] = useState(0)
   const place = useRef<HTMLDivElement>(null)
   const isNear = useNear(place)
-  useEffect(() => {
-    if (!isNear) return
-    let isGone = false
-    props
-      .read(load)
-      .then(diff => !isGone && setResult({ diff }))
-      // If there is content, it stays.
-      .catch(error => !isGone && setResult(before => (before && 'diff' in before ? before : { trouble: workTroubleOf(error) })))
-    return () => {
-      isGone = true
-    }
-  }, [isNear, path, mark, isHere, load, attempt])
+  // If there is content, it stays until there is another, also if reading that fails.
+  const { last: diff, error, again } = useAnswer(isNear && (() => props.read(load)), [path, mark, isHere, load])
   return (
     <div class="fdiff-b" ref={place}>
-      {result === undefined ? (
+      {diff !== undefined ? (
+        <LoadedDiff diff={diff} path={path} comments={props.comments} onLoad={() => setLoad(true)} />
+      ) : error !== undefined ? (
+        <TroubleNote title={words.notRead} trouble={workTroubleOf(error)} host={props.host} onRetry={again} />
+      ) : (
         <p class="diff-wait" role="status">
           {words.loading(props.host)}
         </p>
-      ) : 'trouble' in result ? (
-        <TroubleNote title={words.notRead} trouble={result.trouble} host={props.host} onRetry={() => setAttempt(attempt + 1)} />
-      ) : (
-        <LoadedDiff diff={result.diff} path={path} comments={props.comments} onLoad={() => setLoad(true)} />
       )}
     </div>
   )

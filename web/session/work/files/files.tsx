@@ -1,6 +1,7 @@
 import { Fragment } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { pathOf } from '../../../core/routes.ts'
+import { useAnswer } from '../../../ui/behavior/answer.ts'
 import { Icon } from '../../../ui/icons/icon.tsx'
 import { work as words } from '../../../words/work.ts'
 import type { FolderEntry } from '../calls.ts'
@@ -12,27 +13,15 @@ import { WorkFile } from './file.tsx'
 import { WorkSearch } from './search.tsx'
 
 type Shown =
-  | { type: 'folder'; path: string; entries: readonly FolderEntry[] }
-  | { type: 'file'; path: string; bytes: Uint8Array<ArrayBuffer> }
-  | { type: 'trouble'; path: string; trouble: WorkTrouble }
+  | { type: 'folder'; entries: readonly FolderEntry[] }
+  | { type: 'file'; bytes: Uint8Array<ArrayBuffer> }
+  | { type: 'trouble'; trouble: WorkTrouble }
 
 /** The folders and files of a session, one at a time. The address does not say which it is: the machine does. */
 export function WorkFiles({ path, ...props }: WorkProps & { path: string }) {
   const { work, facts } = props
-  const [shown, setShown] = useState<Shown>()
-  const [attempt, setAttempt] = useState(0)
   const isHere = work.isHere.value
-  const again = () => setAttempt(count => count + 1)
-  useEffect(() => {
-    let isGone = false
-    const show = (next: Shown) => !isGone && setShown(next)
-    if (!isHere) return
-    readPlace(props.work.calls, path).then(show)
-    return () => {
-      isGone = true
-    }
-  }, [work, path, isHere, attempt])
-  const now = shown?.path === path ? shown : undefined
+  const { value: now, again } = useAnswer(isHere && (() => readPlace(work.calls, path)), [work, path])
   const parent = path.split('/').slice(0, -1)
   return (
     <WorkFrame
@@ -66,15 +55,15 @@ export function WorkFiles({ path, ...props }: WorkProps & { path: string }) {
 
 async function readPlace(calls: WorkProps['work']['calls'], path: string): Promise<Shown> {
   try {
-    return { type: 'folder', path, entries: await calls.list(path) }
+    return { type: 'folder', entries: await calls.list(path) }
   } catch (error) {
     const trouble = workTroubleOf(error)
-    if (trouble.why !== 'failed' || path === '') return { type: 'trouble', path, trouble }
+    if (trouble.why !== 'failed' || path === '') return { type: 'trouble', trouble }
   }
   try {
-    return { type: 'file', path, bytes: await calls.read(path) }
+    return { type: 'file', bytes: await calls.read(path) }
   } catch (error) {
-    return { type: 'trouble', path, trouble: workTroubleOf(error) }
+    return { type: 'trouble', trouble: workTroubleOf(error) }
   }
 }
 

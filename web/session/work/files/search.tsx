@@ -1,7 +1,8 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { FilesFound, TextFound } from '../../../../lib/protocol/sealed/calls/search.ts'
 import { pathOf } from '../../../core/routes.ts'
 import type { SessionFacts } from '../../../model/session/facts.ts'
+import { useAnswer } from '../../../ui/behavior/answer.ts'
 import { Icon } from '../../../ui/icons/icon.tsx'
 import { work as words } from '../../../words/work.ts'
 import { fileName, folderOf } from '../rows.tsx'
@@ -27,22 +28,15 @@ export function WorkSearch({ work, facts }: { work: Work; facts: SessionFacts })
   const [asked, setAsked] = useState<Asked>(
     () => lastAsked.get(work.id) ?? { query: '', kind: 'names', isCaseSensitive: false, isRegex: false }
   )
-  const [found, setFound] = useState<{ for: Asked; found: Found }>()
   const id = useId()
-  const change = (changes: Partial<Asked>) => setAsked({ ...asked, ...changes })
-  useEffect(() => {
-    lastAsked.set(work.id, asked)
-    if (asked.query.trim() === '' || !work.isHere.value) return
-    let isGone = false
-    const timer = setTimeout(() => {
-      void search(work, asked).then(result => !isGone && setFound({ for: asked, found: result }))
-    }, afterTypingMs)
-    return () => {
-      isGone = true
-      clearTimeout(timer)
-    }
-  }, [work, asked, work.isHere.value])
+  const change = (changes: Partial<Asked>) => {
+    const next = { ...asked, ...changes }
+    lastAsked.set(work.id, next)
+    setAsked(next)
+  }
   const isSearching = asked.query.trim() !== ''
+  const ask = isSearching && work.isHere.value && (async () => ({ query: asked.query, found: await search(work, asked) }))
+  const { last: answer } = useAnswer(ask, [work, asked], afterTypingMs)
   return (
     <search class="wsearch">
       <div class="wsearch-f">
@@ -90,12 +84,12 @@ export function WorkSearch({ work, facts }: { work: Work; facts: SessionFacts })
       )}
       {isSearching && (
         <div class="wsearch-r" aria-live="polite">
-          {found === undefined ? (
+          {answer === undefined ? (
             <p class="lead" role="status">
               {words.loading(facts.host)}
             </p>
           ) : (
-            <Results facts={facts} query={found.for.query} found={found.found} />
+            <Results facts={facts} query={answer.query} found={answer.found} />
           )}
         </div>
       )}
