@@ -8,6 +8,7 @@ import { guessDeviceName, restoreAccount } from '../model/account/sign-in.ts'
 import type { SignInProblem } from '../model/account/sign-in-problem.ts'
 import { Problem } from '../ui/banner.tsx'
 import { FlowBar } from '../ui/bar.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { joining } from '../words/joining.ts'
@@ -18,7 +19,7 @@ type Client = typeof import('../model/account/key.ts')
 
 /** Restores an existing account with its key. */
 export function RestoreScreen() {
-  const client = useClient()
+  const { value: client } = useAnswer(() => import('../model/account/key.ts'), [])
   const [text, setText] = useState('')
   const [deviceName, setDeviceName] = useState(guessDeviceName)
   const [problem, setProblem] = useState<SignInProblem>()
@@ -135,12 +136,4 @@ function ProblemOf({ problem }: { problem: SignInProblem }) {
     case 'other':
       return <Problem title={joining.create.other} text={problem.message} />
   }
-}
-
-function useClient(): Client | undefined {
-  const [client, setClient] = useState<Client>()
-  useEffect(() => {
-    void import('../model/account/key.ts').then(loaded => setClient(loaded))
-  }, [])
-  return client
 }

@@ -8,6 +8,7 @@ import { account, live, shouldCheckKey, signOut } from '../model/account/account
 import { areNotificationsOn, reach } from '../model/notifications/device-notifications.ts'
 import { LinkRow } from '../session/row/row.tsx'
 import { Bar } from '../ui/bar.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -112,7 +113,7 @@ function Index() {
   useEffect(() => {
     if (link && isOwner.peek() === undefined) readPeople(link).catch(() => {})
   }, [link])
-  const kept = useKeptBytes()
+  const { value: kept } = useAnswer(() => navigator.storage.estimate(), [])
   const here = account.value
   const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
   return (
@@ -167,7 +168,12 @@ function Index() {
                 text={settings.appearance[theme.value]}
               />
               <LinkRow href="/settings/language" icon="languages" title={settings.language} text={languageName(language)} />
-              <LinkRow href="/settings/storage" icon="archive" title={settings.storage} text={kept} />
+              <LinkRow
+                href="/settings/storage"
+                icon="archive"
+                title={settings.storage}
+                text={kept?.usage === undefined ? undefined : bytes(kept.usage)}
+              />
               <LinkRow href="/settings/about" icon="info" title={settings.page.about} text={location.host} />
             </div>
           </section>
@@ -185,14 +191,6 @@ function Index() {
       {isLeaving && <SignOutSheet isChecked={checkedAt !== undefined} onClose={() => setLeaving(false)} />}
     </div>
   )
-}
-
-function useKeptBytes(): string | undefined {
-  const [kept, setKept] = useState<string>()
-  useEffect(() => {
-    void navigator.storage.estimate().then(({ usage }) => usage !== undefined && setKept(bytes(usage)))
-  }, [])
-  return kept
 }
 
 function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): void }) {

@@ -3,6 +3,7 @@ import { live } from '../model/account/account.ts'
 import { eraseDevice } from '../model/account/sign-in.ts'
 import { home } from '../model/home.ts'
 import { Problem } from '../ui/banner.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -39,7 +40,7 @@ export function StoragePage() {
 }
 
 function SizesHere() {
-  const here = useEstimate()
+  const { value: here } = useAnswer(estimate, [])
   return (
     <section class="grp">
       <h2>{settings.here}</h2>
@@ -63,14 +64,9 @@ function SizesHere() {
   )
 }
 
-function useEstimate(): { usage: number | undefined; quota: number | undefined; isPersistent: boolean } | undefined {
-  const [known, setKnown] = useState<{ usage: number | undefined; quota: number | undefined; isPersistent: boolean }>()
-  useEffect(() => {
-    void Promise.all([navigator.storage.estimate(), navigator.storage.persisted()]).then(([{ usage, quota }, isPersistent]) =>
-      setKnown({ usage, quota, isPersistent })
-    )
-  }, [])
-  return known
+async function estimate() {
+  const [{ usage, quota }, isPersistent] = await Promise.all([navigator.storage.estimate(), navigator.storage.persisted()])
+  return { usage, quota, isPersistent }
 }
 
 type Exporting = { type: 'still' } | { type: 'busy'; done: number; all: number } | { type: 'done'; sealed: number } | { type: 'failed' }

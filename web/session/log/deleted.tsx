@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
 import { live } from '../../model/account/account.ts'
 import { listDevices } from '../../model/account/devices.ts'
 import { removals } from '../../model/account/removals.ts'
+import { useAnswer } from '../../ui/behavior/answer.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 import { SessionEmpty } from './empty.tsx'
@@ -16,14 +16,8 @@ export function Deleted({ id }: { id: string }) {
 }
 
 function useDeviceName(id: string | undefined): string | undefined {
-  const [name, setName] = useState<string>()
-  useEffect(() => {
-    const link = live.peek()
-    if (id === undefined || link === undefined) return
-    // Without the device's name only the time is shown.
-    void listDevices(link)
-      .then(devices => setName(devices.find(device => device.id === id)?.name))
-      .catch(() => {})
-  }, [id])
-  return name
+  const link = live.peek()
+  // Without the device's name only the time is shown.
+  const { value: devices } = useAnswer(id !== undefined && link && (() => listDevices(link)), [id])
+  return devices?.find(device => device.id === id)?.name
 }
