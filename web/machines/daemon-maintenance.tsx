@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { now } from '../core/clock.ts'
 import { live } from '../model/account/account.ts'
 import { askMachine, type Trouble } from '../model/account/machine-call.ts'
@@ -8,6 +8,7 @@ import type { MachineView } from '../model/store.ts'
 import { useMachineAnswer } from '../session/machine/machine-answer.ts'
 import { TroubleCard } from '../session/machine/trouble.tsx'
 import { Problem } from '../ui/banner.tsx'
+import { useAfter } from '../ui/behavior/after.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
@@ -114,11 +115,7 @@ function Awake({ machine }: { machine: MachineView }) {
 
 /** Shown while the daemon restarts; says so if it does not come back. */
 export function Restarting() {
-  const [isLate, setLate] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(true), lateAfterMs)
-    return () => clearTimeout(timer)
-  }, [])
+  const isLate = useAfter(lateAfterMs)
   return (
     <section class="grp">
       <h2>{start.daemon}</h2>

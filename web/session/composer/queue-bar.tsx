@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Queued } from '../../model/session/message-queue.ts'
+import { useAfter } from '../../ui/behavior/after.ts'
 import { onUse } from '../../ui/behavior/on-use.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { compose as words } from '../../words/compose.ts'
@@ -36,13 +37,8 @@ const shortMs = 500
 /** A message that starts a turn is unread for a moment too, but not queued. */
 export function useLastingQueue(queue: readonly Queued[]): readonly Queued[] {
   const isSo = queue.length > 0
-  const [isLasting, setLasting] = useState(false)
-  useEffect(() => {
-    if (!isSo) return setLasting(false)
-    const timer = setTimeout(() => setLasting(true), shortMs)
-    return () => clearTimeout(timer)
-  }, [isSo])
-  return isLasting ? queue : nothing
+  const isLasting = useAfter(shortMs, isSo)
+  return isSo && isLasting ? queue : nothing
 }
 
 const nothing: readonly Queued[] = []

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { isStale } from '../../core/connection.ts'
 import { isOn } from '../../core/preferences.ts'
 import type { Answered, OpenRequest } from '../../model/decisions/decisions.ts'
@@ -10,6 +10,7 @@ import { type Block, blocksOf, sameBlock } from '../../model/transcript/blocks.t
 import { ownOf } from '../../model/transcript/fold/turn-queue.ts'
 import type { Said } from '../../model/transcript/fork-point.ts'
 import type { Item } from '../../model/transcript/items.ts'
+import { useAfter } from '../../ui/behavior/after.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { toast } from '../../ui/toast.ts'
 import { session as words } from '../../words/session.ts'
@@ -294,12 +295,10 @@ function Older({ model, isAtStart }: { model: SessionModel; isAtStart: boolean }
   }
 }
 
+const lateAfterMs = 300
+
 function Empty({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
-  const [isLate, setLate] = useState(false)
-  useLayoutEffect(() => {
-    const timer = setTimeout(() => setLate(true), 300)
-    return () => clearTimeout(timer)
-  }, [])
+  const isLate = useAfter(lateAfterMs)
   if (model.feed.value === 'live') return <SessionEmpty title={words.emptyTitle(facts.agentShort, facts.folder)} text={words.emptyHint} />
   if (!isLate) return null
   return (
