@@ -5,8 +5,8 @@ import type { Test } from 'tap'
 export interface InComponent<Result> {
   /** What the hooks returned last. */
   readonly latest: Result
-  /** Does something that renders the component again, and waits until it and its effects are done. */
-  act(what: () => void): void
+  /** Does something that renders the component again, at once or when it resolves, and completes it and its effects. */
+  act(what: () => unknown): Promise<void>
   /** Renders it again, although nothing changed. */
   again(): void
   remove(): void
@@ -29,7 +29,7 @@ export function inComponent<Result>(t: Pick<Test, 'teardown'>, use: () => Result
       if (latest === undefined) throw new Error('the component was not rendered')
       return latest.value
     },
-    act: what => void act(what),
+    act: what => act(what as () => void),
     again: () => draw(h(Component, {})),
     remove: () => draw(null)
   }

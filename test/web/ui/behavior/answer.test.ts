@@ -1,7 +1,6 @@
-import { createElement, render } from 'preact'
-import { act } from 'preact/test-utils'
 import t, { type Test } from 'tap'
 import { useAnswer } from '../../../../web/ui/behavior/answer.ts'
+import { inComponent } from '../../kit/in-component.ts'
 
 interface Props {
   readonly of: string
@@ -9,31 +8,30 @@ interface Props {
   readonly afterMs?: number
 }
 
-/** A component without a screen, which asks one question about each `of`. */
-async function open(t: Test, first: Props) {
+/** A component that asks one question about each `of`. */
+function open(t: Test, first: Props) {
+  let props = first
   const asked: { of: string; answer(value: string): Promise<void>; fail(error: Error): Promise<void> }[] = []
-  const renders: ReturnType<typeof useAnswer<string>>[] = []
-  function Asking({ of, isOff, afterMs }: Props) {
+  const component = inComponent(t, () => {
+    const { of, isOff, afterMs } = props
     const ask = () =>
       new Promise<string>((answer, fail) => {
-        asked.push({ of, answer: value => act(async () => answer(value)), fail: error => act(async () => fail(error)) })
+        asked.push({ of, answer: value => component.act(async () => answer(value)), fail: error => component.act(async () => fail(error)) })
       })
-    renders.push(useAnswer(!isOff && ask, [of], afterMs))
-    return null
-  }
-  const place = { nodeType: 1, childNodes: [], firstChild: null } as never
-  const show = (props: Props) => act(() => render(createElement(Asking, props), place))
-  const close = () => act(() => render(null, place))
-  t.teardown(close)
-  await show(first)
+    return useAnswer(!isOff && ask, [of], afterMs)
+  })
+  // A timer may have the function of the first time.
+  const { again } = component.latest
   return {
     asked,
-    show,
-    close,
-    // A timer may have the function of the first time.
-    again: () => act(() => renders[0]?.again()),
+    show(next: Props) {
+      props = next
+      component.again()
+    },
+    close: component.remove,
+    again: () => component.act(again),
     now() {
-      const { again: _, ...found } = renders.at(-1) ?? { again: undefined }
+      const { again: _, ...found } = component.latest
       return found
     }
   }
@@ -42,12 +40,12 @@ async function open(t: Test, first: Props) {
 const nothing = { value: undefined, last: undefined, error: undefined }
 
 t.test('a question is asked once, and again only if it is another', async t => {
-  const { asked, show, now } = await open(t, { of: 'a' })
+  const { asked, show, now } = open(t, { of: 'a' })
   t.same(now(), nothing)
   await asked[0]?.answer('A')
-  await show({ of: 'a' })
+  show({ of: 'a' })
   t.same(now(), { ...nothing, value: 'A', last: 'A' })
-  await show({ of: 'b' })
+  show({ of: 'b' })
   t.same(now(), { ...nothing, last: 'A' }, 'the answer was not to this question')
   await asked[1]?.answer('B')
   t.same(now(), { ...nothing, value: 'B', last: 'B' })
@@ -58,9 +56,9 @@ t.test('a question is asked once, and again only if it is another', async t => {
 })
 
 t.test('an answer to an earlier question replaces nothing, nor does its failure', async t => {
-  const { asked, show, now } = await open(t, { of: 'a' })
-  await show({ of: 'b' })
-  await show({ of: 'c' })
+  const { asked, show, now } = open(t, { of: 'a' })
+  show({ of: 'b' })
+  show({ of: 'c' })
   await asked[0]?.answer('A')
   t.same(now(), nothing)
   await asked[2]?.answer('C')
@@ -69,67 +67,67 @@ t.test('an answer to an earlier question replaces nothing, nor does its failure'
 })
 
 t.test('a failure belongs to its question, and leaves the last answer', async t => {
-  const { asked, show, now } = await open(t, { of: 'a' })
+  const { asked, show, now } = open(t, { of: 'a' })
   await asked[0]?.answer('A')
-  await show({ of: 'b' })
+  show({ of: 'b' })
   const error = new Error('not found')
   await asked[1]?.fail(error)
   t.same(now(), { value: undefined, last: 'A', error })
-  await show({ of: 'c' })
+  show({ of: 'c' })
   t.same(now(), { ...nothing, last: 'A' })
-  await show({ of: 'd' })
+  show({ of: 'd' })
   await asked[3]?.fail(error)
   await asked[2]?.fail(new Error('late'))
   t.same(now(), { value: undefined, last: 'A', error })
 })
 
 t.test('a question asked once more keeps its answer until there is another, also if it fails', async t => {
-  const { asked, again, now } = await open(t, { of: 'a' })
+  const { asked, again, now } = open(t, { of: 'a' })
   await asked[0]?.answer('A')
-  await again()
+  again()
   t.same(now(), { ...nothing, value: 'A', last: 'A' })
   const error = new Error('gone')
   await asked[1]?.fail(error)
   t.same(now(), { value: 'A', last: 'A', error })
-  await again()
+  again()
   await asked[2]?.answer('A2')
   t.same(now(), { ...nothing, value: 'A2', last: 'A2' })
   t.equal(asked.length, 3)
 })
 
 t.test('a first failure is all there is', async t => {
-  const { asked, again, now } = await open(t, { of: 'a' })
+  const { asked, again, now } = open(t, { of: 'a' })
   const error = new Error('gone')
   await asked[0]?.fail(error)
   t.same(now(), { ...nothing, error })
-  await again()
+  again()
   await asked[1]?.answer('A')
   t.same(now(), { ...nothing, value: 'A', last: 'A' })
 })
 
 t.test('nothing is asked until it can be, and an answer outlives the time when it can', async t => {
-  const { asked, show, now } = await open(t, { of: 'a', isOff: true })
+  const { asked, show, now } = open(t, { of: 'a', isOff: true })
   t.equal(asked.length, 0)
-  await show({ of: 'a' })
+  show({ of: 'a' })
   await asked[0]?.answer('A')
-  await show({ of: 'a', isOff: true })
+  show({ of: 'a', isOff: true })
   t.same(now(), { ...nothing, value: 'A', last: 'A' })
   t.equal(asked.length, 1)
-  await show({ of: 'a' })
+  show({ of: 'a' })
   t.equal(asked.length, 2)
 })
 
 t.test('only what is still the question after a while is asked', async t => {
-  const { asked, show, close } = await open(t, { of: 'a', afterMs: 30 })
-  await show({ of: 'b', afterMs: 30 })
+  const { asked, show, close } = open(t, { of: 'a', afterMs: 30 })
+  show({ of: 'b', afterMs: 30 })
   t.equal(asked.length, 0)
   await new Promise(resolve => setTimeout(resolve, 60))
   t.same(
     asked.map(({ of }) => of),
     ['b']
   )
-  await show({ of: 'c', afterMs: 30 })
-  await close()
+  show({ of: 'c', afterMs: 30 })
+  close()
   await new Promise(resolve => setTimeout(resolve, 60))
   t.equal(asked.length, 1, 'nobody waits for an answer any more')
 })
