@@ -4,9 +4,14 @@ import { type Choices, describeFolder, type KnownChoices, readChoices } from '..
 import { hasDaemon, isOurs } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { useAnswer } from '../ui/behavior/answer.ts'
-import { isAllowed } from './folder.tsx'
-import { type KnownFolder, recentOf } from './known-folders.tsx'
 import { keepChoices, lastChoices } from './last-choices.ts'
+
+export type KnownFolder = NonNullable<Choices['folders']>[number]
+
+/** The recent folders of a machine, with their details. */
+export function recentOf(choices: Choices | undefined): KnownFolder[] {
+  return (choices?.recentFolders ?? []).map(path => choices?.folders?.find(folder => folder.path === path) ?? { path })
+}
 
 interface Unknown {
   readonly type: 'unknown'
@@ -48,6 +53,13 @@ export function useFolder(
 export function folderToBegin(last: string | undefined, choices: Choices | undefined): string | undefined {
   const isGood = (folder: string) => choices === undefined || isAllowed(folder, choices)
   return [last, ...recentOf(choices).map(({ path }) => path)].find(folder => folder !== undefined && isGood(folder))
+}
+
+/** Whether the machine would start a session in a folder, judging by its path. */
+export function isAllowed(folder: string, { allowedFolders, home }: Pick<Choices, 'allowedFolders' | 'home'>): boolean {
+  if (allowedFolders === undefined) return true
+  const path = folder === '~' ? home : folder.replace(/^~(?=[\\/])/, home)
+  return allowedFolders.some(root => path === root || root === '/' || path.startsWith(`${root}${root.includes('\\') ? '\\' : '/'}`))
 }
 
 function canAskNow(machine: MachineView): boolean {

@@ -11,7 +11,8 @@ import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { start as words } from '../words/start.ts'
-import { Completions, FolderState, type KnownFolder, NewFolder } from './known-folders.tsx'
+import type { KnownFolder } from './choices.ts'
+import { Completions, FolderState, NewFolder } from './known-folders.tsx'
 
 type Listing = { path: string; folders: string[] } | Trouble | undefined
 

@@ -1,6 +1,5 @@
 import { TypedCommand } from '../machines/daemon-maintenance.tsx'
 import { useProgram } from '../machines/link-command.tsx'
-import type { Choices } from '../model/machine-choices.ts'
 import { shortPath } from '../model/paths.ts'
 import { folderName } from '../model/sessions.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
@@ -8,7 +7,8 @@ import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { start as words } from '../words/start.ts'
-import { FolderState, type KnownFolder } from './known-folders.tsx'
+import type { KnownFolder } from './choices.ts'
+import { FolderState } from './known-folders.tsx'
 
 /** The folder of the session. */
 export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | undefined; home: string | undefined; onOpen(): void }) {
@@ -51,12 +51,6 @@ export function NotAllowed({ folder }: { folder: string }) {
       <TypedCommand text={[program, 'allow', quoted(folder)].join(' ')} />
     </section>
   )
-}
-
-export function isAllowed(folder: string, { allowedFolders, home }: Pick<Choices, 'allowedFolders' | 'home'>): boolean {
-  if (allowedFolders === undefined) return true
-  const path = folder === '~' ? home : folder.replace(/^~(?=[\\/])/, home)
-  return allowedFolders.some(root => path === root || root === '/' || path.startsWith(`${root}${root.includes('\\') ? '\\' : '/'}`))
 }
 
 function quoted(path: string): string {

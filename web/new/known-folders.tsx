@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Live } from '../model/account/live.ts'
 import { askMachine } from '../model/account/machine-call.ts'
-import type { Choices } from '../model/machine-choices.ts'
 import { below, shortPath } from '../model/paths.ts'
 import { Problem } from '../ui/banner.tsx'
 import { useAnswer } from '../ui/behavior/answer.ts'
@@ -10,13 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { start as words } from '../words/start.ts'
-
-export type KnownFolder = NonNullable<Choices['folders']>[number]
-
-/** The recent folders of a machine, with their details. */
-export function recentOf(choices: Choices | undefined): KnownFolder[] {
-  return (choices?.recentFolders ?? []).map(path => choices?.folders?.find(folder => folder.path === path) ?? { path })
-}
+import type { KnownFolder } from './choices.ts'
 
 /** Branch and changes of a folder in a repository. */
 export function FolderState({ folder: { branch, dirty = 0 } }: { folder: KnownFolder }) {

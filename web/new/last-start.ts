@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
 import { deviceDb } from '../core/device-db.ts'
+import { useAnswer } from '../ui/behavior/answer.ts'
 
 /** The choices of the last start on this device, and the draft of the next first message. */
 export interface LastStart {
@@ -45,17 +45,15 @@ let lastKept: LastStart = {}
 
 /** The choices of the last start, and the draft. Undefined while they are being read. */
 export function useLastStart(): LastStart | undefined {
-  const [last, setLast] = useState<LastStart>()
-  useEffect(() => {
-    deviceDb()
-      .then(db => db.read(lastName))
-      .catch(() => undefined)
-      .then(kept => {
-        lastKept = isLastStart(kept) ? kept : {}
-        setLast(lastKept)
-      })
-  }, [])
-  return last
+  return useAnswer(readLastStart, []).value
+}
+
+async function readLastStart(): Promise<LastStart> {
+  const kept = await deviceDb()
+    .then(db => db.read(lastName))
+    .catch(() => undefined)
+  lastKept = isLastStart(kept) ? kept : {}
+  return lastKept
 }
 
 export function keepLastStart(changed: LastStart): void {

@@ -17,12 +17,15 @@ export function inComponent<Result>(t: Pick<Test, 'teardown'>, use: () => Result
   // Of the place for the component only these are used.
   const place = { childNodes: [], firstChild: null, insertBefore() {} } as unknown as Element
   let latest: { readonly value: Result } | undefined
-  const Component = () => {
+  // With signals a component is not rendered again for the same properties.
+  const Component = (_: { count: number }) => {
     latest = { value: use() }
     return null
   }
   const draw = (what: unknown) => void act(() => render(what as null, place))
-  draw(h(Component, {}))
+  let count = 0
+  const again = () => draw(h(Component, { count: count++ }))
+  again()
   t.teardown(() => draw(null))
   return {
     get latest() {
@@ -30,7 +33,7 @@ export function inComponent<Result>(t: Pick<Test, 'teardown'>, use: () => Result
       return latest.value
     },
     act: what => act(what as () => void),
-    again: () => draw(h(Component, {})),
+    again,
     remove: () => draw(null)
   }
 }

@@ -1,7 +1,8 @@
 import 'fake-indexeddb/auto'
 import t from 'tap'
 import { deviceDb } from '../../../web/core/device-db.ts'
-import { folderStart, keepLastStart, type LastStart, noteStart } from '../../../web/new/last-start.ts'
+import { folderStart, keepLastStart, type LastStart, noteStart, useLastStart } from '../../../web/new/last-start.ts'
+import { inComponent } from '../kit/in-component.ts'
 
 const chosen = { agent: 'claude', mode: 'plan', model: 'fast', effort: 'low' }
 
@@ -38,4 +39,25 @@ t.test('a device that stores nothing starts sessions all the same', async t => {
   keepLastStart({ text: 'never' })
   await new Promise(setImmediate)
   t.notMatch(await stored(), { text: 'never' })
+})
+
+t.test('the next start begins with what was chosen last, and changes no more of it than it says', async t => {
+  await (await deviceDb()).write('start', { text: 'Prune the pears', machine: 'm1' })
+  const last = inComponent(t, useLastStart)
+  t.equal(last.latest, undefined, 'it is being read')
+  while (last.latest === undefined) await last.act(() => new Promise(setImmediate))
+  t.same(last.latest, { text: 'Prune the pears', machine: 'm1' })
+  keepLastStart({ machine: 'm2' })
+  await new Promise(setImmediate)
+  t.same(await stored(), { text: 'Prune the pears', machine: 'm2' })
+})
+
+t.test('where nothing was chosen, or nothing can be read, it begins empty', async t => {
+  const db = await deviceDb()
+  for (const read of [async () => undefined, async () => null, () => Promise.reject(new Error('damaged'))]) {
+    t.intercept(db, 'read', { value: read })
+    const last = inComponent(t, useLastStart)
+    while (last.latest === undefined) await last.act(() => new Promise(setImmediate))
+    t.same(last.latest, {})
+  }
 })

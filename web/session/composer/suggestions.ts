@@ -36,7 +36,7 @@ export function useSuggestions(text: string, caret: number | undefined, sources:
   const found = token.kind === 'command' ? commandsLike(sources.commands, token.query) : query === undefined ? [] : paths
   if (found.length === 0) return undefined
   const of = `${token.kind} ${token.query} ${found.join()}`
-  const at = (now = chosen) => (now?.of === of ? Math.min(now.at, found.length - 1) : 0)
+  const at = (now = chosen) => (now?.of === of ? now.at : 0)
   return {
     kind: token.kind,
     found,
