@@ -105,6 +105,8 @@ t.test('a server that swaps a key is detected: by the link, or by different digi
   }
   t.same(await swapped(() => ({ publicKey: Buffer.from(engine.boxKeypair().publicKey).toString('base64') })), { type: 'altered' })
   t.same(await swapped(() => ({ kind: 'device' })), { type: 'altered' })
+  for (const deviceKey of ['', '!', Buffer.alloc(31, 7).toString('base64')])
+    t.same(await swapped(() => ({ deviceKey })), { type: 'altered' })
   const view = await swapped(() => ({ deviceKey: Buffer.alloc(32, 7).toString('base64') }))
   assert(view.type === 'waiting')
   t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
