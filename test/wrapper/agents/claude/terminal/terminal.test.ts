@@ -1,6 +1,8 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../../../../lib/async/clock.ts'
+import { pause } from '../../../../../lib/async/pause.ts'
 import type { AgentEvent } from '../../../../../lib/wrapper/agents/agent.ts'
 import type { HeadlessProbe } from '../../../../../lib/wrapper/agents/claude/headless-probe.ts'
 import { startTerminalClaude } from '../../../../../lib/wrapper/agents/claude/terminal/terminal.ts'
@@ -87,6 +89,60 @@ t.test('the goal of an earlier run and the commands of this version are known at
   t.strictSame(await told('commands'), { type: 'commands', commands })
 })
 
+t.test('its end stops the turn with Esc, and is over when everything was told', how, async t => {
+  const { claude, hook, events, keys, files } = await atTerminal(t)
+  await keys('')
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  const ending = claude.end()
+  await keys('\x1b')
+  await hook('Stop', {})
+  await ending
+  t.strictSame(events(), [{ type: 'turn-ended', reason: 'done' }])
+  t.strictSame(files(), [], 'nor are its settings left')
+})
+
+t.test('a turn that does not stop is stopped again if it is busy, and then counts as cancelled', how, async t => {
+  const { after } = systemClock
+  const waits: number[] = []
+  for (const [title, escapes] of [
+    ['\u2733 idle', 1],
+    ['\u2802 busy', 2]
+  ] as const) {
+    const { claude, hook, told, keys } = await atTerminal(t, {}, undefined, title)
+    await keys('')
+    await hook('UserPromptSubmit', { prompt: 'go' })
+    const clock = t.capture(systemClock, 'after', (ms: number, run: () => void) => {
+      waits.push(ms)
+      return after(10, run)
+    })
+    await claude.interrupt()
+    clock.restore()
+    t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'cancelled' })
+    t.strictSame(waits.splice(0), Array(escapes).fill(3_000), title)
+    await keys('\x1b'.repeat(escapes))
+  }
+})
+
+t.test('a turn during which Claude Code dies has failed, and says how it died', how, async t => {
+  const { claude, hook, told, keys, pid } = await atTerminal(t)
+  await keys('')
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  process.kill(pid(), 'SIGKILL')
+  const error = 'Claude Code exited unexpectedly (killed by SIGKILL).'
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'failed', error })
+  t.strictSame(await claude.ended, { type: 'died', how: 'killed by SIGKILL' })
+})
+
+t.test('what rests is not stopped', how, async t => {
+  const { claude, events, keys } = await atTerminal(t)
+  await keys('')
+  await claude.interrupt()
+  await claude.end()
+  await keys('')
+  t.match(await claude.ended, { type: 'died', how: /^killed by / })
+  t.strictSame(events(), [])
+})
+
 function optionsIn(home: string) {
   return {
     home,
@@ -102,10 +158,11 @@ function optionsIn(home: string) {
 }
 
 /** Claude Code at its terminal; `row` is already in the transcript of its conversation. */
-async function atTerminal(t: Test, probe: Partial<HeadlessProbe> = {}, row?: object) {
+async function atTerminal(t: Test, probe: Partial<HeadlessProbe> = {}, row?: object, title = '') {
   const home = t.testdir()
   const program = join(home, 'claude')
-  writeFileSync(program, "#!/bin/sh\nprintf '\\033[?2004h'\nexec sleep 60\n")
+  const says = `\x1b[?2004h${title && `\x1b]0;${title}\x07`}`
+  writeFileSync(program, `#!/bin/sh\nstty raw -echo\necho $$ > pid\n: > keys\nprintf '%s' '${says}'\nexec cat > keys\n`)
   chmodSync(program, 0o700)
   const options = optionsIn(home)
   if (row) {
@@ -130,6 +187,13 @@ async function atTerminal(t: Test, probe: Partial<HeadlessProbe> = {}, row?: obj
   return {
     claude,
     events: () => events,
+    pid: () => Number(readFileSync(join(home, 'pid'), 'utf8')),
+    files: () => readdirSync(join(home, 'hooks')),
+    /** Resolves once the program runs, and these and no other keys were typed. */
+    async keys(typed: string): Promise<void> {
+      const file = join(home, 'keys')
+      while (!existsSync(file) || readFileSync(file, 'utf8') !== typed) await pause(5)
+    },
     async hook(name: string, about: object): Promise<object> {
       const [{ url, headers }] = hooks[name][0].hooks
       const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ hook_event_name: name, ...about }) })
