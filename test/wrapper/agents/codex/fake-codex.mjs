@@ -310,10 +310,15 @@ function serve(path) {
         tell(thread, 'thread/settings/updated', { threadSettings: thread.settings })
         return {}
       }
-      case 'turn/start':
+      case 'turn/start': {
+        const [, how, why] = /^(reject|odd|die) ?(.*)$/.exec(params.input[0].text) ?? []
+        if (how === 'reject') throw new Error(why)
+        if (how === 'odd') return {}
+        if (how === 'die') process.exit(Number(why))
         if (thread.turn) return handle(connection, 'turn/steer', { ...params, expectedTurnId: thread.turn.id })
         void runTurn(thread, params.input, params.clientUserMessageId)
         return { turn: { id: thread.turn.id, status: 'inProgress', items: [] } }
+      }
       case 'turn/steer':
         if (thread?.turn?.id !== params.expectedTurnId) throw new Error('no active turn to steer')
         thread.steered = { input: params.input, clientId: params.clientUserMessageId }
