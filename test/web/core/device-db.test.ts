@@ -114,3 +114,17 @@ testJournal(t, async () => {
   const open = async () => (await openDeviceDb(name)).journal()
   return { journal: await open(), reopen: open }
 })
+
+t.test('closing the journal waits for a call in progress, also for one that fails', async t => {
+  const db = await openDeviceDb('journal-closed')
+  const draft = { session: 's1', localId: 'a', content: 'aGk=', createdAt: 1 }
+  await db.journal().append([draft])
+  const journal = db.journal()
+  const ended: string[] = []
+  const twice = journal.append([{ ...draft, localId: 'b' }, draft]).catch(() => ended.push('append'))
+  await journal.close()
+  ended.push('close')
+  await twice
+  t.same(ended, ['append', 'close'])
+  t.same(await db.journal().load(), [draft], 'and nothing of it is left')
+})
