@@ -33,7 +33,17 @@ t.test('clipboard contents can be pasted from the menu, without a keyboard', asy
     })
     await paste()
     await page.getByRole('button', { name: 'Remove image.png' }).waitFor()
+    t.equal(await page.locator('.toast', { hasText: 'Nothing to paste' }).count(), 0)
     t.equal(await area.inputValue(), 'Words of the copied')
+  })
+
+  t.test('an empty clipboard is reported, and changes nothing', async t => {
+    const { page, paste, area } = await open(['clipboard-read', 'clipboard-write'])
+    await page.evaluate(() => navigator.clipboard.writeText(''))
+    await area.fill('Words')
+    await paste()
+    await page.locator('.toast', { hasText: 'Nothing to paste' }).waitFor()
+    t.equal(await area.inputValue(), 'Words')
   })
 
   t.test('a browser that denies clipboard access is reported, with an alternative', async () => {
