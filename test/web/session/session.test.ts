@@ -215,6 +215,25 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('button', { name: 'Allow once' }).waitFor()
   })
 
+  t.test('a button reads on, by less than a screen each time, until it can be allowed', async t => {
+    const page = await open(t, 'long', { reducedMotion: 'reduce' })
+    await page.clock.runFor(450)
+    const dock = page.locator('.dock')
+    const height = await dock.evaluate(element => element.clientHeight)
+    const allow = page.getByRole('button', { name: 'Allow once' })
+    let reached = 0
+    while ((await allow.count()) === 0) {
+      const scrolled = dock.evaluate(
+        element => new Promise<number>(resolve => element.addEventListener('scrollend', () => resolve(element.scrollTop), { once: true }))
+      )
+      await page.getByRole('button', { name: 'Keep reading' }).click()
+      const top = await scrolled
+      t.ok(top > reached && top < reached + height * 0.8, `from ${reached} to ${top} of ${height}`)
+      reached = top
+    }
+    t.ok(reached > 0)
+  })
+
   t.test('offline nothing can be decided [acceptance 1]', async t => {
     const page = await open(t, 'stale')
     t.ok(await page.getByRole('button', { name: 'Allow once' }).isDisabled())

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { hasHidden } from '../../../../lib/protocol/sealed/decisions/hidden-characters.ts'
+import type { OpenRequest } from '../../../../web/model/decisions/decisions.ts'
 import { openChromium } from '../../../kit/chromium.ts'
 import { serveStories } from '../../stories/serve.ts'
 
@@ -187,6 +188,38 @@ t.test('nothing that a decision shows hides a character', async t => {
     'orchard-api\\u{200b}'
   ]
   for (const escaped of escapes) t.ok(text.includes(escaped), escaped)
+})
+
+t.test("of an agent's own choices the chosen one is sent, and one that did not arrive can be sent again", async t => {
+  const page = await open(t, 'plain')
+  await page.evaluate(() => {
+    const { story } = globalThis as unknown as { story: { requests: { value: OpenRequest[] } } }
+    const choices = [
+      { id: 'x', label: 'Yes, and show it', kind: 'allow_once' as const },
+      { id: 'y', label: 'Yes, quietly', kind: 'allow_once' as const },
+      { id: 'z', label: 'No', kind: 'reject_once' as const }
+    ]
+    story.requests.value = story.requests.value.map(request => ({ ...request, choices }))
+  })
+  const answer = page.locator('.dock').getByRole('button', { name: 'Send answer' })
+  await answer.waitFor()
+  t.ok(await answer.isDisabled(), 'nothing is chosen for the reader')
+  await page.getByRole('radio', { name: 'Yes, quietly' }).check()
+  await page.clock.runFor(450)
+  await answer.click()
+  await page.locator('.life').waitFor()
+  t.match(await page.evaluate(() => Reflect.get(globalThis, 'asked')), [/^session\.answer .*"y"/])
+  await page.evaluate(() => {
+    const { story } = globalThis as unknown as { story: { lives: { value: Map<string, { life: object }> } } }
+    const failed = { type: 'failed', why: 'away', says: '' }
+    story.lives.value = new Map([...story.lives.value].map(([id, each]) => [id, { ...each, life: failed }]))
+  })
+  await page.locator('.dock .problem', { hasText: /is offline\. Nothing was decided\./ }).waitFor()
+  await page.getByRole('radio', { name: 'No' }).check()
+  await page.clock.runFor(450)
+  await answer.click()
+  await page.locator('.life').waitFor()
+  t.equal(await page.locator('.dock .problem').count(), 0)
 })
 
 type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
