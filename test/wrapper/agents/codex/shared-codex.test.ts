@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { AgentDied, type AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
@@ -28,7 +29,10 @@ t.test('a turn that is stopped ends as cancelled, and a stopped agent takes noth
   t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
   await agent.prompt('slow 60000 one two')
   await talk.until('text-grew')
+  const sockets = join(t.testdirName, '.afield', 'sockets')
+  t.equal(readdirSync(sockets).length, 1)
   await agent.stop()
+  t.strictSame(readdirSync(sockets), [], 'nothing of it runs any more')
   t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
   t.equal(await agent.prompt('hello'), false)
   t.equal(await agent.steer?.('hello'), false)
@@ -48,6 +52,14 @@ t.test('an agent whose server dies ends its turn and its events, with the cause'
   await working.prompt('die 3')
   const ends = (await told).events.filter(({ type }) => type === 'turn-ended')
   t.strictSame(ends, [{ type: 'turn-ended', reason: 'failed', error: 'The agent exited unexpectedly (exit code 3).' }])
+})
+
+t.test('how much of its plan is used is told at the beginning', how, async t => {
+  const { windows } = await listenTo(await begin(t)).until('usage-windows')
+  t.match(windows, [
+    { minutes: 300, usedPercent: 42 },
+    { minutes: 10_080, usedPercent: 7 }
+  ])
 })
 
 /** All of them, and what they ended with. */
