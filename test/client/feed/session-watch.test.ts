@@ -100,3 +100,34 @@ t.test('an invalid token ends the watch', async t => {
   link.up()
   t.match(await refusal.promise, { status: 401 })
 })
+
+t.test('each connect reads once, a connect meanwhile once more, and none after the close', async t => {
+  const link = new FakeLink()
+  const asked: string[] = []
+  let arrived = Promise.resolve()
+  const call = async (name: string, _: unknown, { signal }: { signal: AbortSignal }) => {
+    asked.push(name)
+    await Promise.race([arrived, new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))])
+    if (name === 'listSessions') return { sessions: [] }
+    return { complete: true, epoch: 'e', clock: 5, began: 5, more: false, removed: [{ of: 'session', id: 'other' }], sessions: [] }
+  }
+  const onRemoved = () => t.fail('another session was removed')
+  const rest = { call: call as unknown as Rest['call'] }
+  const watch = watchSession({ rest, socket: link, session: 's1', onRow: () => t.fail('it was not listed'), onRemoved })
+  const asksAfter = async (change: () => void) => {
+    asked.length = 0
+    change()
+    await turn()
+    return [...asked]
+  }
+  t.strictSame(await asksAfter(() => {}), [], 'not before there is a link')
+  t.strictSame(await asksAfter(() => link.up()), ['readChanges', 'listSessions'])
+  t.strictSame(await asksAfter(() => link.down()), [])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  arrived = promise
+  t.strictSame(await asksAfter(() => link.up()), ['readChanges'])
+  t.strictSame(await asksAfter(() => link.up()), ['readChanges'], 'over the new connection')
+  t.strictSame(await asksAfter(resolve), ['readChanges'], 'it may have missed something since')
+  watch.close()
+  t.strictSame(await asksAfter(() => link.up()), [])
+})

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { systemClock } from '../../../lib/async/clock.ts'
 import { envelopeOf, newEnvelope } from '../../../lib/client/sealed/messages.ts'
 import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import type { AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
@@ -7,6 +8,7 @@ import { createCursor } from '../../../lib/wrapper/session/cursor.ts'
 import type { SessionParts } from '../../../lib/wrapper/session/parts.ts'
 import { createQueue, type Queue } from '../../../lib/wrapper/session/queue.ts'
 import { createTurns } from '../../../lib/wrapper/session/turns.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 
 t.test('a message that the agent could not be given ends its turn with a sentence, and is first in the next', async t => {
   const { turns, queue, given, told, notes } = turnsOf(n => n > 1)
@@ -557,6 +559,31 @@ t.test('steering messages reach the turn one after the other, with their choices
   await serving
 })
 
+t.test('a steering message reaches the turn once its choices are made, and none reaches an ended one', async t => {
+  let choosing = Promise.withResolvers<void>()
+  const { turns, queue, given, steered, calls } = turnsOf(() => true, undefined, { apply: () => choosing.promise })
+  const serving = turns.serve(0)
+  choosing.resolve()
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  choosing = Promise.withResolvers<void>()
+  calls.length = 0
+  write(queue, 2, 'two', { steer: true })
+  write(queue, 3, 'three', { steer: true })
+  await until(() => calls.length === 1)
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(steered.length, 0)
+  choosing.resolve()
+  await until(() => steered.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  steered[0]?.resolve(true)
+  await until(() => given.length === 2)
+  t.strictSame([given, steered.length], [['one', 'three'], 1])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
 t.test('a steering message ends a turn that waits for a decision, or whose agent accepts none', async t => {
   for (const fakes of [{ open: ['a decision'] }, { steers: false }]) {
     const { turns, queue, given, steered, cancelled } = turnsOf(() => true, undefined, fakes)
@@ -571,6 +598,36 @@ t.test('a steering message ends a turn that waits for a decision, or whose agent
     turns.close()
     await turns.end({ type: 'turn-ended', reason: 'done' })
     await serving
+  }
+})
+
+t.test('an agent that does not say whether it accepts a message or a reason holds the next turn up for ten seconds', async t => {
+  const whyNot = { title: 'make', reason: 'not now' }
+  const says = 'I said no to “make”: not now'
+  for (const isReason of [false, true]) {
+    const clock = manualClock()
+    const real = t.capture(systemClock, 'after', (ms: number, run: () => void) => clock.after(ms, run))
+    const { turns, queue, given, steered } = turnsOf(() => true)
+    const serving = turns.serve(0)
+    write(queue, 1, 'one')
+    await until(() => given.length === 1)
+    const explaining = isReason ? turns.explain(whyNot, { stops: false }) : undefined
+    if (!isReason) write(queue, 2, 'two', { steer: true })
+    await until(() => steered.length === 1)
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    clock.advance(9_999)
+    await new Promise(resolve => setImmediate(resolve))
+    t.strictSame(given, ['one'])
+    clock.advance(1)
+    await explaining
+    await until(() => given.length === 2)
+    t.strictSame(given, ['one', isReason ? says : 'two'], 'what it did not accept comes first')
+    steered[0]?.resolve(true)
+    turns.close()
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await serving
+    t.strictSame(given.length, 2, 'and only once')
+    real.restore()
   }
 })
 
