@@ -48,6 +48,7 @@ t.test("the reader's position in a session of 1,250 questions and answers", asyn
     t.equal(await page.locator('.to-end').count(), 1)
     await hear('more news')
     t.ok((await rest()) > 49)
+    t.equal(await page.locator('.to-end').innerText(), '1 new', 'what was seen at the end is not new')
     await scroll(10_000)
     t.equal(await page.locator('.to-end').count(), 0, 'whoever scrolls down arrives there')
     await hear('last news')
