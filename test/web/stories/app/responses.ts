@@ -57,6 +57,11 @@ export const limitedStorage: ReplyOf<'readStorage'> = {
   keepSessionsDays: 90
 }
 
+/** The computer was linked twice. */
+export const twoOfOneName: ReplyOf<'listDevices'> = {
+  devices: [device('d1', 'Chrome on Android', 0, true), device('t3', 'studio-mini', 1), device('t4', 'studio-mini', 3 * 24 * 60)]
+}
+
 export const server: ServerResponses = {
   readStorage: storage,
   readSessionSizes: { sessions: archived.map(({ id }, index) => ({ id: v.parse(sessionId, id), bytes: 41_000 * (index + 1) ** 2 })) },

@@ -5,7 +5,7 @@ import type { AppStory } from './app-story.ts'
 import { at } from './at.ts'
 import { conversations } from './conversation.ts'
 import { notifications } from './notifications.ts'
-import { limitedStorage, machine } from './responses.ts'
+import { limitedStorage, machine, server, twoOfOneName } from './responses.ts'
 import {
   archived,
   buildAsk,
@@ -200,7 +200,9 @@ const machinesStories = {
   'machine-log-back': at('/machines/m1', { machine: { ...machine, log: 'away' }, later: machine, press: ['Log'] }),
   'machine-update': at('/machines/m1', { press: ['Update'] }),
   'machine-stop': at('/machines/m1', { press: ['Stop daemon'] }),
-  'machine-unlink': at('/machines/m1', { press: ['Unlink'] })
+  'machine-unlink': at('/machines/m1', { press: ['Unlink'] }),
+  'machine-unlink-which': at('/machines/m1', { server: { ...server, listDevices: twoOfOneName }, press: ['Unlink'] }),
+  'machine-unlink-failed': at('/machines/m1', { server: { ...server, listDevices: 400 }, press: ['Unlink'] })
 }
 
 const ready = (given: Partial<ReadyToLink> = {}): ReadyToLink => ({

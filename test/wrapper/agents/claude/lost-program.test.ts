@@ -49,6 +49,11 @@ t.test('one that ended between two turns is restarted for the next message, with
     talk.heard.findLast(({ type }) => type === 'options'),
     { models: { current: 'deep' } }
   )
+  await agent.prompt('end after\nslow 1 third')
+  await talk.until('turn-ended')
+  await agent.prompt('slow 1 fourth')
+  t.match(await talk.until('turn-ended'), { reason: 'done' }, 'however often it ends')
+  t.equal(textsOf(talk).at(-1), 'fourth')
 })
 
 t.test('one that ended before the first word of a turn is restarted and given the message', async t => {
