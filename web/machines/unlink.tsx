@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { machineId } from '../../lib/protocol/wire/ids.ts'
 import * as v from '../../lib/schema.ts'
 import { now } from '../core/clock.ts'
@@ -12,6 +12,7 @@ import type { Live } from '../model/account/live.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { Problem } from '../ui/banner.tsx'
+import { useAnswer } from '../ui/behavior/answer.ts'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'
@@ -39,25 +40,15 @@ export function Unlink({ machine }: { machine: MachineView }) {
   )
 }
 
-type Known = { type: 'looking' } | { type: 'failed' } | { type: 'known'; signIns: readonly Device[] }
-
 function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): void }) {
   const host = nameOfMachine(machine)
-  const [known, setKnown] = useState<Known>({ type: 'looking' })
-  const [chosen, choose] = useState<Device>()
+  const link = live.value
+  const { value: signIns, error } = useAnswer(link && (() => signInsOf(link, machine)), [link, machine.id])
+  const [picked, choose] = useState<Device>()
+  const chosen = signIns?.length === 1 ? signIns[0] : picked
   const [hasFailed, setFailed] = useState(false)
   const { isBusy, run } = useBusy()
-  useEffect(() => {
-    const link = live.peek()
-    if (!link) return setKnown({ type: 'failed' })
-    signInsOf(link, machine).then(
-      signIns => {
-        setKnown({ type: 'known', signIns })
-        if (signIns.length === 1) choose(signIns[0])
-      },
-      () => setKnown({ type: 'failed' })
-    )
-  }, [machine.id])
+  const isUnknown = signIns === undefined && (!link || error !== undefined)
   const unlink = () =>
     run(async () => {
       setFailed(false)
@@ -70,12 +61,11 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
         setFailed(true)
       }
     })
-  const signIns = known.type === 'known' ? known.signIns : []
   return (
     <Sheet title={words.unlinkTitle(host)} onClose={onClose}>
-      {known.type === 'looking' && <p role="status">{words.unlinkLooking}</p>}
-      {known.type === 'known' && <p class="lead">{signIns.length === 0 ? words.unlinkNone(host) : words.unlinkText}</p>}
-      {signIns.length > 1 && (
+      {signIns === undefined && !isUnknown && <p role="status">{words.unlinkLooking}</p>}
+      {signIns && <p class="lead">{signIns.length === 0 ? words.unlinkNone(host) : words.unlinkText}</p>}
+      {signIns && signIns.length > 1 && (
         <fieldset class="grp">
           <legend class="vh">{words.unlinkWhich}</legend>
           <h2>{words.unlinkWhich}</h2>
@@ -93,12 +83,12 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
           </div>
         </fieldset>
       )}
-      {(hasFailed || known.type === 'failed') && <Problem title={words.unlinkFailed} text={words.unlinkFailedText} />}
+      {(hasFailed || isUnknown) && <Problem title={words.unlinkFailed} text={words.unlinkFailedText} />}
       <Button
         look="danger"
         isLarge
         isWide
-        isOff={known.type !== 'known' || (signIns.length > 0 && chosen === undefined)}
+        isOff={signIns === undefined || (signIns.length > 0 && chosen === undefined)}
         onClick={() => void unlink()}
         busy={isBusy && words.unlinking}
       >

@@ -88,3 +88,13 @@ t.test('the lines of a change are counted, whatever the text was before', async 
   }
   t.same(countChanges('b\nc\n', ''), { oldText: 'b\nc\n', added: 0, removed: 2 })
 })
+
+t.test('the lines of a change are counted once, and only the latest are remembered', async t => {
+  const first = countChanges('a\n', 'b\nc\n')
+  t.match(first, { added: 2, removed: 1 })
+  t.equal(countChanges('a\n', 'b\nc\n'), first)
+  t.match(countChanges(null, 'b\nc\n'), { added: 2, removed: 0 }, 'from another text it is another change')
+  const again = countChanges('a\n', 'b\nc\n')
+  for (let index = 0; index < 500; index++) countChanges(null, `${index}\n`)
+  t.not(countChanges('a\n', 'b\nc\n'), again)
+})

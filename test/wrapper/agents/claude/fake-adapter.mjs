@@ -12,7 +12,8 @@ let mode = 'auto'
 let turn = { signal: undefined, abort() {} }
 // The program behind the adapter has ended: its conversation is gone until it is resumed.
 let isGone = false
-let hasEnded = false
+// Given again to the resumed conversation, it ends nothing.
+let endedAt
 const refuseGone = () => {
   if (isGone) throw RequestError.resourceNotFound(conversation.id)
 }
@@ -129,7 +130,10 @@ agent({ name: 'fake-claude-agent-acp' })
       const update = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content: { type: 'text', text: 'half a sent' } }
       await client.notify(methods.client.session.update, { sessionId: conversation.id, update })
     }
-    if (when && !hasEnded) hasEnded = isGone = true
+    if (when && endedAt !== prompt) {
+      endedAt = prompt
+      isGone = true
+    }
     if (isGone && prompt.includes('unwritten')) conversation.forget()
     if (isGone && when !== 'after') throw RequestError.internalError(undefined, 'The Claude Agent process exited unexpectedly.')
     const [, goal] = /^\/goal (.*)$/s.exec(prompt) ?? []

@@ -314,6 +314,11 @@ t.test('a session in a subfolder of a repository sees and commits that subfolder
   const { commits } = await phone.log()
   t.match(await phone.show(commits[0]?.id ?? ''), { files: [{ path: 'a.ts', letter: 'M', added: 1, removed: 3 }] })
   t.match(await phone.diff('a.ts', { commit: commits[0]?.id }), { oldText: 'one\ntwo\nthree\n', newText: 'changed\n' })
+  git('mv', 'src/a.ts', 'src/c.ts')
+  t.same(
+    (await phone.repository()).files.map(({ path, from, letter }) => [path, from, letter]),
+    [['c.ts', 'a.ts', 'R']]
+  )
 })
 
 t.test('a nested repository is shown by its commits; renames and merges by their effect', async t => {
