@@ -18,7 +18,8 @@ import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { Sheet } from '../ui/sheet.tsx'
-import { machine as words } from '../words/machine.ts'
+import { words } from '../words/index.ts'
+import { machine as machineWords } from '../words/machine.ts'
 import { agoInWords } from '../words/time.ts'
 
 /** Revokes the access of a machine. */
@@ -30,11 +31,11 @@ export function Unlink({ machine }: { machine: MachineView }) {
         <button class="irow dng" type="button" aria-haspopup="dialog" disabled={isStale.value} onClick={() => ask(true)}>
           <Icon name="log-out" />
           <span>
-            <b>{words.unlink}</b>
+            <b>{machineWords.unlink}</b>
           </span>
         </button>
       </div>
-      <p class="hint">{words.unlinkText}</p>
+      <p class="hint">{machineWords.unlinkText}</p>
       {isAsked && <UnlinkSheet machine={machine} onClose={() => ask(false)} />}
     </section>
   )
@@ -43,7 +44,8 @@ export function Unlink({ machine }: { machine: MachineView }) {
 function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): void }) {
   const host = nameOfMachine(machine)
   const link = live.value
-  const { value: signIns, error } = useAnswer(link && (() => signInsOf(link, machine)), [link, machine.id])
+  const [attempt, setAttempt] = useState(0)
+  const { value: signIns, error } = useAnswer(link && (() => signInsOf(link, machine)), [link, machine.id, attempt])
   const [picked, choose] = useState<Device>()
   const chosen = signIns?.length === 1 ? signIns[0] : picked
   const [hasFailed, setFailed] = useState(false)
@@ -62,20 +64,20 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
       }
     })
   return (
-    <Sheet title={words.unlinkTitle(host)} onClose={onClose}>
-      {signIns === undefined && !isUnknown && <p role="status">{words.unlinkLooking}</p>}
-      {signIns && <p class="lead">{signIns.length === 0 ? words.unlinkNone(host) : words.unlinkText}</p>}
+    <Sheet title={machineWords.unlinkTitle(host)} onClose={onClose}>
+      {signIns === undefined && !isUnknown && <p role="status">{machineWords.unlinkLooking}</p>}
+      {signIns && <p class="lead">{signIns.length === 0 ? machineWords.unlinkNone(host) : machineWords.unlinkText}</p>}
       {signIns && signIns.length > 1 && (
         <fieldset class="grp">
-          <legend class="vh">{words.unlinkWhich}</legend>
-          <h2>{words.unlinkWhich}</h2>
+          <legend class="vh">{machineWords.unlinkWhich}</legend>
+          <h2>{machineWords.unlinkWhich}</h2>
           <div class="card tight">
             {signIns.map(device => (
               <Choice
                 key={device.id}
                 name="sign-in"
                 title={device.name}
-                text={words.signInSeen(agoInWords(device.lastUsedAt, now.value), networkName(device.lastUsedFrom) ?? '')}
+                text={machineWords.signInSeen(agoInWords(device.lastUsedAt, now.value), networkName(device.lastUsedFrom) ?? '')}
                 isChosen={device.id === chosen?.id}
                 onChoose={() => choose(device)}
               />
@@ -83,17 +85,23 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
           </div>
         </fieldset>
       )}
-      {(hasFailed || isUnknown) && <Problem title={words.unlinkFailed} text={words.unlinkFailedText} />}
-      <Button
-        look="danger"
-        isLarge
-        isWide
-        isOff={signIns === undefined || (signIns.length > 0 && chosen === undefined)}
-        onClick={() => void unlink()}
-        busy={isBusy && words.unlinking}
-      >
-        {words.unlink}
-      </Button>
+      {(hasFailed || isUnknown) && <Problem title={machineWords.unlinkFailed} text={machineWords.unlinkFailedText} />}
+      {isUnknown ? (
+        <Button look="quiet" isLarge isWide onClick={() => setAttempt(attempt + 1)}>
+          {words.tryAgain}
+        </Button>
+      ) : (
+        <Button
+          look="danger"
+          isLarge
+          isWide
+          isOff={signIns === undefined || (signIns.length > 0 && chosen === undefined)}
+          onClick={() => void unlink()}
+          busy={isBusy && machineWords.unlinking}
+        >
+          {machineWords.unlink}
+        </Button>
+      )}
     </Sheet>
   )
 }
