@@ -15,6 +15,8 @@ t.test('a question stored separately is listed with the requests, and what canno
   })
   t.same(Object.keys(requests ?? {}), ['p', 'q', 'link'])
   t.match(requests?.['q'], { tool: 'AskUserQuestion', shown: 'h', form: { questions: [{ id: 'c' }] } })
+  t.match(requests?.['link'], { tool: 'AskUserQuestion', createdAt: 3, url: 'https://a.example' })
+  t.same([requests?.['q']?.arguments, requests?.['link']?.arguments], [{}, {}], 'as of any request')
   t.same(
     Object.values(requests ?? {}).map(request => olderKindOf(request)),
     [undefined, 'form', 'link']
