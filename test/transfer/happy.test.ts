@@ -215,6 +215,9 @@ t.test('importing a Happy server', { skip: lacksPostgres }, async t => {
     ])
     const checked = await afield(['import-happy', from, '--data', data, '--check'])
     t.match(checked.stdout, /would be imported +left out\n +accounts +0 +2\n.*Nothing was written\.\n$/s)
+    const again = await afield(['import-happy', from, '--data', data])
+    t.match(again.stdout, /imported +left out\n +accounts +0 +2\n/)
+    t.notMatch(again.stdout, /apps sign in again/, 'everything was here before')
   })
 
   t.test('a database that is none of Happy, an unknown owner or a folder without sessions is rejected in a sentence', async t => {

@@ -184,6 +184,7 @@ t.test('a folder restored to an older state counts as a new sender [W13]', async
   t.not(after.sender, sender)
   t.equal(after.number, 1)
   t.ok(numbers.isOwn(sender))
+  t.ok(numbers.isOwn(after.sender))
   numbers.close()
   t.equal(openNumbersFile(path).next('three').sender, after.sender)
 })
