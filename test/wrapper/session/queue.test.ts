@@ -209,6 +209,16 @@ t.test('a message that the agent is known to have is not handed over, but a late
   t.strictSame(told, [{ t: 'apart', localId: 'local-3' }])
 })
 
+t.test('the text that the agent has been given already is not sent again, and counts as settled', async t => {
+  const { queue, told, notes } = open()
+  say(queue, 1)
+  const [first] = await all(queue)
+  say(queue, 2, { replaces: 'local-1' }, 'number 1')
+  t.strictSame(told, [])
+  if (first) queue.read(first)
+  t.strictSame([queue.length, notes().cursor, notes().settled], [0, 2, []])
+})
+
 const long = `SCRIPT: slow 60000 ${'word '.repeat(300)}`
 
 function cursor(home: string): number | undefined {

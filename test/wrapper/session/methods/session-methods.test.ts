@@ -23,3 +23,26 @@ t.test('the reason of a no reaches the agent once: before a no, but after one th
   await permission?.({ id: 'stopping', approved: false }, undefined as never)
   t.same(done, ['no, undefined', 'explained I need it, true', 'cancelled'])
 })
+
+t.test('an answer that stops the turn is done once the agent has stopped, and the mode is set after it', async t => {
+  const done: string[] = []
+  const stopped = Promise.withResolvers<void>()
+  const parts = Object.assign(Object.create(null), {
+    agent: {
+      answer: () => done.push('answered'),
+      cancel: () => stopped.promise.then(() => done.push('stopped')),
+      setMode: async (mode: string) => done.push(mode)
+    },
+    requests: { answer: () => ({ choice: 'no', stops: true }) },
+    onChange: () => done.push('shown')
+  })
+  const { permission } = sessionMethods(parts, Object.assign(Object.create(null), { home: { path: t.testdir() }, env: {} }))
+  const answering = permission?.({ id: 'q', approved: false, mode: 'plan' }, undefined as never)
+  await new Promise(setImmediate)
+  t.same(done, ['answered', 'shown'])
+  stopped.resolve()
+  await answering
+  t.same(done, ['answered', 'shown', 'stopped', 'plan'])
+  stopped.promise = Promise.reject(new Error('it has died'))
+  await t.rejects(async () => permission?.({ id: 'q', approved: false }, undefined as never), /it has died/)
+})
