@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { AgentContext, RequestPermissionRequest, SessionNotification, SessionUpdate } from '@agentclientprotocol/sdk'
 import t, { type Test } from 'tap'
 import { firstChoices } from '../../../../lib/wrapper/agents/demo/options.ts'
+import { retell } from '../../../../lib/wrapper/agents/demo/requests.ts'
+import { farewell } from '../../../../lib/wrapper/agents/demo/story.ts'
 import { describeImages, runTurn } from '../../../../lib/wrapper/agents/demo/turn.ts'
 import { onePixel } from '../contract.ts'
 
@@ -74,11 +76,11 @@ for (const { chooses, writes, mode } of answers) {
     t.equal(existsSync(join(directory, 'deep/a.txt')), writes)
     t.equal(session.mode, mode)
     t.same(
-      asked[0]?.options.map(({ optionId, kind }) => [optionId, kind]),
+      asked[0]?.options.map(({ optionId, kind, name }) => [optionId, kind, name]),
       [
-        ['allow', 'allow_once'],
-        ['always', 'allow_always'],
-        ['reject', 'reject_once']
+        ['allow', 'allow_once', 'Allow'],
+        ['always', 'allow_always', 'Always allow edits'],
+        ['reject', 'reject_once', 'Reject']
       ]
     )
     t.equal(
@@ -109,6 +111,7 @@ t.test('a change says what it is: a new file, or the text before and after; when
   const second = await play(t, script, { mode: 'acceptEdits', directory })
   t.match(second.reported[0], { title: 'Edit a.txt', name: 'Edit', content: [{ oldText: 'before', newText: 'hi' }] })
   const [begun, ended] = stepsIn(second.reported)
+  t.match(begun?.toolCallId, /^step_\w{8}$/)
   t.equal(begun?.toolCallId, ended?.toolCallId)
   t.equal(readFileSync(path, 'utf8'), 'hi')
 })
@@ -141,7 +144,14 @@ t.test('a file is read without asking, and one that is not there is said to be m
   const { reported, asked } = await play(t, 'SCRIPT: tool read {"path":"a.txt"}; tool read {"path":"b.txt"}', { directory })
   t.same(asked, [])
   t.match(stepsIn(reported), [
-    { title: 'Read a.txt', name: 'Read', kind: 'read', status: 'in_progress', rawInput: { file_path: join(directory, 'a.txt') } },
+    {
+      title: 'Read a.txt',
+      name: 'Read',
+      kind: 'read',
+      status: 'in_progress',
+      rawInput: { file_path: join(directory, 'a.txt') },
+      locations: [{ path: join(directory, 'a.txt') }]
+    },
     { status: 'completed', content: [{ content: { text: 'content' } }] },
     { title: 'Read b.txt' },
     { status: 'failed', content: [{ content: { text: 'There is no file b.txt.' } }] }
@@ -175,7 +185,9 @@ t.test('the steps of a plan are done one by one', async t => {
   )
   t.same(
     reported.flatMap(update =>
-      update.sessionUpdate === 'plan' ? [update.entries.map(({ content, status }) => `${content} ${status}`)] : []
+      update.sessionUpdate === 'plan'
+        ? [update.entries.map(({ content, status, priority }) => `${content} ${status}${priority === 'medium' ? '' : priority}`)]
+        : []
     ),
     [
       ['read in_progress', 'write pending', 'run pending'],
@@ -228,7 +240,13 @@ t.test('a question is asked where it can be shown, and its answer repeated', asy
   const { asked, said } = await play(t, 'ask me', { canAsk: true, answersForm: { action: 'decline' } })
   t.equal(asked.length, 1)
   t.match(asked[0], { sessionId: 'demo', mode: 'form' })
-  t.not(said, '')
+  t.equal(said, retell({ action: 'decline' }))
+})
+
+t.test('the demo ends with a farewell, of someone who was let and of someone who was not', async t => {
+  t.ok((await play(t, 'hello', { chooses: 'always' })).said.endsWith(farewell(true)))
+  t.ok((await play(t, 'hello', { chooses: 'reject' })).said.endsWith(farewell(false)))
+  t.not(farewell(true), farewell(false))
 })
 
 t.test('the risky part removes only a file that is its own', async t => {
@@ -258,6 +276,18 @@ t.test('an error of the script is one of the turn, and a stopped turn is none', 
   const session = { id: 'demo', directory: t.testdir(), mode: 'default', ...firstChoices, history: [] }
   await runTurn({ session, client, prompt: 'SCRIPT: text a; text b', images: undefined, note() {}, canAsk: false, signal: stop.signal })
   t.equal(said.length, 1)
+  for (const prompt of ['SCRIPT: slow 60000 a b', 'SCRIPT: steady 60000 3 n']) {
+    const soon = AbortSignal.timeout(20)
+    await runTurn({ session, client, prompt, images: undefined, note() {}, canAsk: false, signal: soon })
+  }
+  t.equal(said.length, 1, 'it stops while it waits')
+})
+
+t.test('a script takes its time whatever the model, and a quick model hurries otherwise', async t => {
+  const began = performance.now()
+  const { texts } = await play(t, 'SCRIPT: slow 80 a b')
+  t.same(texts, ['a ', 'b'])
+  t.ok(performance.now() - began >= 75)
 })
 
 t.test('images are counted and measured, since it cannot see them', t => {
