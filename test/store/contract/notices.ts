@@ -167,6 +167,14 @@ export function noticeContract(t: Check, place: StorePlace): void {
     t.same([await outcomes(store, account, '2'), await outcomes(store, account, 'later')], [['collected'], ['waiting']])
   })
 
+  t.test('a notice of its own takes no collected one with it', async t => {
+    const store = await openFor(t, place)
+    const { account } = await accountWithPhone(store, 'ann')
+    await store.addNotice(account, notice('own', [delivery()]))
+    await store.addNotice(account, notice('1', [delivery({ isCollected: true })]))
+    t.match(await claim(store), [{ notice: { id: 'own' } }, { notice: { id: '1' } }])
+  })
+
   t.test('accounts take turns, and a wrong clock delays nothing [C1]', async t => {
     const store = await openFor(t, place)
     const [{ account: ann }, { account: bob }] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'bob')]

@@ -136,7 +136,7 @@ t.test('what cannot be read or written is said in a sentence, also a file over t
   t.match(files.readFile({ path: 'large' }), { success: true })
   truncateSync(join(code, 'large'), most + 1)
   t.match(files.readFile({ path: 'large' }), { success: false, error: `This file has ${most + 1} bytes; at most ${most} are read.` })
-  t.match(files.readFile({ path: 'src' }), { success: false, error: 'This is not a file.' })
+  t.strictSame(files.readFile({ path: 'src' }), { success: false, error: 'This is not a file.' })
   t.match(files.listDirectory({ path: 'a.txt' }), { success: false, error: 'This is not a folder.' })
   t.match(files.listDirectory({ path: 'src' }), { success: true, path: join(code, 'src'), entries: [{ name: 'b.ts' }] })
   t.match(files.writeFile({ path: 'none/new.txt', content: base64('new') }), {
