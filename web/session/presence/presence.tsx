@@ -16,7 +16,6 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { lists } from '../../words/lists.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime, lasting } from '../../words/time.ts'
-import { TroubleCard } from '../machine/trouble.tsx'
 import { silentAfterMs } from '../row/row.tsx'
 import { endedText } from './ended-text.ts'
 
@@ -24,6 +23,7 @@ import { endedText } from './ended-text.ts'
 const limit = onUse(() => import('./limit.tsx'))
 const whileAway = onUse(() => import('./while-away.tsx'))
 const resuming = onUse(() => import('../machine/resume-log.tsx'))
+const troubles = onUse(() => import('../machine/trouble.tsx'))
 /** Before taking control from a terminal in which something is running. */
 const takingOver = onUse(() => import('./take-over.tsx'))
 
@@ -72,6 +72,8 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
   const at = clockTime(facts.activeAt, Date.now())
   const isAway = facts.presence === 'away' && !facts.canResume
   const { ResumeLog } = (resume === 'asking' && resuming.get()) || {}
+  const trouble = resume === 'asking' ? undefined : resume
+  const { TroubleCard } = (trouble && troubles.get()) || {}
   return (
     <>
       <Banner
@@ -109,9 +111,9 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
         )}
       </Banner>
       {ResumeLog && <ResumeLog id={facts.id} host={facts.host} />}
-      {resume !== undefined && resume !== 'asking' && (
+      {trouble && TroubleCard && (
         <div class="presence-trouble">
-          <TroubleCard title={words.notResumed(facts.agentShort)} trouble={resume} host={facts.host} />
+          <TroubleCard title={words.notResumed(facts.agentShort)} trouble={trouble} host={facts.host} />
         </div>
       )}
     </>
