@@ -23,7 +23,8 @@ export function PairScreen() {
   const [view, setView] = useState<PairingView>({ type: 'checking' })
   const href = useArrivedLink()
 
-  const { last: seen } = useAnswer(href !== undefined && link && (() => lookAtLink(link, href)), [href, link])
+  // Not the last one: what was seen of another link must not come back.
+  const { value: seen } = useAnswer(href !== undefined && link && (() => lookAtLink(link, href)), [href, link])
   useEffect(() => {
     if (href === undefined) setView({ type: 'no-link' })
     else if (seen) setView(seen)

@@ -32,8 +32,11 @@ export function WelcomeScreen() {
   )
 }
 
+// The first paint does not wait for it.
+const askServer = async () => (await import('../model/account/about.ts')).askServer()
+
 function WaysIn() {
-  const facts = useAnswer(() => import('../model/account/about.ts').then(({ askServer }) => askServer()), []).value
+  const { value: facts } = useAnswer(askServer, [])
   if (facts?.acceptsAccounts === false) return <WaysToOwn />
   return (
     <>
@@ -67,11 +70,8 @@ function WaysToOwn() {
 
 /** Only on a server without any account. */
 function FirstAccount() {
-  const isFirst = useAnswer(
-    () => import('../model/account/about.ts').then(({ askServer }) => askServer()).then(said => said.needsSetupCode),
-    []
-  ).value
-  if (!isFirst) return null
+  const { value: facts } = useAnswer(askServer, [])
+  if (!facts?.needsSetupCode) return null
   return <Lazy load={() => import('./restore-server.tsx')} show={({ RestoreServer }) => <RestoreServer />} />
 }
 

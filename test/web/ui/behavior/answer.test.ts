@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { useAnswer } from '../../../../web/ui/behavior/answer.ts'
 import { inComponent } from '../../kit/in-component.ts'
@@ -118,16 +119,20 @@ t.test('nothing is asked until it can be, and an answer outlives the time when i
 })
 
 t.test('only what is still the question after a while is asked', async t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
   const { asked, show, close } = open(t, { of: 'a', afterMs: 30 })
+  mock.timers.tick(29)
   show({ of: 'b', afterMs: 30 })
+  mock.timers.tick(29)
   t.equal(asked.length, 0)
-  await new Promise(resolve => setTimeout(resolve, 60))
+  mock.timers.tick(1)
   t.same(
     asked.map(({ of }) => of),
     ['b']
   )
   show({ of: 'c', afterMs: 30 })
   close()
-  await new Promise(resolve => setTimeout(resolve, 60))
+  mock.timers.tick(30)
   t.equal(asked.length, 1, 'nobody waits for an answer any more')
 })
