@@ -38,7 +38,11 @@ export interface AcpProgram {
 
 /** Runs any program that speaks the Agent Client Protocol, version 1, over its standard input and output. */
 export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Agent> {
-  const child = await startProcess({ ...program, directory: how.directory, env: how.env })
+  return openAcp(program, await startProcess({ ...program, directory: how.directory, env: how.env }), how)
+}
+
+/** Opens a conversation with one that runs, and ends it if that fails. */
+export async function openAcp(program: AcpProgram, child: AgentProcess, how: StartAgent): Promise<Agent> {
   const agent = new AcpAgent(program, child, how.directory)
   try {
     await agent.open(how)
@@ -83,7 +87,10 @@ class AcpAgent implements Agent {
     end: () => this.#endInTurn(),
     isGone: () => this.#choosing.isGone(),
     openAgain: () => this.#reopen(),
-    tellAgain: () => this.#tellAgain(),
+    tellAgain: () => {
+      this.#tracker?.promptAgain()
+      this.#tellAgain()
+    },
     title: () => this.#program.title
   })
   /** Undefined for an agent that does not replay its output, or whose output is recovered in another way. */
@@ -132,9 +139,6 @@ class AcpAgent implements Agent {
       await Promise.race([opening, died])
     } catch (error) {
       throw error instanceof CannotStart ? error : await this.#whyNot(error)
-    } finally {
-      opening.catch(() => {})
-      died.catch(() => {})
     }
   }
 
@@ -241,7 +245,8 @@ class AcpAgent implements Agent {
   }
 
   #hear(session: string, update: Update): void {
-    if (isWork.has(update.sessionUpdate)) this.#prompting.hear()
+    // History that it replays is not output of the turn.
+    if (this.#isReady && isWork.has(update.sessionUpdate)) this.#prompting.hear()
     const helper = this.#helperOf(session)
     if (helper !== undefined) this.#turns.take(update, helper)
     else if (session === this.conversation || !this.#isReady) this.#take(update)

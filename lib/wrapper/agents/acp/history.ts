@@ -57,6 +57,8 @@ export interface TurnTracker {
   /** The conversation already has this many prompts. */
   goOn(messages: number | undefined): void
   begin(prompt: string): void
+  /** The agent gets the prompt of the turn a second time. */
+  promptAgain(): void
   steer(text: string): void
   /** The same event with its name. */
   name(event: AgentEvent): AgentEvent
@@ -67,13 +69,21 @@ export interface TurnTracker {
 export function createTurnTracker(): TurnTracker {
   let turn: Turn | undefined
   let messages: number | undefined
+  let isCounted = false
   return {
     place: conversation => turn && { conversation, messages, ...turn.place },
     goOn(before) {
       messages = before
+      isCounted = false
+    },
+    promptAgain() {
+      // Only a conversation that began anew has it once.
+      if (!isCounted && messages !== undefined) messages += 1
+      isCounted = true
     },
     begin(prompt) {
       if (messages !== undefined) messages += 1
+      isCounted = true
       turn = new Turn(randomUUID(), beginningOf(prompt))
     },
     steer(text) {

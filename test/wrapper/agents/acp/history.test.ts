@@ -105,6 +105,29 @@ t.test('input into a running turn is not a turn of its own, and input from elsew
   t.end()
 })
 
+t.test('a turn of the same words as input before it is the one that was counted', t => {
+  const steer = (tracker: TurnTracker) => tracker.steer('on')
+  const place = placeAfter('on', [], { before: 1, also: steer })
+  t.strictSame(rest(place, [asked('first'), says('one'), asked('on'), says('two'), asked('on'), says(' three')]), ['says two three'])
+  t.end()
+})
+
+t.test('the beginning of the conversation itself is found by what was said in it', t => {
+  const place = placeAfter('go', [text('one')], { before: 5 })
+  t.strictSame(rest(place, [asked('go'), says('one two')]), ['says two'])
+  t.strictSame(rest(placeAfter('go', [], { before: 5 }), [asked('go'), says('one two')]), [], 'nothing was said yet')
+  t.strictSame(rest(place, [asked('other'), says('one two')]), [], 'no such prompt')
+  t.end()
+})
+
+t.test('what the agent repeats is complete: its last text is not marked as stopped', t => {
+  const past = followReplayFrom(placeAfter('go', []))
+  for (const update of [asked('go'), says('one')]) past.take(update)
+  const [event] = past.end().events
+  t.equal(event && 'isStopped' in event, false)
+  t.end()
+})
+
 t.test('a truncated text is sent whole, and a completed turn is not sent again', t => {
   t.strictSame(
     rest(placeAfter('go', [{ type: 'text', block: 'b', text: 'on', thinking: false, isCut: true }]), [asked('go'), says('one')]),
@@ -126,7 +149,7 @@ t.test('a picture that may have been sent keeps the name it was sent under', t =
   const content = { type: 'image' as const, data: bytes.toString('base64'), mimeType: 'image/gif' }
   past.take({ sessionUpdate: 'agent_message_chunk', content })
   const [again] = past.end().events
-  t.match(again, { type: 'text', text: '[picture.gif]' })
+  t.match(again, { type: 'text', text: '[picture.gif]', thinking: false })
   t.ok(again && shown && 'row' in again && 'row' in shown && again.row !== undefined && again.row === shown.row)
   t.end()
 })
@@ -134,6 +157,7 @@ t.test('a picture that may have been sent keeps the name it was sent under', t =
 t.test('a cursor is read as it was stored, and no other kind of cursor is accepted as one', t => {
   const place = placeAfter('go', [text('one')])
   t.strictSame(readPlace(placeOf(place)), place)
+  t.equal(placeOf(place).offset, 0)
   for (const file of ['codex:thread/turn/end', '/home/me/a.jsonl', 'acp:{', 'acp:{}'])
     t.equal(readPlace({ file, offset: 0 }), undefined, file)
   t.end()
@@ -263,6 +287,44 @@ t.test('prompts are counted once the number before them is known, and kept by th
   tracker.begin('next')
   tracker.steer('faster')
   t.match(tracker.place('two'), { conversation: 'two', messages: 5, prompt: 'next', steered: ['faster'] })
+  t.end()
+})
+
+t.test('a prompt given again counts once, also in a conversation that began anew', t => {
+  const tracker = createTurnTracker()
+  const messages = () => tracker.place('one')?.messages
+  tracker.goOn(3)
+  tracker.begin('go')
+  tracker.promptAgain()
+  t.equal(messages(), 4)
+  tracker.goOn(0)
+  tracker.promptAgain()
+  tracker.promptAgain()
+  t.equal(messages(), 1)
+  tracker.goOn(undefined)
+  tracker.promptAgain()
+  t.equal(messages(), undefined)
+  t.end()
+})
+
+t.test('a named event is otherwise as it was', t => {
+  const step = { call: 'a', name: 'Read', title: 'Look', kind: 'read' as const, input: {}, locations: [], content: [] }
+  const events: AgentEvent[] = [
+    { ...text('one'), subagent: 's' } as AgentEvent,
+    { type: 'step-started', step, subagent: 's' },
+    { type: 'step-ended', step, status: 'failed', subagent: 's' },
+    { type: 'subagent-started', subagent: 's', title: 'Helper' },
+    { type: 'subagent-stopped', subagent: 's' },
+    { type: 'picture', name: 'a.gif', mimeType: 'image/gif', bytes: Buffer.from('GIF89a') },
+    { type: 'plan', entries: [] }
+  ]
+  const tracker = createTurnTracker()
+  tracker.begin('go')
+  for (const event of events) {
+    const { row, ...rest } = tracker.name(event) as AgentEvent & { row?: string }
+    t.strictSame(rest, event)
+    t.type(row, 'string')
+  }
   t.end()
 })
 
