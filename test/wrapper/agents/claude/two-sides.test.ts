@@ -185,6 +185,51 @@ t.test('an agent that dies with the phone in control ends the session; one that 
   t.match(await ended, { message: 'The agent exited unexpectedly (exit code 1).' })
 })
 
+t.test('what is chosen or said during a switch waits for its end', how, async t => {
+  const calls: string[] = []
+  const note = (name: string) => async (what: string | undefined) => calls.push(`${name} ${what}`) > 0
+  const able = { prompt: note('prompt'), setMode: note('mode'), setModel: note('model'), setEffort: note('effort') }
+  const changeGoal = async (objective: string | undefined) => objective
+  const { promise: isRemoteAsked, resolve: remoteAsked } = Promise.withResolvers<void>()
+  const remote = Promise.withResolvers<Agent>()
+  const { agent } = await atTerminal(t, {
+    startRemote() {
+      remoteAsked()
+      return remote.promise
+    }
+  })
+  const switched = agent.handover?.toPhone()
+  await isRemoteAsked
+  const said = [agent.prompt('go'), agent.setMode('plan'), agent.setModel?.('deep'), agent.setEffort?.('high'), agent.changeGoal?.('tea')]
+  remote.resolve(quietAgent({ ...able, changeGoal }))
+  await switched
+  t.strictSame(await Promise.all(said), [true, true, true, true, 'tea'])
+  t.strictSame(calls, ['prompt go', 'mode plan', 'model deep', 'effort high'])
+})
+
+t.test('its screen opens once the agent on the phone has stopped', how, async t => {
+  const stopped = Promise.withResolvers<void>()
+  const remote = quietAgent()
+  const { promise: isStopping, resolve: stops } = Promise.withResolvers<void>()
+  Object.assign(remote, {
+    stop() {
+      remote.events.close()
+      stops()
+      return stopped.promise
+    }
+  })
+  const { agent, screenStarts, starts } = await atTerminal(t, { startRemote: async () => remote })
+  await agent.handover?.toPhone()
+  const switched = agent.handover?.toTerminal()
+  await isStopping
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(screenStarts(), 1)
+  stopped.resolve()
+  await switched
+  t.equal(screenStarts(), 2)
+  await starts()
+})
+
 t.test('at its terminal a message is typed, and accepted once Claude Code says so', how, async t => {
   const { agent, hook, keys, started } = await atTerminal(t)
   const prompted = agent.prompt('hello')
