@@ -76,17 +76,34 @@ t.test('a text is a command if it begins with one; which goes to the model is kn
   for (const [text, answer, what] of cases) t.equal(await answering(t, answer).probe.commandIn(text), what, text.slice(0, 40))
 })
 
+t.test('it hears both questions in the form that it knows, and no more once it has answered', isScript, async t => {
+  const answer = JSON.stringify({ type: 'control_response', response: {} })
+  const { probe, directory } = programmed(t, `read -r one; read -r two\necho "$one\n$two" > asked\necho '${answer}\n${answer}'\ncat > rest`)
+  t.strictSame(await probe.commands(), [])
+  const asked = readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n')
+  t.strictSame(
+    asked.map(line => JSON.parse(line)),
+    [
+      { type: 'control_request', request_id: 'commands', request: { subtype: 'initialize', hooks: {} } },
+      { type: 'control_request', request_id: 'window', request: { subtype: 'get_context_usage', detail: 'summary' } }
+    ]
+  )
+  t.equal(readFileSync(join(directory, 'rest'), 'utf8'), '')
+})
+
 /** A Claude Code that gives this answer to both questions, and notes its arguments. */
 function answering(t: Test, response: object) {
+  const answer = JSON.stringify({ type: 'control_response', response: { response } })
+  const { probe, directory } = programmed(t, `echo "$*" >> runs\ncat <<'END'\nno answer\n${answer}\n${answer}\nEND`)
+  return { probe, runs: () => readFileSync(join(directory, 'runs'), 'utf8').trim().split('\n') }
+}
+
+function programmed(t: Test, script: string) {
   const directory = t.testdir()
   const claude = join(directory, 'claude')
-  const answer = JSON.stringify({ type: 'control_response', response: { response } })
-  writeFileSync(claude, `#!/bin/sh\necho "$*" >> runs\ncat <<'END'\nno answer\n${answer}\n${answer}\nEND\n`)
+  writeFileSync(claude, `#!/bin/sh\n${script}\n`)
   chmodSync(claude, 0o700)
-  return {
-    probe: createHeadlessProbe({ claude, directory, env: { PATH: process.env['PATH'] ?? '' } }),
-    runs: () => readFileSync(join(directory, 'runs'), 'utf8').trim().split('\n')
-  }
+  return { directory, probe: createHeadlessProbe({ claude, directory, env: { PATH: process.env['PATH'] ?? '' } }) }
 }
 
 function modelIn(run: string): string | undefined {

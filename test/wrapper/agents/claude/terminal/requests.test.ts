@@ -149,6 +149,15 @@ t.test('a question about a use of a tool comes after its step, under the name of
   t.equal(told.at(-1), 'asks question-3 ls', 'what ran before is over')
 })
 
+t.test('a question about a plan does not make it a step', async t => {
+  const { requests, told } = working()
+  const todos = { tool_name: 'TodoWrite', tool_input: { todos: [{ content: 'Tea' }] } }
+  requests.begin({ hook_event_name: 'PreToolUse', tool_use_id: 'plan', ...todos })
+  void requests.ask({ hook_event_name: 'PermissionRequest', ...todos }, new AbortController().signal)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(told, ['asks plan TodoWrite'])
+})
+
 t.test('a use that has ended is not asked about any more', async t => {
   const { requests, told, asks, begins } = working()
   begins('first', { command: 'make' })
@@ -187,7 +196,7 @@ t.test('a no says who said it, and why; a yes at the terminal has no other word'
     {
       asked: {
         choices: [
-          { id: 'allow', label: 'Allow once' },
+          { id: 'allow', label: 'Allow once', kind: 'allow_once' },
           { id: 'deny', label: 'Deny', kind: 'reject_once' }
         ]
       }
@@ -208,7 +217,15 @@ t.test('a no says who said it, and why; a yes at the terminal has no other word'
   t.strictSame(await reasoned.reply, denied('The user said no, on their phone: ask Ann'))
   const plan = open('ExitPlanMode', { plan: 'Tea' })
   t.match(plan.events, [
-    { asked: { choices: [{ label: 'Yes, and edit freely' }, { label: 'Yes, and ask before edits' }, { label: 'No, keep planning' }] } }
+    {
+      asked: {
+        choices: [
+          { label: 'Yes, and edit freely', kind: 'allow_always' },
+          { label: 'Yes, and ask before edits', kind: 'allow_once' },
+          { label: 'No, keep planning', kind: 'reject_once' }
+        ]
+      }
+    }
   ])
   plan.questions.answer('call', 'deny')
   t.strictSame(await plan.reply, denied('The user said no, on their phone to this plan. Keep planning.'))
@@ -223,6 +240,21 @@ t.test('a no says who said it, and why; a yes at the terminal has no other word'
   const silent = open('AskUserQuestion', form)
   silent.questions.close('call', true)
   t.strictSame(silent.events.slice(1), [{ type: 'question-closed', ask: 'call' }])
+})
+
+t.test('a yes allows what was asked as it was asked', async t => {
+  const { questions, reply } = open('Bash', { command: 'make' })
+  t.ok(questions.answer('call', 'allow'))
+  t.strictSame(await reply, allowed({}))
+})
+
+t.test('a question of a version that names neither a tool nor an input is asked too', async t => {
+  const { requests, told } = working()
+  const reply = requests.ask({ hook_event_name: 'PermissionRequest' }, new AbortController().signal)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(told, ['asks question-1 Tool'])
+  t.ok(requests.answer('question-1', 'allow'))
+  t.strictSame(await reply, allowed({}))
 })
 
 /** Claude Code at work in its terminal, with uses of its shell. */

@@ -58,7 +58,7 @@ t.test('what was recorded is sent with the end of each turn, and a step that was
     { type: 'turn-ended', reason: 'done' },
     { type: 'prompted', text: 'two' },
     { type: 'step-started', row: 'c begins' },
-    { type: 'step-ended', status: 'cancelled', row: 'c ends' },
+    { type: 'step-ended', status: 'cancelled', row: 'c ends', step: { call: 'c', title: 'make' } },
     { type: 'turn-ended', reason: 'cancelled' },
     { type: 'prompted', text: 'three' },
     { type: 'step-started', row: 'd begins' },
@@ -126,6 +126,31 @@ t.test('the result of a step tells how it ended; a long one loses its middle', a
     t.match(ended, { type: 'step-ended', status, row: 'c ends', step: { title: 'make' } })
     t.strictSame(ended?.type === 'step-ended' && ended.step.content, text === undefined ? [] : [{ type: 'text', text }])
   }
+})
+
+t.test('a step is begun once, with what it overwrites; after its result it is no longer known', async t => {
+  const events: AgentEvent[] = []
+  const asked: unknown[] = []
+  const translator = createTranslator({
+    emit: event => events.push(event),
+    isOurs: () => false,
+    overwritten(...args) {
+      asked.push(args)
+      return 'old'
+    }
+  })
+  const input = { file_path: '/a/b', content: 'new' }
+  translator.begin('c', 'Write', input)
+  translator.begin('c', 'Write', input)
+  t.strictSame(asked, [['c', 'Write', input]])
+  t.match(translator.step('c')?.content, [{ type: 'diff', oldText: 'old', newText: 'new' }])
+  for (const row of readRow(JSON.stringify(result('made')), 0)) if (row.type === 'block') translator.take(row)
+  t.equal(translator.step('c'), undefined)
+  translator.cutSteps()
+  t.strictSame(
+    events.map(({ type }) => type),
+    ['step-started', 'step-ended']
+  )
 })
 
 t.test('the result of a step that began before has no title, and is sent', async t => {

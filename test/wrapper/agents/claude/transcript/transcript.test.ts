@@ -1,7 +1,15 @@
-import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { endOfTranscript, openTranscript, sizeOf } from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
+import {
+  configFolder,
+  endOfTranscript,
+  hasTranscript,
+  newLines,
+  openTranscript,
+  sizeOf,
+  transcriptFile
+} from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
 
 const hour = 3_600_000
 
@@ -73,16 +81,106 @@ t.test('only the last lines are remembered', t => {
   t.end()
 })
 
+t.test('complete lines are read from a position on; one still being written is read when it is complete', async t => {
+  const file = join(t.testdir(), 'one.jsonl')
+  t.strictSame(newLines({ file, offset: 0 }), { lines: [], next: { file, offset: 0 } }, 'there is no file')
+  writeFileSync(file, 'first\nsécond\nthi')
+  const { lines, next } = newLines({ file, offset: 6 })
+  t.strictSame([lines, next], [['sécond'], { file, offset: 14 }])
+  t.strictSame(newLines(next), { lines: [], next })
+  appendFileSync(file, 'rd\n\n')
+  t.strictSame(newLines(next), { lines: ['third', ''], next: { file, offset: 21 } })
+  t.strictSame(newLines({ file, offset: 500 }), { lines: [], next: { file, offset: 500 } }, 'it became shorter')
+})
+
+t.test('a file is closed after each reading', { skip: !existsSync('/proc/self/fd') && 'open files are not known here' }, async t => {
+  const file = join(t.testdir(), 'one.jsonl')
+  writeFileSync(file, 'first\n')
+  const open = () => readdirSync('/proc/self/fd').length
+  const before = open()
+  for (let times = 0; times < 20; times++) newLines({ file, offset: 0 })
+  t.equal(open(), before)
+})
+
+t.test('a conversation is known by its file, in the folder of any project', async t => {
+  const home = t.testdir({ code: {} })
+  const env = { HOME: home }
+  const directory = join(home, 'code')
+  t.equal(hasTranscript(env, 'one'), false, 'there is no folder')
+  const file = transcriptFile(env, realpathSync(directory), 'one')
+  t.equal(file, join(home, '.claude/projects', realpathSync(directory).replace(/[^a-zA-Z0-9]/g, '-'), 'one.jsonl'))
+  t.strictSame(endOfTranscript(env, directory, 'one'), { file, offset: 0 })
+  mkdirSync(dirname(file), { recursive: true })
+  t.equal(hasTranscript(env, 'one'), false)
+  writeFileSync(file, 'first\n')
+  t.strictSame([hasTranscript(env, 'one'), hasTranscript(env, 'two')], [true, false])
+  t.strictSame(endOfTranscript(env, directory, 'one'), { file, offset: 6 })
+})
+
+t.test('Claude Code stores its data where its environment says', async t => {
+  t.equal(configFolder({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h', USERPROFILE: '/u' }), '/c')
+  t.equal(configFolder({ HOME: '/h', USERPROFILE: '/u' }), join('/h', '.claude'))
+  t.equal(configFolder({ USERPROFILE: '/u' }), join('/u', '.claude'))
+  t.equal(configFolder({}), '.claude')
+})
+
+t.test('a command is read once, and a title each time', async t => {
+  const { transcript, rows, folder } = reader(t)
+  const lines = [
+    { type: 'user', uuid: 'u', message: { content: '<command-name>/mine</command-name>' } },
+    { type: 'ai-title', aiTitle: 'Tea' }
+  ]
+  const content = lines.map(line => `${JSON.stringify(line)}\n`).join('')
+  for (const name of ['one.jsonl', 'two.jsonl']) {
+    writeFileSync(join(folder, name), content)
+    transcript.follow(join(folder, name), 0)
+  }
+  t.strictSame(rows, ['command', 'title', 'title'])
+})
+
+t.test('each position is told once everything before it was', async t => {
+  const { transcript, say, read, folder } = reader(t)
+  const file = say('one.jsonl', 'first')
+  transcript.follow(file, 0)
+  transcript.follow(file, 0)
+  transcript.read()
+  const end = sizeOf(file)
+  t.strictSame(read, [`${file} 0 after 0`, `${file} ${end} after 1`])
+  say('one.jsonl', 'second')
+  transcript.follow(join(folder, 'two.jsonl'))
+  t.strictSame(read.slice(2), [`${file} ${sizeOf(file)} after 2`, `${join(folder, 'two.jsonl')} 0 after 2`], 'its rest first')
+})
+
+t.test('it is read until something is so, at most for a time; and by itself', async t => {
+  const { transcript, say, told } = reader(t)
+  transcript.follow(say('one.jsonl'), 0)
+  let looks = 0
+  await transcript.readUntil(() => {
+    if (++looks === 2) say('one.jsonl', 'awaited')
+    return told.length > 0
+  }, 60_000)
+  t.strictSame([told, looks], [['awaited'], 3])
+  await transcript.readUntil(() => false, 0)
+  say('one.jsonl', 'more')
+  while (told.length < 2) await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(told, ['awaited', 'more'])
+})
+
 /** One that began at a moment from which all other times are counted. */
 function reader(t: Test) {
   const began = Date.parse('2026-03-01T12:00:00Z')
   const folder = t.testdir()
   let time = { at: 0, elapsedMs: 0 }
   const told: string[] = []
+  const rows: string[] = []
+  const read: string[] = []
   const transcript = openTranscript({
     clock: { now: () => began + time.at, elapsedMs: () => time.elapsedMs },
-    onRow: row => row.type === 'block' && row.block.type === 'text' && told.push(row.block.text),
-    onRead() {}
+    onRow(row) {
+      rows.push(row.type)
+      if (row.type === 'block' && row.block.type === 'text') told.push(row.block.text)
+    },
+    onRead: ({ file, offset }) => read.push(`${file} ${offset} after ${told.length}`)
   })
   t.teardown(() => transcript.close())
   let count = 0
@@ -90,6 +188,8 @@ function reader(t: Test) {
     transcript,
     folder,
     told,
+    rows,
+    read,
     clock: {
       set(now: typeof time) {
         time = now
