@@ -1,11 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../../lib/async/clock.ts'
 import { pause } from '../../../../../lib/async/pause.ts'
-import type { AgentEvent } from '../../../../../lib/wrapper/agents/agent.ts'
+import type { AgentEvent, HistoryPosition } from '../../../../../lib/wrapper/agents/agent.ts'
 import type { HeadlessProbe } from '../../../../../lib/wrapper/agents/claude/headless-probe.ts'
 import { startTerminalClaude } from '../../../../../lib/wrapper/agents/claude/terminal/terminal.ts'
+import type { Missing } from '../../../../../lib/wrapper/agents/claude/terminal/turn.ts'
 import { transcriptFile } from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
 
 // A program that only waits: what Claude Code reports comes from the test, through its hooks.
@@ -64,8 +65,10 @@ t.test('the mode and the conversation that it reports are told when they change'
 })
 
 t.test('nothing is typed into a dialog, and no command that only works at the terminal', how, async t => {
-  const { claude, hook, told, events } = await atTerminal(t, { commandIn: async text => (text === '/login' ? 'other' : undefined) })
+  const { claude, hook, told, events, keys } = await atTerminal(t, { commandIn: async text => (text === '/login' ? 'other' : undefined) })
+  await keys('')
   t.equal(await claude.type('/login'), false)
+  await keys('')
   t.equal(await claude.changeGoal('x'.repeat(500)), false, 'it would be a paste, which is no command')
   void hook('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'make' } })
   await told('permission-asked')
@@ -116,10 +119,12 @@ t.test('a turn that does not stop is stopped again if it is busy, and then count
       return after(10, run)
     })
     await claude.interrupt()
-    clock.restore()
     t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'cancelled' })
     t.strictSame(waits.splice(0), Array(escapes).fill(3_000), title)
     await keys('\x1b'.repeat(escapes))
+    await claude.end()
+    waits.length = 0
+    clock.restore()
   }
 })
 
@@ -143,6 +148,163 @@ t.test('what rests is not stopped', how, async t => {
   t.strictSame(events(), [])
 })
 
+t.test('what is recorded is told: prompts, steps, words, and what else it says of the conversation', how, async t => {
+  const { claude, record, told, events, missing } = await atTerminal(t, { windowOf: async model => (model === 'deep' ? 100 : undefined) })
+  record(
+    { type: 'permission-mode', permissionMode: 'plan' },
+    { type: 'ai-title', aiTitle: 'Tea' },
+    { type: 'attachment', uuid: 'g', sessionId: 'one', attachment: { type: 'goal_status', met: false, condition: 'Tea' } },
+    { type: 'user', uuid: 'u', message: { content: 'go' } },
+    answered({ type: 'tool_use', id: 'c', name: 'Bash', input: { command: 'make' } }, 'a'),
+    { type: 'user', uuid: 'r', message: { content: [{ type: 'tool_result', tool_use_id: 'c', content: 'made' }] } },
+    answered({ type: 'text', text: 'Done.' }, 'b', 'end_turn')
+  )
+  await told('modes')
+  t.equal(claude.mode, 'plan')
+  await told('title')
+  await told('goal')
+  t.strictSame(await told('prompted'), { type: 'prompted', text: 'go', isOurs: false, row: 'u 0' })
+  await told('step-started')
+  t.match(await told('step-ended'), { status: 'completed', step: { title: 'make' } })
+  t.match(await told('text'), { text: 'Done.', block: 'b 0' })
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'done' }, 'without a hook nothing else says so')
+  t.strictSame(missing, ['hooks'])
+  t.equal(claude.hasHistory, true)
+  record({ ...answered({ type: 'text', text: 'More.' }, 'd'), message: { model: 'deep', usage: { input_tokens: 5 }, content: 'More.' } })
+  t.match(await told('usage'), { used: 5, size: 100 })
+  t.notOk(
+    events().some(({ type }) => type === 'turn-ended'),
+    'and none ends without its last words'
+  )
+})
+
+t.test('a turn that hooks are heard of ends by them, whatever is recorded', how, async t => {
+  const { hook, record, told, events, missing } = await atTerminal(t)
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  record({ type: 'user', uuid: 'u', message: { content: 'go' } }, answered({ type: 'text', text: 'Done.' }, 'a', 'end_turn'))
+  await told('text')
+  t.strictSame(events(), [])
+  await hook('Stop', { last_assistant_message: 'Done.' })
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'done' })
+  t.strictSame(missing, [])
+})
+
+t.test('an interruption that is recorded ends the turn once all with it was told', how, async t => {
+  const { hook, record, told, read } = await atTerminal(t)
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  record({ type: 'user', uuid: 'i', message: { content: '[Request interrupted by user]' } })
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'cancelled' })
+  t.ok((read().at(-1)?.offset ?? 0) > 0)
+  record(
+    { type: 'user', uuid: 'u', message: { content: 'again' } },
+    { type: 'user', uuid: 'j', message: { content: '[Request interrupted by user]' } },
+    { type: 'user', uuid: 'v', message: { content: 'and again' } },
+    answered({ type: 'text', text: 'Done.' }, 'a')
+  )
+  await told('prompted')
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'cancelled' })
+  t.match(await told('prompted'), { text: 'and again' }, 'after the end of the turn before')
+  await told('text')
+  await hook('Stop', {})
+  t.strictSame(await told('turn-ended'), { type: 'turn-ended', reason: 'done' }, 'a recorded prompt began it')
+})
+
+t.test('a command is a prompt if it was submitted as one', how, async t => {
+  const { hook, record, told } = await atTerminal(t)
+  const command = (uuid: string, name: string) => ({ type: 'user', uuid, message: { content: `<command-name>/${name}</command-name>` } })
+  record(command('u', 'mine'), answered({ type: 'text', text: 'Nothing.' }, 'a'))
+  await told('text')
+  await hook('UserPromptSubmit', { prompt: '/mine' })
+  record(command('v', 'other'), command('w', 'mine'))
+  t.match(await told('prompted'), { text: '/mine', row: 'w 0' })
+  await hook('Stop', {})
+})
+
+t.test('a text grows and keeps its name, is cut off with its turn, and forgotten with the next', how, async t => {
+  const { claude, hook, record, told, events, pid, keys } = await atTerminal(t)
+  await keys('')
+  const grow = (message_id: string, delta: string) => hook('MessageDisplay', { message_id, index: 0, delta })
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  await grow('m', 'Do')
+  t.match(await told('text-grew'), { block: 'live m 0', text: 'Do' })
+  record(answered({ type: 'text', text: 'Done.' }, 'a'))
+  t.match(await told('text'), { block: 'live m 0', text: 'Done.' })
+  await grow('n', 'Mo')
+  await hook('UserPromptSubmit', { prompt: 'said meanwhile' })
+  await told('text-grew')
+  process.kill(pid(), 'SIGKILL')
+  await claude.ended
+  t.match(events(), [
+    { type: 'text', block: 'live n 0', text: 'Mo', isCut: true },
+    { type: 'turn-ended', reason: 'failed' }
+  ])
+
+  const other = await atTerminal(t)
+  await other.keys('')
+  await other.hook('UserPromptSubmit', { prompt: 'go' })
+  await other.hook('MessageDisplay', { message_id: 'm', index: 0, delta: 'Do' })
+  await other.hook('Stop', {})
+  await other.told('turn-ended')
+  await other.hook('UserPromptSubmit', { prompt: 'again' })
+  process.kill(other.pid(), 'SIGKILL')
+  await other.claude.ended
+  t.match(other.events(), [{ type: 'turn-ended' }])
+})
+
+t.test('a dialog answered at the terminal is closed by what its tool does then', how, async t => {
+  const { hook, record, told } = await atTerminal(t)
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  const asked = async (call: string, tool_name = 'Bash', tool_input: object = { command: call }) => {
+    await hook('PreToolUse', { tool_use_id: call, tool_name, tool_input })
+    record(answered({ type: 'tool_use', id: call, name: tool_name, input: tool_input }, call))
+    void hook('PermissionRequest', { tool_name, tool_input })
+    await told(tool_name === 'Bash' ? 'permission-asked' : 'question-asked')
+  }
+  const result = (call: string, about: object) => ({
+    ...{ type: 'user', uuid: `${call} ends` },
+    message: { content: [{ type: 'tool_result', tool_use_id: call, content: '', ...about }] }
+  })
+  const closed = (ask: string, approved: boolean) => ({ type: 'permission-closed', ask, approved })
+  for (const event of ['PostToolUse', 'PostToolUseFailure']) {
+    await asked(event)
+    await hook(event, { tool_use_id: event })
+    t.strictSame(await told('permission-closed'), closed(event, true))
+  }
+  for (const [call, about, approved] of [
+    ['made', {}, true],
+    ['found', { is_error: false }, true],
+    ['denied', { is_error: true }, false]
+  ] as const) {
+    await asked(call)
+    record(result(call, about))
+    t.strictSame(await told('permission-closed'), closed(call, approved))
+  }
+  const form = { questions: [{ question: 'Which?', options: [{ label: 'Red' }] }] }
+  await asked('form', 'AskUserQuestion', form)
+  await hook('PostToolUse', { tool_use_id: 'form', tool_input: { ...form, answers: { 'Which?': 'Red' } } })
+  t.match(await told('question-closed'), { ask: 'form', answers: { 'Which?': { values: ['Red'] } } })
+  await hook('Stop', {})
+})
+
+t.test('a file is shown as it was before Claude Code overwrote it', how, async t => {
+  const { home, hook, record, told } = await atTerminal(t)
+  const file = join(home, 'a.txt')
+  const input = { file_path: file, content: 'new' }
+  writeFileSync(file, 'old')
+  await hook('PreToolUse', { tool_use_id: 'c', tool_name: 'Write', tool_input: input })
+  writeFileSync(file, 'new')
+  record(answered({ type: 'tool_use', id: 'c', name: 'Write', input }, 'a'))
+  t.match(await told('step-started'), { step: { content: [{ type: 'diff', oldText: 'old', newText: 'new' }] } })
+})
+
+t.test('a conversation switched to is followed in its own file', how, async t => {
+  const { home, hook, told } = await atTerminal(t)
+  const transcript_path = join(home, 'two.jsonl')
+  writeFileSync(transcript_path, `${JSON.stringify(answered({ type: 'text', text: 'Done.' }, 'a'))}\n`)
+  await hook('Notification', { session_id: 'two', transcript_path })
+  t.match(await told('text'), { text: 'Done.' })
+})
+
 function optionsIn(home: string) {
   return {
     home,
@@ -152,9 +314,12 @@ function optionsIn(home: string) {
     announcement: '',
     conversation: { id: 'one', isOld: false },
     mode: 'default',
-    probe: { commands: async () => [], commandIn: async () => undefined, windowOf: async () => undefined },
-    onMissing() {}
+    probe: { commands: async () => [], commandIn: async () => undefined, windowOf: async () => undefined }
   }
+}
+
+function answered(block: object, uuid: string, stop_reason?: string): object {
+  return { type: 'assistant', uuid, message: { content: [block], stop_reason } }
 }
 
 /** Claude Code at its terminal; `row` is already in the transcript of its conversation. */
@@ -165,11 +330,14 @@ async function atTerminal(t: Test, probe: Partial<HeadlessProbe> = {}, row?: obj
   writeFileSync(program, `#!/bin/sh\nstty raw -echo\necho $$ > pid\n: > keys\nprintf '%s' '${says}'\nexec cat > keys\n`)
   chmodSync(program, 0o700)
   const options = optionsIn(home)
-  if (row) {
-    const file = transcriptFile(options.env, home, 'one')
+  const file = transcriptFile(options.env, home, 'one')
+  const record = (...rows: readonly object[]) => {
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, `${JSON.stringify(row)}\n`)
+    appendFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
   }
+  if (row) record(row)
+  const missing: Missing[] = []
+  const read: HistoryPosition[] = []
   const events: AgentEvent[] = []
   let heard = () => {}
   const claude = await startTerminalClaude({
@@ -177,14 +345,20 @@ async function atTerminal(t: Test, probe: Partial<HeadlessProbe> = {}, row?: obj
     claude: program,
     probe: { ...options.probe, ...probe },
     emit(event) {
-      if (event.type !== 'history-read') events.push(event)
+      if (event.type === 'history-read') read.push(event.upTo)
+      else events.push(event)
       heard()
-    }
+    },
+    onMissing: what => void missing.push(what)
   })
   t.teardown(() => claude.end())
   const [folder = ''] = readdirSync(join(home, 'hooks'))
   const { hooks } = JSON.parse(readFileSync(join(home, 'hooks', folder, 'settings.json'), 'utf8'))
   return {
+    home,
+    record,
+    missing,
+    read: () => read,
     claude,
     events: () => events,
     pid: () => Number(readFileSync(join(home, 'pid'), 'utf8')),
