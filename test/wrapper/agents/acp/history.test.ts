@@ -188,6 +188,8 @@ t.test('a conversation begun without Afield is told as turns, under the same nam
     { type: 'turn-ended', reason: 'done' }
   ])
   t.equal(events.length, 8)
+  const words = events.flatMap(event => (event.type === 'prompted' || event.type === 'text' ? [event.text] : []))
+  t.strictSame(words, ['do it', 'done', 'hm', 'and that'])
   t.strictSame(followReplay('one').end().events, [])
   t.end()
 })
@@ -262,6 +264,7 @@ t.test('a cursor is worth storing when nothing before it is open', t => {
     [text('one'), true],
     [{ type: 'plan', entries: [] }, false],
     [ends('b'), true],
+    [{ type: 'plan', entries: [] }, false],
     [{ type: 'turn-ended', reason: 'done' }, true]
   ]
   for (const [event, isSettled] of events) {
