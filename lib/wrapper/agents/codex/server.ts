@@ -83,7 +83,7 @@ export interface Line {
 
 export type RequestId = string | number
 
-interface LineHandlers {
+export interface LineHandlers {
   onNotification(method: string, params: unknown): void
   /** Other clients of the server are asked too: the first reply wins. */
   onRequest(id: RequestId, method: string, params: unknown): void

@@ -9,13 +9,12 @@ import { newerThanTested } from '../programs.ts'
 import { createTranslator } from './history.ts'
 import { cautious, createSettings, modesAt, type Settings } from './options.ts'
 import { createRequests, type Requests } from './requests.ts'
-import { type CodexServer, greet, type Line, Refused, type RequestId, startCodexServer } from './server.ts'
+import { type CodexServer, greet, type Line, type LineHandlers, Refused, type RequestId, startCodexServer } from './server.ts'
 import { codexWindows, modelList, notification, readRateLimits, turnStarted } from './shapes.ts'
 import { createThreads, type Threads } from './threads.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 interface SharedCodexOptions {
-  home: string
   codex: string
   /** Of the program. */
   version: string | undefined
@@ -26,18 +25,20 @@ interface SharedCodexOptions {
  * One conversation on Codex's own app server: its screen at the terminal and the phone are both attached to
  * it, all the time. Without a terminal there is no screen, and only the phone.
  */
-export async function startSharedCodex(options: SharedCodexOptions): Promise<Agent> {
-  const { home, codex, how } = options
+export async function startSharedCodex({ home, ...options }: SharedCodexOptions & { home: string }): Promise<Agent> {
+  const { codex, how } = options
+  return openSharedCodex(options, handlers => startCodexServer({ home, codex, directory: how.directory, env: how.env, handlers }))
+}
+
+/** Opens the conversation on a server that is started now, and ends that if it fails. */
+export async function openSharedCodex(
+  options: SharedCodexOptions,
+  startServer: (handlers: LineHandlers) => Promise<CodexServer>
+): Promise<Agent> {
   const hearing: { agent?: SharedCodex } = {}
-  const server = await startCodexServer({
-    home,
-    codex,
-    directory: how.directory,
-    env: how.env,
-    handlers: {
-      onNotification: (method, params) => hearing.agent?.hear(method, params),
-      onRequest: (id, method, params) => hearing.agent?.hearAsked(id, method, params)
-    }
+  const server = await startServer({
+    onNotification: (method, params) => hearing.agent?.hear(method, params),
+    onRequest: (id, method, params) => hearing.agent?.hearAsked(id, method, params)
   })
   const agent = new SharedCodex(options, server)
   hearing.agent = agent
