@@ -40,7 +40,7 @@ export async function readUnsent(line: Line, place: Place, isOurs: (clientId: st
     // Of one that ended without Codex, its start and end were sent.
     const isCut = place.isCut === true && turn.id === place.turn
     for (const item of turn.items) if (item && !(isCut && item.type === 'userMessage')) translator.completed(item)
-    if (!isCut) translator.end({ ...turn, status: turn.status === 'inProgress' ? 'interrupted' : turn.status })
+    if (!isCut) translator.end(turn)
   }
   const last = turns.at(-1)
   return { events, upTo: placeOf(last ? { thread: place.thread, turn: last.id, isSent: true } : place) }

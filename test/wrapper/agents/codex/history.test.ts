@@ -119,6 +119,27 @@ t.test('nothing of one turn is known in the next', t => {
   t.end()
 })
 
+t.test('text that is complete is not told again when its turn is interrupted, nor is text of a turn before', t => {
+  const { translator, told } = translated()
+  translator.grew('i', 'Do', false)
+  translator.completed(itemOf({ type: 'agentMessage', text: 'Done.' }))
+  translator.end({ status: 'interrupted', error: undefined })
+  t.strictSame(told().slice(1), [said('Done.', false), { type: 'turn-ended', reason: 'cancelled' }])
+  translator.grew('m', 'half', false)
+  translator.begin('next')
+  const before = told().length
+  translator.end({ status: 'interrupted', error: undefined })
+  t.strictSame(told().slice(before), [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.end()
+})
+
+t.test('a turn that still runs as it is read counts as cancelled', async t => {
+  const turn = { id: 'one', status: 'inProgress', items: [] }
+  const line = { request: async () => ({ data: [turn], nextCursor: null }) } as unknown as Line
+  const { events } = await readUnsent(line, { thread: 'a', turn: undefined, isSent: false }, () => false)
+  t.strictSame(events, [{ type: 'turn-ended', reason: 'cancelled' }])
+})
+
 t.test('a position in a thread is read as it was stored, and no other kind as one', t => {
   const cases: [place: Parameters<typeof placeOf>[0], file: string][] = [
     [{ thread: 'a', turn: undefined, isSent: false }, 'codex:a/'],
