@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startProcess, withoutTraces } from '../../../lib/wrapper/agents/process.ts'
@@ -91,6 +93,25 @@ t.test('what a program started ends with it', isShell, async t => {
   const child = await shell(t, 'sleep 1000 & echo started')
   t.equal(await textOf(child.output), 'started\n', 'its output ends once nothing can write to it')
   t.equal(await child.ended, 'exit code 0')
+})
+
+t.test('a program never outlives the process that started it', isShell, async t => {
+  const directory = t.testdir()
+  const fifo = join(directory, 'held')
+  execFileSync('mkfifo', [fifo])
+  // It ends for its reader once no process holds it open for writing.
+  const held = readFile(fifo, 'utf8')
+  const source = `
+    import { startProcess } from ${JSON.stringify(new URL('../../../lib/wrapper/agents/process.ts', import.meta.url).href)}
+    const args = ['-c', 'exec 3>held; echo open >&3; echo; exec sleep 60']
+    const child = await startProcess({ command: '/bin/sh', args, directory: ${JSON.stringify(directory)}, env: { PATH: '/usr/bin:/bin' } })
+    await child.output.getReader().read()
+    process.exit(0)
+  `
+  const file = join(directory, 'starts.ts')
+  writeFileSync(file, source)
+  execFileSync(process.execPath, [file])
+  t.equal(await held, 'open\n')
 })
 
 function shell(t: Test, script: string, env: Record<string, string> = {}) {

@@ -94,6 +94,7 @@ t.test('what is set at the terminal is reported once, under a name of ours or on
     [{ collaborationMode: { mode: 'plan' } }, 'plan', 'Plan only'],
     [{ approvalPolicy: 'never', sandboxPolicy: { type: 'dangerFullAccess' } }, 'bypassPermissions', 'Full auto'],
     [{ approvalPolicy: 'never' }, 'custom', 'As set at the terminal'],
+    [{ approvalPolicy: 'never', sandboxPolicy: { type: 'readOnly' } }, 'custom', 'As set at the terminal'],
     [{ approvalsReviewer: 'guardian' }, 'auto', 'A second model decides']
   ]
   for (const [about, mode, name] of cases) {

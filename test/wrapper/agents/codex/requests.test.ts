@@ -23,6 +23,8 @@ t.test('a permanent yes says what Codex will then allow', t => {
     const events: AgentEvent[] = []
     const requests = createRequests({ emit: event => events.push(event), reply() {}, step: () => undefined })
     t.ok(requests.ask(1, method, params))
+    const lasting = events.flatMap(event => (event.type === 'permission-asked' ? event.asked.choices : [])).filter(({ grants }) => grants)
+    t.ok(lasting.every(({ label, grants }) => grants?.lasts === (label.startsWith('Always') ? 'always' : 'session')))
     t.same(
       events
         .flatMap(event => (event.type === 'permission-asked' ? event.asked.choices : []))
@@ -94,7 +96,12 @@ t.test('what Codex asks is shown with its step and its reason, and its answer is
       {
         choices: [
           { id: 'rule-0', label: 'Never allow example.org', kind: 'reject_always' },
-          { id: 'rule-1', label: 'Always allow npm run *', kind: 'allow_always' },
+          {
+            id: 'rule-1',
+            label: 'Always allow npm run *',
+            kind: 'allow_always',
+            grants: { lasts: 'always', what: [{ type: 'commands', of: ['npm run *'] }] }
+          },
           { id: 'rule-2', label: 'Always allow /bin/bash x.sh *' },
           { id: 'rule-3', label: 'Always allow a b c *' },
           no

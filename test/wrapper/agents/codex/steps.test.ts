@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import * as v from '../../../../lib/schema.ts'
 import { type Item, turnsPage } from '../../../../lib/wrapper/agents/codex/shapes.ts'
-import { askedCommand, endOf, stepOf } from '../../../../lib/wrapper/agents/codex/steps.ts'
+import { askedCommand, askedStep, endOf, stepOf } from '../../../../lib/wrapper/agents/codex/steps.ts'
 
 const text = (text: string) => ({ type: 'text', text })
 const plain = { locations: [], content: [] }
@@ -76,6 +76,26 @@ t.test('a command is read without its shell; its kind is that of its only action
   t.notOk('cwd' in (stepOf(itemOf({ type: 'commandExecution', command: 'run', status: 'completed' }))?.input ?? {}))
   t.same(askedCommand('c', "bash -lc 'make'", '/a').input, { command: 'make', cwd: '/a' })
   t.same(askedCommand('c', 'make', undefined).input, { command: 'make' })
+  t.end()
+})
+
+t.test('what Codex asks about without a step is shown as one', t => {
+  t.strictSame(askedCommand('c', 'make', undefined), {
+    call: 'c',
+    name: 'Bash',
+    title: 'make',
+    kind: 'execute',
+    input: { command: 'make' },
+    ...plain
+  })
+  t.strictSame(askedStep('c', 'Edit files', { a: 1 }), {
+    call: 'c',
+    name: 'Tool',
+    title: 'Edit files',
+    kind: 'other',
+    input: { a: 1 },
+    ...plain
+  })
   t.end()
 })
 
