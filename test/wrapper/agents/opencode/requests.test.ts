@@ -13,11 +13,16 @@ t.test('a permanent yes says what opencode will then allow', t => {
     ['webfetch', ['*'], 'Allow webfetch this session'],
     ['external_directory', ['/tmp/*'], 'Allow work in /tmp/* this session']
   ]
+  const choices = (label: string) => [
+    { id: 'once', label: 'Allow once', kind: 'allow_once' },
+    { id: 'always', label },
+    { id: 'reject', label: 'Deny', kind: 'reject_once' }
+  ]
   for (const [permission, always, label] of cases) {
     const events: AgentEvent[] = []
     const requests = createRequests({ emit: event => events.push(event), post: async () => {} })
     requests.permission({ id: 'p', sessionID: 's', permission, patterns: [], metadata: {}, always }, undefined)
-    t.match(events, [{ type: 'permission-asked', asked: { choices: [{ id: 'once' }, { id: 'always', label }, { id: 'reject' }] } }])
+    t.match(events, [{ type: 'permission-asked', asked: { choices: choices(label) } }])
   }
   t.end()
 })

@@ -1,3 +1,5 @@
+import { chmodSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Clock } from '../../../../lib/async/clock.ts'
 import * as v from '../../../../lib/schema.ts'
@@ -262,7 +264,93 @@ t.test('a slow reader misses growing text, and nothing else', async t => {
   t.equal(talk.heard.filter(({ type }) => type === 'text').length, 1)
 })
 
+t.test('a version newer than tested is used, and named', async t => {
+  const { talk } = await begin(t, {}, { version: '99.1.0' })
+  t.match(await talk.until('notice'), { text: /^opencode 99\.1\.0 is newer than tested \(/ })
+})
+
+t.test('what is said while it stops is not taken, and it stops once', async t => {
+  const clock = manualClock()
+  const { agent, fake } = await begin(t, {}, { clock, abortsAtOnce: false })
+  await agent.prompt('Look')
+  fake.refuses('', new Refused(404, 'No such session.'))
+  const stopped = Promise.all([agent.stop(), agent.stop()])
+  t.equal(await agent.steer?.('And this'), false)
+  await new Promise(resolve => setImmediate(resolve))
+  clock.advance(3_000)
+  await stopped
+  t.strictSame(
+    fake.sent.slice(1).map(([method, path]) => `${method} ${path}`),
+    ['POST /session/new/prompt_async', 'POST /session/new/abort', 'DELETE /session/new'],
+    'what opencode refuses then holds nothing up'
+  )
+})
+
+t.test('a connection that breaks is opened again', async t => {
+  const { fake, talk } = await begin(t)
+  fake.breaks(new TypeError('terminated'))
+  await fake.isHeardAgain()
+  fake.tell(answering('new'))
+  fake.tell(text('Done', { end: 3 }))
+  t.match(await talk.until('text'), { text: 'Done' })
+})
+
+const isScript = { skip: process.platform === 'win32' && 'the program is a script' }
+
+t.test('its own screen is attached to the conversation, with the password of the server', isScript, async t => {
+  const directory = t.testdir()
+  const { talk, drawing } = await screened(t, 'printf "%s\\n" "$*" "$OPENCODE_SERVER_PASSWORD" "$OTHER" "$(pwd)" > ran', directory)
+  await talk.end
+  t.equal(
+    readFileSync(join(directory, 'ran'), 'utf8'),
+    `attach http://127.0.0.1:1 --session new --dir ${directory}\nsecret\nkept\n${realpathSync(directory)}\n`
+  )
+  t.strictSame(drawing, [true, false])
+  t.notOk(
+    talk.heard.some(({ type }) => type === 'notice'),
+    'its person left it, which ends the session'
+  )
+})
+
+t.test('a session outlives a screen that fails, and says so; a screen is closed with its session', isScript, async t => {
+  const { agent, talk } = await screened(t, 'exit 3', t.testdir())
+  t.strictSame(await talk.until('notice'), {
+    type: 'notice',
+    text: 'The screen of opencode was closed (exit code 3). The session continues on your phone.'
+  })
+  t.strictSame([agent.ownScreen?.isOpen, await agent.prompt('Look')], [false, true])
+
+  const stopped = await screened(t, 'exec sleep 60', t.testdir())
+  t.equal(stopped.agent.ownScreen?.isOpen, true)
+  await stopped.agent.stop()
+  await stopped.talk.end
+  t.strictSame(stopped.drawing, [true, false])
+
+  const dead = await screened(t, 'exec sleep 60', t.testdir())
+  dead.fake.dies('exit code 1')
+  await t.rejects(dead.talk.end, AgentDied)
+  t.strictSame(dead.drawing, [true, false], 'before anyone hears of it')
+})
+
+/** The same with a program for its screen that does this. */
+async function screened(t: Test, script: string, directory: string) {
+  const program = join(directory, 'opencode')
+  writeFileSync(program, `#!/bin/sh\n${script}\n`)
+  chmodSync(program, 0o700)
+  const drawing: boolean[] = []
+  const screen = {
+    console: { columns: 80, rows: 24, write() {}, takeKeys: () => () => {}, onResize: () => () => {} },
+    announcement: '',
+    prompt: undefined,
+    onDrawing: (isDrawing: boolean) => void drawing.push(isDrawing)
+  }
+  const env = { PATH: process.env['PATH'] ?? '', OTHER: 'kept' }
+  return { drawing, ...(await begin(t, { directory, env, screen }, { program })) }
+}
+
 interface Begin {
+  program?: string
+  version?: string
   history?: unknown
   clock?: Clock
   abortsAtOnce?: boolean
@@ -281,7 +369,11 @@ function text(text: string, time: object, sessionID = 'new', id = 'p') {
 const common = { agent: 'build', model: undefined, variant: undefined }
 
 /** An agent on a server that has this history of the old conversation. */
-async function begin(t: Test, how: Partial<StartAgent> = {}, { history = [], clock, abortsAtOnce = true }: Begin = {}) {
+async function begin(
+  t: Test,
+  how: Partial<StartAgent> = {},
+  { program = 'opencode', version, history = [], clock, abortsAtOnce = true }: Begin = {}
+) {
   const answers: Record<string, unknown> = {
     '/session/old/message': history,
     '/agent': [{ name: 'build' }, { name: 'plan' }],
@@ -293,9 +385,10 @@ async function begin(t: Test, how: Partial<StartAgent> = {}, { history = [], clo
     '/session/status': {}
   }
   const fake = fakeServer(answers, abortsAtOnce)
+  if (version !== undefined) Object.assign(fake.server, { version })
   const agent = await startShared({
     server: fake.server,
-    program: 'opencode',
+    program,
     how: { directory: '/', env: {}, ...how },
     ...(clock && { clock })
   })
@@ -363,6 +456,7 @@ function fakeServer(answers: Record<string, unknown>, abortsAtOnce: boolean) {
     tell,
     dies: (how: string) => ended.resolve(how),
     cuts: () => cut.resolve(undefined),
+    breaks: (how: Error) => cut.reject(how),
     isHeardAgain: () => heardAgain.promise
   }
 }
