@@ -57,7 +57,7 @@ t.test('a program gets keys, sizes and variables, and its output is passed on', 
   const { pty, shown } = opened('stty size; read line; echo "got $line in $COLOR"; stty size', { COLOR: 'red' })
   let heard = ''
   pty.onOutput(text => (heard += text))
-  while (!shown().includes('24 80')) await delay(5)
+  while (!shown().includes('24 90')) await delay(5)
   pty.resize({ columns: 100, rows: 30 })
   pty.write('tea\r')
   t.same(await pty.ended, { code: 0, signal: 0 })
@@ -82,7 +82,7 @@ t.test('of last words only what restores a terminal is kept', async t => {
 function opened(script: string, env: Record<string, string> = {}) {
   let shown = ''
   const console = {
-    ...{ columns: 80, rows: 24, takeKeys: () => () => {}, onResize: () => () => {} },
+    ...{ columns: 90, rows: 24, takeKeys: () => () => {}, onResize: () => () => {} },
     write(bytes: Uint8Array | string) {
       shown += Buffer.from(bytes).toString()
     }

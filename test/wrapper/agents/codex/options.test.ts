@@ -95,6 +95,7 @@ t.test('what is set at the terminal is reported once, under a name of ours or on
     [{ approvalPolicy: 'never', sandboxPolicy: { type: 'dangerFullAccess' } }, 'bypassPermissions', 'Full auto'],
     [{ approvalPolicy: 'never' }, 'custom', 'As set at the terminal'],
     [{ approvalPolicy: 'never', sandboxPolicy: { type: 'readOnly' } }, 'custom', 'As set at the terminal'],
+    [{ approvalsReviewer: undefined }, 'default', 'Ask first'],
     [{ approvalsReviewer: 'guardian' }, 'auto', 'A second model decides']
   ]
   for (const [about, mode, name] of cases) {
@@ -106,6 +107,7 @@ t.test('what is set at the terminal is reported once, under a name of ours or on
     const { available } = modesAt(mode)
     t.equal(available.find(({ id }) => id === mode)?.name, name)
     t.equal(available.length, mode === 'custom' || mode === 'auto' ? 5 : 4)
+    t.equal(available.filter(({ description }) => description).length, 4)
   }
   t.end()
 })

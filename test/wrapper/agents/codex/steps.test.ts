@@ -76,6 +76,7 @@ t.test('a command is read without its shell; its kind is that of its only action
   t.notOk('cwd' in (stepOf(itemOf({ type: 'commandExecution', command: 'run', status: 'completed' }))?.input ?? {}))
   t.same(askedCommand('c', "bash -lc 'make'", '/a').input, { command: 'make', cwd: '/a' })
   t.same(askedCommand('c', 'make', undefined).input, { command: 'make' })
+  t.equal(askedCommand('c', `bash -lc 'echo '"'"'hi'"'"' '\\''you'\\'''`, undefined).title, "echo 'hi' 'you'")
   t.end()
 })
 
