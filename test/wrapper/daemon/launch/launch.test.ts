@@ -1,7 +1,9 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { pause } from '../../../../lib/async/pause.ts'
 import { newLog, opened, startLines, startSessionProcess } from '../../../../lib/wrapper/daemon/launch/launch.ts'
+import { listLeases } from '../../../../lib/wrapper/home/ownership.ts'
 import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
@@ -61,4 +63,45 @@ t.test('a session that does not start is reported with its last output, and not 
   t.equal(watching(), before)
   t.strictSame(readdirSync(join(home, 'starting')), [])
   t.strictSame(startLines('one', 10), [])
+})
+
+t.test('while a session starts its output and its process are known, and what it was started with', async t => {
+  const own = t.testdir({ home: {} })
+  const home = join(own, 'home')
+  const program = join(own, 'program.mjs')
+  t.intercept(process, 'argv', { value: [process.execPath, program] })
+  t.intercept(process, 'execArgv', { value: [] })
+  const lines = [
+    "import { existsSync, readFileSync, writeFileSync } from 'node:fs'",
+    "console.log('one\\n\\n\\x1b[1mtwo\\x1b[0m\\nthree')",
+    'const { AFIELD_HOME, AFIELD_SERVER, MALLOC_ARENA_MAX, OTHER } = process.env',
+    'const env = { AFIELD_HOME, AFIELD_SERVER, MALLOC_ARENA_MAX, OTHER }',
+    "const group = existsSync('/proc/self/stat') ? Number(readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')[2]) : process.pid",
+    "writeFileSync('said', JSON.stringify({ args: process.argv.slice(2), env, isOwnGroup: group === process.pid }))",
+    "setInterval(() => existsSync('go') && process.exit(1), 5)"
+  ]
+  writeFileSync(program, lines.join('\n'))
+  const about = { home, server: 'https://home.example', directory: own, notes: {}, title: 'Demo', env: { OTHER: 'kept' } }
+  const starting = startSessionProcess({ ...about, start: 'one', command: ['demo', 'fast'] })
+  starting.catch(() => {})
+  while (startLines('one', 2)[1] !== 'three' || !existsSync(join(own, 'said'))) await pause(5)
+  t.strictSame(startLines('one', 2), ['two', 'three'])
+  t.strictSame(startLines('one', 9), ['one', 'two', 'three'])
+  t.strictSame(startLines('two', 9), [])
+  t.match(listLeases(home), [{ of: 'session', title: 'Demo', folder: own }])
+  writeFileSync(join(own, 'go'), '')
+  await t.rejects(starting, { message: 'one\ntwo\nthree' })
+  t.strictSame(listLeases(home), [])
+  const { args, ...said } = JSON.parse(readFileSync(join(own, 'said'), 'utf8'))
+  const [, , tag] = args
+  t.match(tag, /^[0-9a-f-]{36}$/)
+  t.strictSame(args, ['demo', '--tag', tag, 'fast'])
+  t.strictSame(said, {
+    env: { AFIELD_HOME: home, AFIELD_SERVER: 'https://home.example', MALLOC_ARENA_MAX: '1', OTHER: 'kept' },
+    isOwnGroup: true
+  })
+
+  const unnamed = startSessionProcess({ ...about, tag: 'mine', command: ['demo'] })
+  await t.rejects(unnamed, { message: 'one\ntwo\nthree' })
+  t.ok(existsSync(join(home, 'logs', 'mine.log')))
 })
