@@ -80,7 +80,6 @@ export function openLive(record: SessionRecord, options: LiveOptions): Live {
       send: () => socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() })
     })
   socket.onUpdate(({ body }) => {
-    if (body.t === 'delete-session' && body.sid === session) onGone()
     if (body.t !== 'update-session' || body.id !== session) return
     if (body.metadata) cells.metadata.take(body.metadata)
     if (body.agentState) cells.state.take(body.agentState)
