@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { type AccountChange, type AccountFeed, cryptoReady, openAccountFeed } from '../../../lib/client/index.ts'
+import { type AccountChange, type AccountFeed, cryptoReady, openAccountFeed, Refused } from '../../../lib/client/index.ts'
 import type { Rest } from '../../../lib/client/link/rest.ts'
 import { machineId, sealed, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../../../lib/protocol/wire/records.ts'
@@ -137,6 +137,7 @@ class Server {
   pages: ChangesReply[] = []
   asked: string[] = []
   queries: unknown[] = []
+  tellsChanges = true
   sessions: SessionRecord[]
 
   constructor(sessions: SessionRecord[]) {
@@ -158,6 +159,7 @@ class Server {
       if (name === 'listSessions') return { sessions: this.sessions }
       if (name === 'listMachines') return this.machines
       if (name === 'readSettings') return { settings: null, settingsVersion: 0 }
+      if (!this.tellsChanges) throw new Refused(404, 'Not found')
       this.queries.push(query)
       const isContinued = query?.since === 0 || query?.epoch === this.epoch
       return isContinued ? (this.pages.shift() ?? this.page()) : { complete: false, epoch: this.epoch, clock: 10 }
@@ -169,7 +171,7 @@ class Server {
       feed.refresh()
       await done
     }
-    return { feed, link, told, read }
+    return { feed, link, told, listed, read }
   }
 }
 
@@ -229,4 +231,39 @@ t.test('a machine is removed by an update, and by the restore of a server that n
     told.filter(({ type }) => type === 'machine-removed'),
     [{ type: 'machine-removed', id: 'two' }]
   )
+})
+
+t.test('a server that does not list changes is asked for them again after a disconnect: it may be another one', async t => {
+  const server = new Server([row('a')])
+  server.tellsChanges = false
+  const { link, listed, read } = await server.open(t)
+  await read()
+  t.same(server.asked.filter(name => name === 'readChanges').length, 1)
+  server.asked = []
+  server.tellsChanges = true
+  link.down()
+  const again = listed()
+  link.up()
+  await again
+  t.same(server.asked.filter(name => name === 'readChanges').length, 1)
+})
+
+t.test('a closed feed hears nothing more', async t => {
+  const server = new Server([row('a')])
+  const { feed, link, told } = await server.open(t)
+  feed.close()
+  told.length = 0
+  link.update({ t: 'delete-session', sid: v.parse(sessionId, 'a') })
+  link.ephemeral({ type: 'activity', id: v.parse(sessionId, 'a'), active: false, activeAt: 99, thinking: false })
+  t.same([told, feed.sessions.size], [[], 1])
+})
+
+t.test('before anything was read, a feed is catching up if it is connected, and away otherwise', t => {
+  for (const isUp of [true, false]) {
+    const link = new FakeLink()
+    if (isUp) link.up()
+    const { feed } = openFeed(t, { rest: { call: () => new Promise(() => {}) } as Pick<Rest, 'call'>, socket: link })
+    t.equal(feed.state.type, isUp ? 'catching-up' : 'away')
+  }
+  t.end()
 })

@@ -190,6 +190,27 @@ t.test('a number that was never stored is requested once, not forever', async t 
   t.equal(world.feed.state.type, 'live')
 })
 
+t.test('a message that it has already is not a reason to ask, whether it comes live or is taken', async t => {
+  const world = new World(0, { stored: 3 })
+  await world.answer('late')
+  for (const seq of [1, 3]) {
+    world.link.message(messageAt(seq))
+    world.feed.take([messageAt(seq)])
+  }
+  await turn()
+  t.same([world.received, world.reads.length, world.clock.pending], [[1, 2, 3], 0, 0])
+})
+
+t.test('a page without progress ends the reading, although the server says that more follow', async t => {
+  const world = new World(0, { stored: 1 })
+  await world.answer('late')
+  world.link.message(messageAt(5))
+  await turn()
+  world.reads.shift()?.settle.resolve({ messages: [messageAt(1)], hasMore: true })
+  await turn()
+  t.same([world.reads.length, world.feed.state.type, world.received], [0, 'live', [1]])
+})
+
 t.test('from the end, the newest page comes first in ascending order, and reading history does not move the cursor', async t => {
   const world = new World('end', { stored: 10 })
   await world.answer('late')

@@ -3,8 +3,18 @@ import { once } from 'node:events'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import t from 'tap'
-import { claimConversation, onClaimRequested, untilFree } from '../../../lib/wrapper/home/ownership.ts'
+import t, { type Test } from 'tap'
+import {
+  claimConversation,
+  clearClaimRequest,
+  endOrphans,
+  isClaimRequested,
+  lease,
+  listLeases,
+  onClaimRequested,
+  untilFree
+} from '../../../lib/wrapper/home/ownership.ts'
+import { nameOf, ownName } from '../../../lib/wrapper/home/processes.ts'
 import { createSessionFolder, listSessions, reopen, takeOver } from '../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
@@ -103,4 +113,103 @@ t.test('a process that wants a session continues it as soon as it is free', asyn
   folder.giveBack()
   t.ok(reopen(await free))
   t.equal(clock.now(), 0)
+})
+
+/** A process in its own group, as an agent is. */
+function running(t: Pick<Test, 'teardown'>): { pid: number; name: string; ended: Promise<unknown> } {
+  const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
+  t.teardown(() => child.kill('SIGKILL'))
+  const name = child.pid === undefined ? undefined : nameOf(child.pid)
+  if (child.pid === undefined || name === undefined) throw new Error('it did not start')
+  return { pid: child.pid, name, ended: once(child, 'exit') }
+}
+
+const agent = { of: 'agent' as const, title: 'Claude', folder: '/srv' }
+
+/** As if the process that started it had died. */
+function orphan(home: string): void {
+  const folder = join(home, 'processes')
+  for (const name of readdirSync(folder)) renameSync(join(folder, name), join(folder, name.replace(/@.*/, '@999999999-1.json')))
+}
+
+t.test('a running process is listed with the one that started it, until its record is removed', t => {
+  const home = t.testdir({})
+  const { pid, name } = running(t)
+  const before = Date.now()
+  const remove = lease(pid, agent, home)
+  const [known, ...others] = listLeases(home)
+  t.match(known, { ...agent, pid, name, owner: process.pid })
+  t.ok(known && known.at >= before && known.at <= Date.now())
+  t.same(others, [])
+  remove()
+  t.same(readdirSync(join(home, 'processes')), [])
+  t.end()
+})
+
+t.test('the record of a process that has ended is removed, and a damaged one is passed over', t => {
+  const home = t.testdir({ processes: { [`999999999-1@${ownName()}.json`]: JSON.stringify({ ...agent, at: 1 }), 'notes.txt': '' } })
+  const { pid, name } = running(t)
+  lease(pid, agent, home)
+  writeFileSync(join(home, 'processes', `${name}@${ownName()}-cut.json`), '{"of":"ag')
+  writeFileSync(join(home, 'processes', `${name}@${ownName()}-odd.json`), '{"of":"other"}')
+  t.same(
+    listLeases(home).map(({ name }) => name),
+    [name]
+  )
+  t.notOk(readdirSync(join(home, 'processes')).some(file => file.startsWith('999999999')))
+  t.ok(readdirSync(join(home, 'processes')).includes('notes.txt'))
+  t.end()
+})
+
+t.test('a process that keeps no records writes none, nor of one that has ended', t => {
+  const home = t.testdir({})
+  const { pid } = running(t)
+  lease(pid, agent)()
+  lease(999_999_999, agent, home)()
+  t.same(readdirSync(home), [])
+  t.end()
+})
+
+t.test('only agents whose wrapper has died are ended, and have ended when it says so', async t => {
+  const [left, session, held] = [running(t), running(t), running(t)]
+  const home = t.testdir({})
+  lease(left.pid, agent, home)
+  lease(session.pid, { ...agent, of: 'session' }, home)
+  orphan(home)
+  lease(held.pid, agent, home)
+  t.same(
+    listLeases(home).map(({ name, owner }) => [name, owner]),
+    listLeases(home).map(({ name }) => [name, name === held.name ? process.pid : undefined])
+  )
+  await endOrphans(home)
+  t.equal(nameOf(left.pid), undefined)
+  t.same([nameOf(session.pid), nameOf(held.pid)], [session.name, held.name])
+  t.equal(listLeases(home).length, 2)
+})
+
+t.test('a request of this process or of a dead one is none, and both are cleared', t => {
+  const folder = t.testdir({ [`wanted@${ownName()}`]: '', 'wanted@999999999-1': '' })
+  t.equal(isClaimRequested(folder), false)
+  writeFileSync(join(folder, wish), '')
+  t.equal(isClaimRequested(folder), true)
+  clearClaimRequest(folder)
+  t.same(readdirSync(folder), [wish])
+  t.equal(isClaimRequested(join(folder, 'nowhere')), false)
+  t.end()
+})
+
+t.test('the first claim of a conversation is number 1, and each later one outbids those before', t => {
+  const home = t.testdir({})
+  const numbers = () => readdirSync(join(home, 'claims')).map(name => name.split('.')[1])
+  const letGo = claimConversation(home, 'talk')
+  t.same(numbers(), ['1'])
+  letGo()
+  letGo()
+  t.same(numbers(), [])
+  claimConversation(home, 'talk')
+  const [name = ''] = readdirSync(join(home, 'claims'))
+  writeFileSync(join(home, 'claims', name), '@999999999-1')
+  claimConversation(home, 'talk')
+  t.same(numbers(), ['2'], 'and no draft is left')
+  t.end()
 })

@@ -283,6 +283,10 @@ t.test('an answer with a rule allows the same from then on, and says so', t => {
   t.equal(now.requests.askPermission({ ...shell('npm test'), ask: 'again' }), 'yes', 'the next one is answered at once, for once only')
   t.match(now.state.completedRequests?.['again'], { status: 'approved', decision: 'approved', rule: 'npm test' })
   t.notOk(now.state.requests?.['again'], 'no device was asked')
+  t.match(openDecisionLog(now.home).read(), [
+    { answer: 'allowed', rule: 'npm test' },
+    { answer: 'allowed', by: 'Tablet' }
+  ])
   t.match(openRules(now.home).read().rules, [{ used: 1, madeBy: 'Tablet' }])
   t.equal(now.requests.askPermission({ ...shell('npm test && rm -rf /'), ask: 'trick' }), undefined)
   t.ok(now.state.requests?.['trick'])
@@ -768,4 +772,22 @@ t.test('a request that cannot reach the devices is reported in the session and a
   await session.until(session => turnsEnded(session) === 1)
   await session.say('SCRIPT: tool exec {"command": "true"}')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+})
+
+t.test('what is decided elsewhere is completed and noted with who decided, and what merely ended with nobody', t => {
+  for (const [approved, status, answer] of [
+    [true, 'approved', 'allowed'],
+    [false, 'denied', 'denied'],
+    [undefined, 'canceled', 'ended']
+  ] as const) {
+    const now = desk()
+    now.requests.askPermission(asked)
+    now.requests.close('call-1', approved === undefined ? {} : { approved })
+    const completed = now.state.completedRequests?.['call-1']
+    t.match(completed, { status, answeredBy: approved === undefined ? undefined : 'the terminal' })
+    t.equal(completed !== undefined && 'answeredBy' in completed, approved !== undefined)
+    const [noted, ...others] = openDecisionLog(now.home).read()
+    t.same([noted?.answer, noted?.by, others.length], [answer, approved === undefined ? undefined : 'the terminal', 0])
+  }
+  t.end()
 })
