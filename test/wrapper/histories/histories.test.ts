@@ -1,6 +1,8 @@
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openHistories } from '../../../lib/wrapper/histories/histories.ts'
+import { createSessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
 import { writeCodex } from '../kit/histories.ts'
 
 const idOf = (number: number) => `0000000${number}-0000-4000-8000-000000000000`
@@ -39,4 +41,61 @@ t.test('a search that ends at its limit may not be complete, and one that read e
   t.strictSame(await search('hedge', 1), { hits: all.slice(0, 1), isComplete: false })
   t.strictSame(await search('care'), { hits: [2, 1].map(number => [idOf(number), 'agent', 'Pruned with care.']), isComplete: true })
   t.strictSame(await search('pears'), { hits: [], isComplete: true })
+})
+
+const notes = { tag: 'one', server: 's', key: null, cursor: 0, turn: null }
+
+t.test('a conversation names its session, and where it is open', async t => {
+  const own = t.testdir({ home: {}, codex: {} })
+  const [home, env] = [join(own, 'home'), { CODEX_HOME: join(own, 'codex'), HOME: own }]
+  for (const number of [1, 2, 3]) writeCodex(env.CODEX_HOME, '/srv/orchard', idOf(number), number * 60_000 + 0.7)
+  const metadata = { path: '/srv/orchard', host: 'studio' }
+  createSessionFolder(home, { ...notes, id: 's1', metadata: { ...metadata, agentSessionId: idOf(1) } })
+  const ended = createSessionFolder(home, { ...notes, tag: 'two', id: 's2', metadata: { ...metadata, agentSessionId: idOf(2) } })
+  ended.retire()
+  const { histories } = await openHistories({ home, env, isAllowed: () => true }).list({})
+  const listed = { agent: 'codex', title: 'Prune the hedge', folder: '/srv/orchard' }
+  t.strictSame(histories, [
+    { ...listed, id: idOf(3), at: 180_000 },
+    { ...listed, id: idOf(2), at: 120_000, session: 's2' },
+    { ...listed, id: idOf(1), at: 60_000, session: 's1', openIn: 'session' }
+  ])
+})
+
+t.test('the last page has no next one', async t => {
+  const own = t.testdir({ home: {}, codex: {} })
+  const env = { CODEX_HOME: join(own, 'codex'), HOME: own }
+  for (const number of [1, 2]) writeCodex(env.CODEX_HOME, '/srv/orchard', idOf(number), number * 60_000)
+  const histories = openHistories({ home: join(own, 'home'), env, isAllowed: () => true })
+  t.match(await histories.list({ limit: 2 }), { histories: { length: 2 }, cursor: null })
+  t.match(await histories.list({ limit: 1 }), { histories: [{ id: idOf(2) }], cursor: `120000 ${idOf(2)}` })
+})
+
+t.test('a search in opencode shows one hit of each allowed conversation, with the words around it', async t => {
+  const own = t.testdir({ home: {}, '.local': { share: { opencode: { 'opencode.db': 'rows' } } } })
+  const program = join(own, 'opencode')
+  const list = [
+    { id: 'one', at: 2, title: 'Plant', folder: '/srv/orchard' },
+    { id: 'two', at: 1, title: 'Secret', folder: '/srv/secret' }
+  ]
+  const long = `${'x '.repeat(100)}Prune\n the   pears${' y'.repeat(100)}`
+  const said = [
+    { id: 'two', role: 'user', text: 'prune the pears' },
+    { id: 'one', role: 'user', text: 'PRUNES' },
+    { id: 'one', role: 'assistant', text: long },
+    { id: 'one', role: 'user', text: 'prune pears again' },
+    { id: 'gone', role: 'user', text: 'prune pears' }
+  ]
+  for (const [name, rows] of Object.entries({ list, said })) writeFileSync(join(own, name), JSON.stringify(rows))
+  writeFileSync(program, `#!/bin/sh\ncase "$*" in *'from session'*) cat '${own}/list';; *) cat '${own}/said';; esac\n`)
+  chmodSync(program, 0o755)
+  const env = { HOME: own, OPENCODE_BIN_PATH: program, PATH: process.env['PATH'] ?? '' }
+  const histories = openHistories({ home: join(own, 'home'), env, isAllowed: folder => folder === '/srv/orchard' })
+  const { hits, isComplete } = await histories.search({ words: 'prune pears' })
+  t.equal(isComplete, true)
+  t.equal(hits.length, 1)
+  t.match(hits, [{ agent: 'opencode', id: 'one', at: 2, title: 'Plant', folder: '/srv/orchard', by: 'agent' }])
+  t.equal(hits[0]?.sentence, `…${'x '.repeat(45)}Prune the pears${' y'.repeat(38)}…`)
+  writeFileSync(program, '#!/bin/sh\nexit 1\n')
+  t.strictSame(await histories.search({ words: 'prune' }), { hits: [], isComplete: false }, 'it cannot search')
 })
