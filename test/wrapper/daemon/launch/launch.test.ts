@@ -78,7 +78,9 @@ t.test('while a session starts its output and its process are known, and what it
     'const env = { AFIELD_HOME, AFIELD_SERVER, MALLOC_ARENA_MAX, OTHER }',
     "const group = existsSync('/proc/self/stat') ? Number(readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')[2]) : process.pid",
     "writeFileSync('said', JSON.stringify({ args: process.argv.slice(2), env, isOwnGroup: group === process.pid }))",
-    "setInterval(() => existsSync('go') && process.exit(1), 5)"
+    "setInterval(() => existsSync('go') && process.exit(1), 5)",
+    // It outlives a test that fails.
+    'setTimeout(() => process.exit(2), 20_000)'
   ]
   writeFileSync(program, lines.join('\n'))
   const about = { home, server: 'https://home.example', directory: own, notes: {}, title: 'Demo', env: { OTHER: 'kept' } }
