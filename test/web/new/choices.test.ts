@@ -28,8 +28,12 @@ function start(t: Test, answers: Record<string, unknown>, of = studio) {
     known.again()
     folder.again()
   }
+  // The storage works on one entry after the other: what was begun before these is done when they are.
   const settle = async () => {
-    for (const component of [known, folder]) await component.act(() => new Promise(resolve => setTimeout(resolve, 20)))
+    for (const component of [known, folder])
+      await component.act(async () => {
+        for (let round = 0; round < 3; round++) await lastChoices(given.machine.id).finally(() => new Promise(setImmediate))
+      })
   }
   return { asked, known: () => known.latest, folder: () => folder.latest, change, settle }
 }
