@@ -126,7 +126,7 @@ export async function downloadAttachment(
       const response = await reach(() => link.fetch(url, { method: 'GET', headers, ...(signal && { signal }) }), signal)
       // Its last bytes had arrived before the disconnect.
       if (response.status === 416 && length > 0) return concatBytes(...chunks)
-      if (response.status >= 300) throw await refusalOf(response)
+      if (response.status >= 300) throw await refusalOf(response, signal)
       for await (const chunk of chunksOf(response.body, signal)) {
         chunks.push(chunk)
         length += chunk.length
@@ -150,7 +150,7 @@ async function sendPart(
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
   const response = await reach(() => fetch(url, { method: 'PUT', headers, body: bytes, ...(signal && { signal }) }), signal)
   // Another process has uploaded more, or less: the server says where to continue.
-  if (response.status >= 300 && response.status !== 409) throw await refusalOf(response)
+  if (response.status >= 300 && response.status !== 409) throw await refusalOf(response, signal)
   const { offset } = readJson(await reach(() => response.text(), signal))
   if (offset === undefined) throw new Unreachable('strange-answer')
   return offset
@@ -202,8 +202,11 @@ async function* chunksOf(body: ByteBody | null, signal: AbortSignal | undefined)
   }
 }
 
-async function refusalOf(response: { status: number; text(): Promise<string> }): Promise<Refused | Unreachable> {
-  const { error } = readJson(await response.text())
+async function refusalOf(
+  response: { status: number; text(): Promise<string> },
+  signal: AbortSignal | undefined
+): Promise<Refused | Unreachable> {
+  const { error } = readJson(await reach(() => response.text(), signal))
   if (response.status >= 500) return new Unreachable('server-error', { status: response.status })
   return error === undefined ? new Unreachable('strange-answer', { status: response.status }) : new Refused(response.status, error)
 }

@@ -65,6 +65,37 @@ t.test('path segments are percent-encoded, headers identify the client, and only
   t.notOk(seen[1]?.headers['x-connection-id'])
 })
 
+t.test('a rejected token is renewed once, and only if it was rejected as one', async t => {
+  const asked: (string | undefined)[] = []
+  const renewals: string[] = []
+  let status = 401
+  const { server } = await restAgainst(t, ({ headers: { authorization } }, response) => {
+    asked.push(authorization)
+    const isNew = authorization === 'Bearer new'
+    response.writeHead(isNew ? 200 : status).end(isNew ? '{"sessions":[]}' : '{"error":"no"}')
+  })
+  const ask = (renewed: string) => {
+    const token = {
+      token: async () => 'old',
+      renew: async (refused: string) => {
+        renewals.push(refused)
+        return renewed
+      }
+    }
+    return failureOf(createRest({ server, token, fetch }).call('listSessions', {}))
+  }
+  t.equal(await ask('new'), undefined)
+  t.strictSame(asked.splice(0), ['Bearer old', 'Bearer new'])
+  t.match(await ask('old'), { name: 'Refused', status: 401 })
+  t.strictSame(asked.splice(0), ['Bearer old'], 'with no other token there is nothing to try')
+  t.match(await ask('older'), { name: 'Refused', status: 401 })
+  t.strictSame(asked.splice(0), ['Bearer old', 'Bearer older'], 'the renewed one is not renewed again')
+  t.strictSame(renewals.splice(0), ['old', 'old', 'old'])
+  for (status of [400, 403, 503]) t.match(await ask('new'), { status })
+  t.strictSame(asked, ['Bearer old', 'Bearer old', 'Bearer old'])
+  t.strictSame(renewals, [])
+})
+
 interface Case {
   status: number
   body?: string

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type LiveSocket, openSocket } from '../../../lib/client/index.ts'
-import { Unreachable } from '../../../lib/client/link/refusals.ts'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import type { Update } from '../../../lib/protocol/wire/updates.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { openTcpProxy } from '../../kit/tcp-proxy.ts'
@@ -79,6 +79,52 @@ t.test('a wait is never longer than half a minute', async t => {
     clock.advance(30_000)
   }
   t.equal(socket.state.type, 'connecting')
+})
+
+t.test('only a connection that lasted ten seconds makes the waits short again', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, random: () => 1, WebSocket })
+  t.teardown(() => socket.close())
+  const waits = (waitMs: number) => {
+    t.equal(socket.state.type, 'down')
+    clock.advance(waitMs - 1)
+    t.equal(socket.state.type, 'down', `more than ${waitMs - 1} ms`)
+    clock.advance(1)
+    t.equal(socket.state.type, 'connecting', `no more than ${waitMs} ms`)
+  }
+  const lasts = async (ms: number) => {
+    await socketState(socket, 'live')
+    clock.advance(ms)
+    socket.networkLost()
+  }
+  await lasts(0)
+  waits(500)
+  await lasts(9_999)
+  waits(1_000)
+  clock.advance(20_000)
+  waits(2_000)
+  await lasts(10_000)
+  waits(500)
+})
+
+t.test('what becomes of the token of an abandoned attempt says nothing about the next one', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const late = Promise.withResolvers<string>()
+  const answers = [late.promise]
+  const tokens = { token: () => answers.shift() ?? Promise.resolve(world.token), renew: async () => world.token }
+  const socket = openSocket({ server: world.url, token: tokens, scope: { as: 'app' }, clock, random: () => 1, WebSocket })
+  t.teardown(() => socket.close())
+  while (answers.length > 0) await turn()
+  socket.networkLost()
+  clock.advance(500)
+  const { connectionId } = (await socketState(socket, 'live')) as { connectionId?: string }
+  late.reject(new Refused(401, 'Invalid token'))
+  await turn()
+  t.equal(socket.state.type, 'live')
+  t.equal(socket.connectionId, connectionId)
 })
 
 t.test('a bad token is final, and reported', async t => {

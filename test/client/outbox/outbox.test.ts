@@ -181,14 +181,15 @@ t.test('drafts left by a crashed process are sent first [W1]', async t => {
 })
 
 t.test('a server that is out of space is retried, and distinguished from an unreachable one [F1]', async t => {
+  t.intercept(Date, 'now', { value: () => 1_700_000_000_000 })
   const { outbox, request, clock, stored } = await openWorld()
   await outbox.put(draft('a'))
   await request().fail(new Unreachable('server-error', { status: 507, code: 'The server is out of space' }))
-  t.match(outbox.state, { type: 'waiting', isFull: true })
+  t.strictSame(outbox.state, { type: 'waiting', reason: 'The server is failing.', nextTryAt: 1_700_000_000_500, isFull: true })
   clock.advance(500)
   await turn()
   await request().fail(new Unreachable('network'))
-  t.match(outbox.state, { type: 'waiting', isFull: false })
+  t.strictSame(outbox.state, { type: 'waiting', reason: 'The server cannot be reached.', nextTryAt: 1_700_000_001_000, isFull: false })
   clock.advance(1000)
   await turn()
   await request().accept()

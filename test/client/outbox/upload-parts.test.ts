@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../../lib/async/clock.ts'
 import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import type { Rest } from '../../../lib/client/link/rest.ts'
-import { type AttachmentLink, isRefOf, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
+import { type AttachmentLink, downloadAttachment, isRefOf, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
 import { cryptoReady, engine, toBase64Url } from '../../../lib/crypto/index.ts'
 
 // In a file of its own: here the time is the test's, and the transfers of `attachments.test.ts` run at once.
@@ -96,7 +96,10 @@ t.test('after a part that was lost the server says where to continue, with small
       throw new Error('reset')
     },
     'a server that fails': () => Response.json({ error: 'no' }, { status: 503 }),
-    'an answer that is none': () => new Response('<html>')
+    'a failure that breaks off': () =>
+      new Response(new ReadableStream({ pull: stream => stream.error(new Error('reset')) }), { status: 503 }),
+    'an answer that is none': () => new Response('<html>'),
+    'a page of a proxy': () => new Response('<html>', { status: 404 })
   }
   for (const [name, fails] of Object.entries(lost)) {
     const world = storing(96 * kB)
@@ -118,7 +121,7 @@ t.test('after a part that was lost the server says where to continue, with small
     )
     t.strictSame(told, [40, 72, 96])
   }
-  t.equal(waits().length, 3)
+  t.equal(waits().length, 5)
 })
 
 t.test('an upload without progress is given up after eight attempts, and any progress counts anew [N9]', async t => {
@@ -126,7 +129,7 @@ t.test('an upload without progress is given up after eight attempts, and any pro
   const fails = () => Response.json({ error: 'no' }, { status: 503 })
   const stuck = storing(96 * kB)
   stuck.answer = fails
-  await t.rejects(upload(stuck), { name: 'Unreachable', reason: 'server-error' })
+  await t.rejects(upload(stuck), { name: 'Unreachable', reason: 'server-error', status: 503 })
   t.equal(stuck.parts.length, 8)
   t.equal(stuck.parts.at(-1)?.[1], 8 * kB, 'at least that much')
   t.equal(waits().length, 7)
@@ -136,6 +139,9 @@ t.test('an upload without progress is given up after eight attempts, and any pro
   t.equal(slow.stored, 96 * kB)
 
   const refusing = storing(96 * kB)
+  refusing.answer = () => new Response('<html>', { status: 404 })
+  await t.rejects(upload(refusing), { name: 'Unreachable', reason: 'strange-answer', status: 404 })
+  refusing.parts.length = 0
   refusing.answer = () => Response.json({ error: 'Too large' }, { status: 413 })
   await t.rejects(upload(refusing), { name: 'Refused', status: 413, code: 'Too large' })
   t.equal(refusing.parts.length, 1)
@@ -174,6 +180,78 @@ t.test('an upload begun before goes on where it stands, if it is of the same byt
   elsewhere.answer = (nth, at, length) => (nth === 1 ? Response.json({ offset: 80 * kB }, { status: 409 }) : elsewhere.store(at, length))
   await upload(elsewhere)
   t.strictSame(elsewhere.parts[1], [80 * kB, 16 * kB], 'another process had uploaded more')
+})
+
+t.test('a cancelled transfer breaks off the request that is under way, and makes no other', async t => {
+  quickClock(t)
+  const begun = `sessions/s/attachments/${crypto.randomUUID()}.enc`
+  const transfers: Record<string, (world: ReturnType<typeof storing>, signal: AbortSignal) => Promise<unknown>> = {
+    readUpload: (world, signal) => upload(world, { begun, signal }),
+    requestUpload: (world, signal) => upload(world, { signal }),
+    PUT: (world, signal) => upload(world, { signal }),
+    finishUpload: (world, signal) => upload(world, { signal }),
+    GET: ({ link }, signal) => downloadAttachment(link, fresh, { signal })
+  }
+  for (const [step, transfer] of Object.entries(transfers)) {
+    const world = storing(8 * kB)
+    const { rest, fetch } = world.link
+    const controller = new AbortController()
+    const reason = new Error(`cancelled at ${step}`)
+    const asked: string[] = []
+    const ask = (name: string, signal: AbortSignal | undefined) => {
+      asked.push(name)
+      if (name === step) controller.abort(reason)
+      signal?.throwIfAborted()
+    }
+    const call = async (name: string, request: object, options?: { signal?: AbortSignal }) => {
+      ask(name, options?.signal)
+      return rest.call(name as never, request as never)
+    }
+    world.link = {
+      ...world.link,
+      rest: { ...rest, call: call as never },
+      fetch: async (url, init) => {
+        ask(init.method, init.signal)
+        return fetch(url, init)
+      }
+    }
+    await t.rejects(transfer(world, controller.signal), reason, step)
+    t.equal(asked.at(-1), step)
+    t.equal(asked.filter(name => name === step).length, 1)
+  }
+})
+
+t.test('a download goes on however often it is cut, as long as each attempt brings something', async t => {
+  const waits = quickClock(t)
+  const { link } = storing(0)
+  const told: unknown[] = []
+  const ranges: (string | undefined)[] = []
+  link.fetch = async (_url, { headers }) => {
+    const nth = ranges.push(headers['range'])
+    let isSent = false
+    const pull = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      if (!isSent) stream.enqueue(Uint8Array.of(nth))
+      else if (nth === 12) stream.close()
+      else stream.error(new Error('reset'))
+      isSent = true
+    }
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+  }
+  const bytes = await downloadAttachment(link, fresh, { onProgress: (...at) => told.push(at) })
+  t.same([...bytes], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  t.same(ranges.slice(0, 3), [undefined, 'bytes=1-', 'bytes=2-'])
+  t.same(told.slice(-2), [
+    [11, 11],
+    [12, 12]
+  ])
+  t.ok(waits().every(ms => ms <= 250))
+  let asked = 0
+  link.fetch = async () => {
+    asked++
+    throw new Error('reset')
+  }
+  await t.rejects(downloadAttachment(link, fresh), { name: 'Unreachable', reason: 'network' })
+  t.equal(asked, 8)
 })
 
 t.test('only a plain ref of its session is one, as the token is sent to it', t => {

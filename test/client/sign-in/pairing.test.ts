@@ -22,11 +22,11 @@ import { startWorld, type World } from '../world.ts'
 t.before(() => cryptoReady())
 
 /** A fetch that tells when the server has answered. */
-function watchedFetch() {
+function watchedFetch(own: Fetch = fetch) {
   let answered = Promise.withResolvers<void>()
   const watched: Fetch = async (url, init) => {
     try {
-      return await fetch(url, init)
+      return await own(url, init)
     } finally {
       setImmediate(answered.resolve)
     }
@@ -100,6 +100,28 @@ t.test('a network lost midway is reported and survived', async t => {
   clock.advance(1000)
   t.match(await end, { type: 'paired' })
   t.strictSame(troubles, ['The server cannot be reached.', undefined])
+})
+
+t.test('a terminal waits as long as the server asks, but at least a second, and ends with a refusal', async t => {
+  const clock = manualClock()
+  const answers = [
+    new Response('{"error":"slow down"}', { status: 429, headers: { 'retry-after': '7' } }),
+    new Response('{"error":"slow down"}', { status: 429, headers: { 'retry-after': '0' } }),
+    new Response('{"error":"failing"}', { status: 503 }),
+    new Response('{"error":"no"}', { status: 403 })
+  ]
+  const { watched, next } = watchedFetch(async () => answers.shift() ?? Response.error())
+  const end = startPairing({ server: 'http://home.example', fetch: watched, clock }).wait()
+  await next()
+  for (const [nth, waitMs] of [7_000, 1_000, 1_000].entries()) {
+    clock.advance(waitMs - 1)
+    await turn()
+    t.equal(answers.length, 3 - nth, `more than ${waitMs - 1} ms`)
+    clock.advance(1)
+    if (nth < 2) await next()
+  }
+  await t.rejects(end, { name: 'Refused', status: 403 })
+  t.equal(answers.length, 0)
 })
 
 t.test('an answer that was already delivered is not delivered again [A7]', async t => {
