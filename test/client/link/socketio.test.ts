@@ -59,6 +59,115 @@ t.test('a request without an answer fails when the clock says so', async t => {
   await asked
 })
 
+/** A line over a WebSocket that is the test's. */
+function openByHand() {
+  const clock = manualClock()
+  const said: string[] = []
+  const events: unknown[][] = []
+  const listeners = new Map<string, (event: unknown) => void>()
+  const socket = { readyState: 1, bufferedAmount: 0, closes: 0, url: '' }
+  class ByHand {
+    readyState!: number
+    bufferedAmount!: number
+    constructor(url: string) {
+      socket.url = url
+      Object.defineProperty(this, 'readyState', { get: () => socket.readyState })
+      Object.defineProperty(this, 'bufferedAmount', { get: () => socket.bufferedAmount })
+    }
+    addEventListener(event: string, listener: (event: never) => void) {
+      listeners.set(event, listener as (event: unknown) => void)
+    }
+    send(text: string) {
+      said.push(text)
+    }
+    close() {
+      socket.closes++
+    }
+  }
+  const line = new SocketioLine('https://home.example/v1/updates', ByHand as unknown as WebSocketClass, clock, {
+    onOpen: () => events.push(['open']),
+    onConnect: id => events.push(['connect', id]),
+    onPacket() {},
+    onEvent: (event, payload, acknowledge) => {
+      events.push(['event', event, payload])
+      acknowledge?.({ ok: true })
+    },
+    onEnd: (...how) => events.push(['end', ...how])
+  })
+  const hear = (data: string) => listeners.get('message')?.({ data })
+  const closed = (code: number, reason = '') => listeners.get('close')?.({ code, reason })
+  return { line, clock, said, events, socket, hear, closed, opened: () => listeners.get('open')?.({}) }
+}
+
+t.test('answers find their requests in any order, and only what asks for an answer gets one', async t => {
+  const { line, clock, said, events, socket, hear } = openByHand()
+  t.equal(socket.url, 'wss://home.example/v1/updates/?EIO=4&transport=websocket')
+  line.emit('early', {})
+  await t.rejects(line.request('early', {}, 1_000), { message: 'The connection has ended.' })
+  t.same(said, [], 'not before it is connected')
+  hear('0{"sid":"engine"}')
+  hear('40{"sid":"line"}')
+  t.equal(line.isConnected, true)
+  const [one, two] = [line.request('one', { n: 1 }, 1_000), line.request('two', { n: 2 }, 1_000)]
+  t.same(said.splice(0), ['420["one",{"n":1}]', '421["two",{"n":2}]'])
+  hear('431["second"]')
+  hear('430["first"]')
+  hear('430["again"]')
+  hear('437["of nobody"]')
+  t.same(await Promise.all([one, two]), ['first', 'second'])
+  t.equal(clock.pending, 0)
+  hear('42["told",{"n":3}]')
+  t.same(said, [])
+  hear('4212["asked",{"n":4}]')
+  t.same(said, ['4312[{"ok":true}]'])
+  t.same(events, [['open'], ['connect', 'line'], ['event', 'told', { n: 3 }], ['event', 'asked', { n: 4 }]])
+})
+
+t.test('a line ends once, with its requests and their timers, and is silent from then on', async t => {
+  for (const [how, said, ended] of [
+    [({ closed }) => closed(1006), [], [['end', 'transport close (1006)', false]]],
+    [({ hear }) => hear('44{"message":"No"}'), [], [['end', 'No', true]]],
+    [({ line }) => line.close(), ['41'], []]
+  ] as [(world: ReturnType<typeof openByHand>) => void, string[], unknown[]][]) {
+    const world = openByHand()
+    world.opened()
+    world.hear('40{"sid":"line"}')
+    world.events.length = 0
+    const request = t.rejects(world.line.request('ping', {}, 1_000), { message: 'The connection has ended.' })
+    world.said.length = 0
+    how(world)
+    await request
+    t.equal(world.clock.pending, 0)
+    t.equal(world.line.isConnected, false)
+    t.equal(world.socket.closes, 1)
+    world.hear('42["late",{}]')
+    world.hear('2')
+    world.closed(1000)
+    world.line.close()
+    world.line.emit('late', {})
+    world.line.authenticate({})
+    await t.rejects(world.line.request('ping', {}, 1_000), { message: 'The connection has ended.' })
+    t.same(world.said, said)
+    t.same(world.events, ended)
+    t.equal(world.socket.closes, 1)
+  }
+})
+
+t.test('a connection that never opened is said to be one, and nothing is sent on one that is closing', t => {
+  const never = openByHand()
+  never.closed(1006)
+  t.same(never.events, [['end', 'websocket error', false]])
+  const closing = openByHand()
+  closing.hear('40{"sid":"line"}')
+  t.equal(closing.line.isBusy, false)
+  closing.socket.bufferedAmount = 1
+  t.equal(closing.line.isBusy, true)
+  closing.socket.readyState = 2
+  closing.line.emit('late', {})
+  t.same(closing.said, [])
+  t.end()
+})
+
 interface ServedClient {
   say(packet: string): void
   end(code: number, reason: string): void
