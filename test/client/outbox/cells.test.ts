@@ -103,6 +103,37 @@ t.test('after a server restore to an older version, writing continues from that 
   t.strictSame([cell.version, cell.value], [1, { a: 1 }])
 })
 
+t.test('a change made during a write waits for it, and does not conflict with it', async t => {
+  const place = new Place()
+  const { cell, seen } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
+  const one = cell.update(increment('a'))
+  await Promise.resolve()
+  const others = [cell.update(increment('a')), cell.update(increment('b'))]
+  t.strictSame(await one, { a: 1 })
+  t.strictSame(await Promise.all(others), Array(2).fill({ a: 2, b: 1 }))
+  t.equal(place.writes, 2)
+  t.strictSame(seen, [{ a: 1 }, { a: 2, b: 1 }])
+})
+
+t.test('a value from elsewhere that arrives during a write is reported once, and is not undone by the answer', async t => {
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const place = new Place()
+  const conflicting = openCounts(place, cipher)
+  place.cell = { value: cipher.seal({ a: 5 }), version: 1 }
+  const update = conflicting.cell.update(increment('a'))
+  await Promise.resolve()
+  conflicting.cell.take(place.cell)
+  t.strictSame(await update, { a: 6 })
+  t.strictSame(conflicting.seen, [{ a: 5 }, { a: 6 }])
+
+  const overtaken = openCounts(place, cipher)
+  const late = overtaken.cell.update(increment('a'))
+  await Promise.resolve()
+  overtaken.cell.take({ value: cipher.seal({ a: 9 }), version: 4 })
+  t.strictSame(await late, { a: 7 }, 'what was stored')
+  t.strictSame([overtaken.cell.value, overtaken.cell.version, overtaken.seen], [{ a: 9 }, 4, [{ a: 9 }]])
+})
+
 t.test('a write whose answer was lost is not applied twice', async t => {
   const place = new Place()
   const { cell, clock } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))

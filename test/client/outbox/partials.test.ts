@@ -69,6 +69,30 @@ t.test('a client that joins midway knows that text is missing, and gets all of i
   t.end()
 })
 
+t.test('eight growing texts are remembered, those that grew last', t => {
+  let gaps = 0
+  const reader = createPartialReader(() => gaps++)
+  const blocks = Array.from({ length: 8 }, (_, at) => `b${at}`)
+  for (const block of blocks) reader.take({ ...grown('one', block), n: 1 })
+  const more = (block: string, n = 2) => reader.take({ block, n, added: ' two' })
+  t.strictSame(more('b0'), grown('one two', 'b0'))
+  reader.take({ ...grown('one', 'b8'), n: 1 })
+  t.strictSame([more('b0', 3)?.text, more('b2')?.text, gaps], ['one two two', 'one two', 0])
+  t.equal(more('b1'), undefined)
+  t.equal(gaps, 1)
+  t.end()
+})
+
+t.test('a frame that comes again or late changes nothing and is no gap', t => {
+  const reader = createPartialReader(() => t.fail('nothing is missing'))
+  t.strictSame(reader.take({ ...grown('one'), n: 3 }), grown('one'))
+  t.equal(reader.take({ ...grown('One'), n: 3 }), undefined)
+  t.equal(reader.take({ block: 'b1', n: 3, added: '!' }), undefined)
+  t.equal(reader.take({ block: 'b1', n: 2, added: '!' }), undefined)
+  t.strictSame(reader.take({ block: 'b1', n: 4, added: '!' }), grown('one!'))
+  t.end()
+})
+
 t.test('with any loss, repeat or reordering, the shown text was really written, never goes back, and ends complete', t => {
   const word = fc.constantFrom('a', 'b ', '\n', 'words and ', '')
   const said = fc.array(fc.record({ word, block: fc.constantFrom('b1', 'b2'), isNew: fc.boolean(), waitMs: fc.nat(4_000) }), {

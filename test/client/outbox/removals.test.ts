@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Refused, type Rest, Unreachable } from '../../../lib/client/index.ts'
-import { wasRemoved } from '../../../lib/client/outbox/removals.ts'
+import { isDeleted, wasRemoved } from '../../../lib/client/outbox/removals.ts'
 
 /** A server that gives these answers in turn, and what it was asked. */
 function answering(...answers: (object | Error)[]) {
@@ -40,4 +40,29 @@ t.test('an invalid token, and a server that may answer later, are no answer', as
   for (const error of [new Refused(401, 'x'), new Refused(403, 'x'), new Unreachable('network'), new Error('x')]) {
     await t.rejects(answering(error).look(), error)
   }
+})
+
+t.test('a session is deleted only if it is not there and the server knows that it was', async t => {
+  const { signal } = new AbortController()
+  const looking = async (messages: object | Error, changes: object | Error) => {
+    const asked: unknown[] = []
+    const call = async (...question: unknown[]) => {
+      asked.push(question)
+      const answer = question[0] === 'readMessages' ? messages : changes
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    const deleted = await isDeleted({ call } as unknown as Pick<Rest, 'call'>, 'mine', signal)
+    return { deleted, asked }
+  }
+  const removed = page({ removed: [{ of: 'session', id: 'mine' }] })
+  const readMessages = ['readMessages', { params: { id: 'mine' }, query: { limit: 1 } }, { signal }]
+  t.strictSame(await looking({ messages: [] }, removed), { deleted: false, asked: [readMessages] })
+  const { deleted, asked } = await looking(new Refused(404, 'x'), removed)
+  t.equal(deleted, true)
+  t.strictSame(asked[1], ['readChanges', { query: { since: 0, began: 0, limit: 500 } }, { signal }])
+  t.equal((await looking(new Refused(404, 'x'), page({}))).deleted, false)
+  t.equal((await looking(new Refused(404, 'x'), page({ complete: false }))).deleted, false)
+  for (const error of [new Refused(401, 'x'), new Unreachable('network'), Object.assign(new Error('x'), { status: 404 })])
+    await t.rejects(looking(error, removed), error)
 })
