@@ -63,7 +63,8 @@ export class BoundedQueue<Item> implements AsyncIterable<Item> {
 
   #shift(): { value: Item } | undefined {
     const [value] = this.#items.splice(0, 1).map(value => ({ value }))
-    const next = value && this.#waiting.shift()
+    // Nobody waits for space in an empty queue.
+    const next = this.#waiting.shift()
     if (next) {
       this.#items.push(next.item)
       next.settle(true)

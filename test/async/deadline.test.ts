@@ -1,4 +1,5 @@
 import t from 'tap'
+import { systemClock } from '../../lib/async/clock.ts'
 import { DeadlineExceeded, isDoneWithin, withDeadline } from '../../lib/async/deadline.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 
@@ -107,4 +108,19 @@ t.test('whether work is done by its deadline is known as soon as it is, and no t
   t.equal(clock.pending, 0)
   await t.rejects(isDoneWithin(1000, Promise.reject(new Error('broken')), clock), { message: 'broken' })
   t.equal(clock.pending, 0)
+})
+
+t.test('without a clock of its own a deadline runs by that of the system', async t => {
+  const waits: number[] = []
+  t.capture(systemClock, 'after', (ms: number, run: () => void) => {
+    waits.push(ms)
+    setImmediate(run)
+    return () => {}
+  })
+  await t.rejects(
+    withDeadline(1000, () => never),
+    new DeadlineExceeded(1000)
+  )
+  t.equal(await isDoneWithin(2000, never), false)
+  t.same(waits, [1000, 2000])
 })

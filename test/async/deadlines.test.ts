@@ -53,3 +53,15 @@ t.test('any number of deadlines share one timer, and none remains at the end', a
   clock.advance(5_000)
   t.same(ran, [])
 })
+
+t.test('after closing, a new deadline gets its full time, and the forgotten ones stay forgotten', async t => {
+  const { clock, deadlines, ran, begin } = startDeadlines()
+  begin('forgotten')
+  clock.advance(400)
+  deadlines.close()
+  begin('new')
+  clock.advance(999)
+  t.same(ran, [])
+  clock.advance(1)
+  t.same(ran, ['new at 1400'])
+})

@@ -83,8 +83,17 @@ t.test('closing waits for the current run, and no other follows', async t => {
   t.notOk(isClosed)
   resolve()
   await closed
+  t.equal(clock.pending, 0)
   clock.advance(10_000)
   t.equal(runs, 1)
+})
+
+t.test('closing during a wait leaves no timer', async t => {
+  const clock = manualClock()
+  const repeating = every(clock, 1000, () => t.fail('it was closed before its first run'), t.error)
+  await repeating.close()
+  t.equal(clock.pending, 0)
+  clock.advance(10_000)
 })
 
 t.test('a run may close its own repetition', async t => {
