@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { cryptoReady, engine, openBlob, sealBlob } from '../../lib/crypto/index.ts'
+import { cryptoReady, engine, openBlob, sealBlob, sealOfBlob } from '../../lib/crypto/index.ts'
 
 await cryptoReady()
 
@@ -28,4 +28,9 @@ t.test('a changed or cut attachment does not open', async t => {
     const changed = stored.map((byte, index) => (index === at ? byte ^ 0x40 : byte))
     if (openBlob(changed, key)) t.fail(`opened with byte ${at} changed`)
   }
+})
+
+t.test('a message names an attachment by its nonce', async t => {
+  const nonce = Uint8Array.from({ length: 24 }, (_, at) => at)
+  t.equal(sealOfBlob(sealBlob(Uint8Array.of(1, 2, 3), key, () => nonce)), Buffer.from(nonce).toString('base64'))
 })
