@@ -159,6 +159,13 @@ t.test('files match by their real path', async t => {
   t.equal(passes('src/*', 'src/a.ts'), true)
   t.equal(passes('src/*', join(folder, 'src/a.ts')), true)
   t.equal(passes('src/*', 'src/deep/a.ts'), false)
+  for (const path of ['lib/a.ts', 'srcs/a.ts', 'src']) t.equal(passes('src/*', path), false, path)
+  t.equal(passes('src/a.ts', 'src/b.ts'), false)
+  t.equal(passes('**/a.ts', 'src/b.ts'), false)
+  t.equal(passes('src/**', 'src'), false)
+  symlinkSync(folder, join(root, 'link'))
+  const linked = { ...rule('src/*', 'change'), folder: join(root, 'link') }
+  t.ok(allowing([linked], requestOf(edit('src/a.ts'), join(root, 'link')), home), 'a folder by another name')
   t.equal(passes('src/deep/*', 'src/deep'), false, 'the folder itself is not in it')
   t.equal(passes('src/*', 'src/.env'), false, 'a leading dot is written out')
   t.equal(passes('src/.*', 'src/.env.js'), true)
@@ -253,9 +260,75 @@ t.test('the tools that an existing app allows become the rule they name, and not
   t.equal(ruleFor(['Bash(npm run:*)'], shell('npm run build')), 'npm run *', 'what begins with these words')
   t.equal(ruleFor(['Bash(rm -r x)', 'Bash'], shell('npm test')), undefined, 'another command, and every command')
   t.equal(ruleFor(['Bash(npm *:*)'], shell('npm test')), undefined, 'a star among the words')
+  t.equal(ruleFor(['Fish(npm test)', 'Bash(npm test'], shell('npm test')), undefined, 'of another tool, and cut off')
   t.equal(ruleFor(['Edit'], edit), '**', 'files of the folder')
   t.equal(ruleFor(['Write'], edit), undefined, 'another tool')
   t.equal(ruleFor(['mcp__notes__add'], tool), 'mcp__notes__add')
   t.equal(ruleFor(['mcp__notes'], tool), undefined)
   t.equal(ruleFor(['WebFetch'], page), undefined, 'every page')
+})
+
+t.test('the narrowest rule for files is one file below the folder of the session, and for a page its host', async t => {
+  const about = (kind: Asked['kind'], paths: string[], more: Record<string, unknown> = {}): Asked => ({
+    tool: 'Any',
+    kind,
+    args: more,
+    title: '',
+    content: [],
+    locations: paths
+  })
+  for (const kind of ['edit', 'read'] as const)
+    for (const [paths, pattern] of [
+      [['src/a.ts'], 'src/a.ts'],
+      [[join(folder, 'src/a.ts')], 'src/a.ts'],
+      [['src/a.ts', 'src/b.ts'], undefined],
+      [[], undefined],
+      [['.'], undefined],
+      [['../work2/a.ts'], undefined],
+      [['/etc/passwd'], undefined]
+    ] as const)
+      t.equal(suggested(requestOf(about(kind, [...paths]), folder)), pattern, `${kind} ${paths}`)
+  for (const [url, host] of [
+    ['https://docs.rs/tokio?q=1', 'docs.rs'],
+    ['https://docs.rs:8443/', 'docs.rs:8443'],
+    ['http://docs.rs/', undefined],
+    ['https://mira@docs.rs/', undefined],
+    ['https://:word@docs.rs/', undefined],
+    ['docs.rs', undefined]
+  ] as const)
+    t.equal(suggested(requestOf(about('fetch', [], { url }), folder)), host, url)
+  t.equal(suggested(requestOf({ ...about('other', []), tool: 'mcp__notes__add' }, folder)), 'mcp__notes__add')
+  t.equal(suggested(requestOf({ ...about('other', []), tool: 'a tool' }, folder)), undefined)
+})
+
+t.test('a rule that an existing app makes is for the tool that asked, in the folder of the session', async t => {
+  const read: Asked = { ...shell('', {}), tool: 'Read', kind: 'read', args: { file_path: join(folder, 'a.ts') } }
+  t.strictSame(ruleOfTools(['Read'], requestOf(read, folder)), { on: 'read', pattern: '**', folder, tool: 'Read' })
+  t.strictSame(ruleOfTools(['Bash(npm test)'], requestOf(shell('npm test'), folder)), {
+    on: 'command',
+    pattern: 'npm test',
+    folder,
+    tool: 'Bash'
+  })
+  const otherTool = requestOf({ ...read, tool: 'View' }, folder)
+  t.equal(allowing([{ ...rule('**', 'read'), tool: 'Read' }], otherTool, home), undefined)
+  t.ok(allowing([rule('**', 'read')], otherTool, home))
+})
+
+t.test('a star at the end of a tool stands for the rest of its name only', async t => {
+  const tool = (name: string) => requestOf({ ...shell('', {}), tool: name, kind: 'other', args: {} }, folder)
+  const passes = (pattern: string, name: string) => allowing([rule(pattern, 'tool')], tool(name), home) !== undefined
+  t.equal(passes('mcp__notes__*', 'mcp__notes__add'), true)
+  t.equal(passes('mcp__notes__*', 'mcp__mail__send'), false)
+  t.equal(passes('mcp__notes__add', 'mcp__notes__add_all'), false)
+})
+
+t.test('a rule about words within a word leads nowhere else, and its other characters are meant literally', async t => {
+  t.equal(isAllowed('cat *.ts', 'cat a.ts'), true)
+  t.equal(isAllowed('cat *.ts', 'cat axts'), false)
+  t.equal(isAllowed('cat *.ts', 'cat ../a.ts'), false)
+  t.equal(isAllowed('cat *.ts', 'cat /etc/a.ts'), false)
+  t.equal(isAllowed('cat *.ts', 'cat --all.ts'), false)
+  t.equal(isAllowed('cat src/*', 'cat src/../../a'), false)
+  t.equal(isAllowed('cat (a)', 'cat (a)'), false)
 })
