@@ -65,3 +65,12 @@ t.test('no character is cut in half', t => {
   t.equal(cutText('abcd', 3), 'abc\n… 1 more characters: see the rest on the computer.')
   t.end()
 })
+
+t.test('of a diff without a difference both sides are shown from their last line on', t => {
+  const same = `${'x'.repeat(1990)}\nlast line`
+  const { step, isShort } = shortened(stepOf({ content: [{ type: 'diff', path: '/a', oldText: same, newText: same }] }), 1500)
+  t.equal(isShort, true)
+  const text = '… 1991 more characters: see the rest on the computer.\nlast line'
+  t.strictSame(step.content, [{ type: 'diff', path: '/a', oldText: text, newText: text }])
+  t.end()
+})
