@@ -113,6 +113,23 @@ t.test('what the agent says of itself is in the metadata', async t => {
   t.notOk('last' in slashDescriptions, 'from the end')
 })
 
+t.test('whatever the agent says of itself leaves the rest of the metadata as it is', async t => {
+  const events = [
+    { type: 'conversation', id: 'talk' },
+    { type: 'modes', modes: { available: [], current: 'x' } },
+    { type: 'settings', settings: [] },
+    { type: 'commands', commands: [] },
+    { type: 'usage-windows', windows: [] },
+    { type: 'title', title: 'Mine' }
+  ]
+  for (const event of events) {
+    const { take, metadata, writes } = following({ metadata: { path: '/', host: 'box', version: '1' }, setSetting: async () => true })
+    await take(event as AgentEvent)
+    t.match(metadata(), { path: '/', host: 'box', version: '1' }, event.type)
+    t.equal(writes(), event.type === 'usage-windows' ? 0 : 1, event.type)
+  }
+})
+
 t.test('settings are in the metadata only if they can be set', async t => {
   const settings = [{ id: 's', name: 'Tone', isSwitch: false, current: 'dry', available: [{ id: 'dry', name: 'Dry' }] }]
   const without = following()

@@ -64,6 +64,31 @@ t.test('a queue closed while its reader is not ready yet hands out nothing', asy
   t.equal(queue.length, 1)
 })
 
+t.test('after the server was restored no message has a number, and those it numbers anew are handed out', async t => {
+  const { queue, notes } = open()
+  for (const seq of [1, 2]) say(queue, seq)
+  const prompts = promptsOf(queue, 7)[Symbol.asyncIterator]()
+  say(queue, 8)
+  const taken = (await prompts.next()).value
+  t.equal(taken.seq, 8, 'the agent has the others')
+  for (const seq of [9, 10]) say(queue, seq)
+  say(queue, 11, { replaces: 'local-10' }, 'better')
+  queue.forgetNumbers()
+  queue.read(taken)
+  t.match(notes(), { cursor: 0, settled: undefined })
+  say(queue, 1, {}, 'numbered anew')
+  const rest: Prompt[] = []
+  while (queue.length > 0) rest.push((await prompts.next()).value)
+  t.strictSame(
+    rest.map(({ text, seq, edits }) => [text, seq, edits]),
+    [
+      ['number 9', undefined, undefined],
+      ['better', undefined, undefined],
+      ['numbered anew', 1, undefined]
+    ]
+  )
+})
+
 t.test('one that steers precedes waiting ones, and follows earlier steering ones', async t => {
   const { queue } = open()
   for (const seq of [1, 2, 3, 4]) say(queue, seq, { steer: seq % 2 === 0 })

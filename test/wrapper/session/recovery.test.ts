@@ -24,6 +24,7 @@ t.test('messages not delivered in time are delivered at the next attempt, once',
   const own = openHome({ AFIELD_HOME: home })
   t.strictSame(await recoverSessions({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
   t.equal(findLeftovers(home).length, 1)
+  t.match(listSessions(home), [{ notes: { endedBy: 'itself' } }], 'which is told once, not at each attempt')
   t.strictSame(await recoverSessions({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
   t.strictSame(await recoverSessions({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
   t.match(listSessions(home), [{ pid: undefined, notes: { turn: null } }])

@@ -48,6 +48,101 @@ t.test('while notes are not on disk the agent is given nothing', async t => {
   await serving
 })
 
+t.test('stopping while no turn runs waits for messages that are on their way, and withholds the next one', async t => {
+  const caughtUp = Promise.withResolvers<void>()
+  const { turns, queue, given, told, cancelled } = turnsOf(() => true, undefined, { caughtUp: () => caughtUp.promise })
+  const stopping = turns.stop()
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(cancelled(), 0)
+  write(queue, 1, 'on its way')
+  caughtUp.resolve()
+  await stopping
+  t.equal(cancelled(), 1)
+  const serving = turns.serve(0)
+  await until(() => told.length === 1)
+  t.match(told, [{ reason: 'cancelled' }])
+  write(queue, 2, 'next')
+  await until(() => given.length === 1)
+  t.strictSame(given, ['next'])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('stopping does not wait for the server while a turn runs, nor fail without one', async t => {
+  const { turns, queue, given, cancelled } = turnsOf(() => true, undefined, { caughtUp: () => new Promise<void>(() => {}) })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  await turns.stop()
+  t.equal(cancelled(), 1)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+  const broken = turnsOf(() => true, undefined, { caughtUp: async () => Promise.reject(new Error('closed')) })
+  await broken.turns.stop()
+  t.equal(broken.cancelled(), 1)
+})
+
+t.test('a turn that ends while its prompt is handed over is not stopped afterwards', async t => {
+  const { turns, queue, given, calls, cancelled } = turnsOf(() => true, undefined, {
+    async prompt() {
+      await turns.stop()
+      await turns.end({ type: 'turn-ended', reason: 'done' })
+      return true
+    }
+  })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1 && !turns.isRunning && !queue.hasNext)
+  t.equal(cancelled(), 1)
+  t.equal(calls.filter(call => call.startsWith('ended')).length, 1)
+  turns.close()
+  await serving
+})
+
+t.test('a turn is over only once its end is stored', async t => {
+  const stored = Promise.withResolvers<void>()
+  const { turns, queue, given, told, notes } = turnsOf(() => true, undefined, { stored: () => stored.promise })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => given.length === 1)
+  turns.close()
+  const ending = turns.end({ type: 'turn-ended', reason: 'done' })
+  await until(() => told.length === 1)
+  await new Promise(resolve => setImmediate(resolve))
+  t.ok(turns.isRunning)
+  t.type(notes().turn, 'string', 'a next run would end it')
+  stored.resolve()
+  await ending
+  t.notOk(turns.isRunning)
+  t.equal(notes().turn, null)
+  await serving
+})
+
+t.test('a turn without a prompt ends only once its beginning is stored', async t => {
+  const begun = Promise.withResolvers<void>()
+  const joined = Promise.withResolvers<void>()
+  const { turns, queue, calls, told } = turnsOf(() => true, undefined, {
+    begun: () => begun.promise,
+    async join() {
+      await joined.promise
+      throw new Error('no such file')
+    }
+  })
+  const serving = turns.serve(0)
+  write(queue, 1, 'one')
+  await until(() => turns.isRunning)
+  joined.resolve()
+  await until(() => calls.includes('turn of a row'))
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(told, [])
+  begun.resolve()
+  await until(() => told.length === 1)
+  turns.close()
+  await serving
+})
+
 t.test('a message not handed over because of an error is reported, and is first in the next turn', async t => {
   for (const broken of ['join', 'prompt'] as const) {
     const works: Required<Pick<Fakes, 'join' | 'prompt'>> = { join: async text => ({ text, images: [] }), prompt: async () => true }
@@ -426,14 +521,18 @@ t.test('a prompt that the agent reports again begins no turn', async t => {
 })
 
 t.test('numbers of a server that was restored are forgotten, also by what is not stored yet', async t => {
-  const { turns, queue, cursor, notes } = turnsOf(() => true, undefined, { writesDown: true })
+  const { turns, queue, cursor, given, notes } = turnsOf(() => true, undefined, { writesDown: true })
   const serving = turns.serve(0)
   write(queue, 1, 'one')
   await until(() => notes().pendingPrompt != null && !queue.hasNext)
   await turns.hearTerminal({ type: 'prompted', text: 'one', isOurs: true })
+  write(queue, 2, 'two')
   turns.forgetNumbers()
   cursor.noteSent(null)
   t.match(notes(), { cursor: 0, pendingPrompt: null })
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await until(() => given.length === 2)
+  t.match(notes(), { cursor: 0, pendingPrompt: { seq: null, text: 'two' } }, 'nor has a waiting one its number')
   turns.close()
   await turns.end({ type: 'turn-ended', reason: 'done' })
   await serving
@@ -641,6 +740,10 @@ interface Fakes {
   join?(text: string): Promise<{ text: string; images: [] }>
   prompt?(): Promise<boolean>
   writesDown?: boolean
+  caughtUp?(): Promise<void>
+  /** Until when the beginning and the end of a turn are not stored. */
+  begun?(): Promise<void>
+  stored?(): Promise<void>
 }
 
 /** Those of a session without a server, whose agent takes what it is given the n-th time, or not. */
@@ -699,11 +802,16 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, fake
     narrator: {
       async beginTurn({ name }: { name?: string } = {}) {
         calls.push(`turn ${name ?? 'of a row'}`)
+        await fakes.begun?.()
         return name ?? 'turn'
       },
-      tell: async (event: AgentEvent) => void told.push(event)
+      async tell(event: AgentEvent) {
+        told.push(event)
+        await fakes.stored?.()
+      }
     },
     uplink: {
+      caughtUp: async () => fakes.caughtUp?.(),
       setThinking: (isThinking: boolean) => void calls.push(`thinking ${isThinking}`),
       changeMetadata(change: (metadata: object) => object) {
         metadata = change(metadata)
