@@ -28,6 +28,7 @@ t.test('a retry of the model is told and is no sign of life', async t => {
 t.test('a question is asked after the words before it, and says whether a step shows its form', async t => {
   const { take, calls } = following({ by: 'terminal' })
   await take({ type: 'step-started', step: { ...step, call: 'form', name: 'AskUserQuestion' } })
+  await take({ type: 'step-started', step })
   for (const call of ['form', 'c', undefined]) {
     calls.length = 0
     await take({ type: 'question-asked', asked: { ask: 'q', title: 'Which?', kind: 'form', questions: [], ...(call && { call }) } })
@@ -130,6 +131,21 @@ t.test('whatever the agent says of itself leaves the rest of the metadata as it 
   }
 })
 
+t.test('each part of the session hears what it is for, and the narrator does not', async t => {
+  const cases = [
+    [{ type: 'prompted', text: 'hello', isOurs: false }, 'turns.hearTerminal hello'],
+    [{ type: 'turn-ended', reason: 'done' }, 'turns.end done'],
+    [{ type: 'options', models: undefined, efforts: undefined }, 'choices.follow options'],
+    [{ type: 'picture' }, 'pictures.show picture'],
+    [{ type: 'permission-closed', ask: 'a' }, 'requests.close a permission-closed']
+  ] as const
+  for (const [event, heard] of cases) {
+    const { take, calls } = following()
+    await take(event as unknown as AgentEvent)
+    t.strictSame(calls.slice(2), [heard])
+  }
+})
+
 t.test('settings are in the metadata only if they can be set', async t => {
   const settings = [{ id: 's', name: 'Tone', isSwitch: false, current: 'dry', available: [{ id: 'dry', name: 'Dry' }] }]
   const without = following()
@@ -181,7 +197,10 @@ function following({ choice, by, recorded = [], metadata = { path: '/', host: 'b
     },
     narrator: {
       tell: async ({ type }: AgentEvent) => note('narrator.tell', type),
-      showStep: async ({ title }: Step) => note('narrator.showStep', title),
+      async showStep({ title }: Step) {
+        await new Promise(resolve => setImmediate(resolve))
+        note('narrator.showStep', title)
+      },
       async settle() {
         await new Promise(resolve => setImmediate(resolve))
         note('narrator.settle')
@@ -198,6 +217,8 @@ function following({ choice, by, recorded = [], metadata = { path: '/', host: 'b
       update: ({ title }: Step) => note('requests.update', title),
       judgeAgain: () => note('requests.judgeAgain')
     },
+    choices: { follow: ({ type }: AgentEvent) => note('choices.follow', type) },
+    pictures: { show: async ({ type }: AgentEvent) => note('pictures.show', type) },
     goals: { take: async () => note('goals.take') },
     notices: {
       heard: () => note('notices.heard'),
@@ -213,7 +234,11 @@ function following({ choice, by, recorded = [], metadata = { path: '/', host: 'b
       }
     }
   }
-  const turns: { step: string | undefined } = { step: undefined }
+  const turns: Pick<Turns, 'step' | 'hearTerminal' | 'end'> = {
+    step: undefined,
+    hearTerminal: async ({ text }) => note('turns.hearTerminal', text),
+    end: async ({ reason }) => note('turns.end', reason)
+  }
   const take = followAgent(parts as unknown as SessionParts, turns as unknown as Turns)
   return { take, calls, turns, metadata: () => metadata, writes: () => writes }
 }

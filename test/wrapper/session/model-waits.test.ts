@@ -6,14 +6,15 @@ import { manualClock } from '../../kit/manual-clock.ts'
 
 function waits() {
   const clock = manualClock()
-  let state: AgentState = {}
+  let state: AgentState = { controlledByUser: true }
   let writes = 0
+  let changes = 0
   const told = createModelWaits({
     publish(change) {
       state = change(state)
       writes++
     },
-    onChange() {},
+    onChange: () => void changes++,
     clock,
     now: () => clock.now()
   })
@@ -22,6 +23,12 @@ function waits() {
     told,
     get shown() {
       return state.modelWait
+    },
+    get state() {
+      return state
+    },
+    get changes() {
+      return changes
     },
     get writes() {
       return writes
@@ -48,6 +55,17 @@ t.test('half a minute of silence is reported, until the next word', async t => {
   t.equal(at.shown, undefined)
   at.clock.advance(60_000)
   t.equal(at.shown, undefined, 'between two turns nobody waits for a word')
+})
+
+t.test('silence changes nothing else of the state, and is shown on the computer too', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  at.clock.advance(30_000)
+  t.strictSame([at.state, at.changes], [{ controlledByUser: true, modelWait: { since: 0 } }, 1])
+  t.strictSame(at.told.current, { since: 0 })
+  at.told.turnEnded()
+  t.strictSame([at.state, at.changes], [{ controlledByUser: true, modelWait: undefined }, 2])
+  t.equal(at.told.current, undefined)
 })
 
 t.test("an agent's message about its next attempt is shown until something arrives", async t => {
@@ -101,8 +119,12 @@ t.test('while a step runs, or a person is asked, silence is not reported', async
   at.clock.advance(600_000)
   t.equal(at.shown, undefined)
   at.told.hear({ type: 'question-closed', ask: 'q' })
+  at.told.hear({ type: 'permission-asked', asked: { ask: 'p', step, choices: [] } as never })
+  at.clock.advance(600_000)
+  t.equal(at.shown, undefined)
+  at.told.hear({ type: 'permission-closed', ask: 'p' })
   at.clock.advance(30_000)
-  t.match(at.shown, { since: 1_200_000 })
+  t.match(at.shown, { since: 1_800_000 })
 })
 
 t.test('streaming words cost no writes of the state', async t => {

@@ -11,6 +11,7 @@ import {
 import * as v from '../../../../lib/schema.ts'
 import type { Step } from '../../../../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../../../../lib/wrapper/session/output/narrator.ts'
+import { idOfRow } from '../../../../lib/wrapper/uplink/outbox.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
 const step: Step = { call: 'c1', name: 'Write', title: 'Preparing', kind: 'edit', input: {}, locations: [], content: [] }
@@ -258,6 +259,123 @@ t.test("a file is told as its row, and as one of the helper's when a helper has 
   t.type(start?.subagent, 'string')
   t.match([own, other], [{ ev: { t: 'file', ...file }, subagent: start?.subagent }, { ev: { t: 'file', ...file } }])
   t.equal(other?.subagent, undefined)
+})
+
+t.test('what has a row in the history is stored under it, a step under that of its beginning', async t => {
+  const stored: [string | undefined, string | undefined][] = []
+  const narrator = createNarrator({
+    put: async (body, localId) => void stored.push([envelopeOf(body)?.ev.t, localId]),
+    showPartial: () => true
+  })
+  await narrator.beginTurn()
+  stored.length = 0
+  await narrator.tell({ type: 'subagent-started', subagent: 's', title: undefined, row: 'r1' })
+  await narrator.tell({ type: 'step-started', step, row: 'r2' })
+  await narrator.tell({ type: 'step-updated', step: written })
+  await narrator.tell({ type: 'step-ended', step: written, status: 'completed', row: 'r3' })
+  await narrator.tell({ type: 'text', block: 'b', text: 'x', thinking: false, row: 'r4' })
+  await narrator.tell({ type: 'file', file: { ref: 'f', name: 'a.png', size: 3, mimeType: 'image/png' }, row: 'r5' })
+  await narrator.tell({ type: 'plan', entries: [], row: 'r6' })
+  await narrator.tell({ type: 'subagent-stopped', subagent: 's', row: 'r7' })
+  t.strictSame(stored, [
+    ['start', idOfRow('r1')],
+    ['tool-call-start', idOfRow('r2')],
+    ['tool-call-end', idOfRow('r3')],
+    ['text', idOfRow('r4')],
+    ['file', idOfRow('r5')],
+    ['tool-call-start', idOfRow('r6')],
+    ['tool-call-end', idOfRow('r6 ends')],
+    ['stop', idOfRow('r7')]
+  ])
+})
+
+t.test('steps held back are stored one after the other before what follows them, as they were last', async t => {
+  const following = [
+    { type: 'text', block: 'b', text: 'x', thinking: false },
+    { type: 'subagent-started', subagent: 's', title: undefined },
+    { type: 'subagent-stopped', subagent: 's' },
+    { type: 'turn-ended', reason: 'done' }
+  ] as const
+  for (const event of following) {
+    const stored: unknown[] = []
+    const put = async (body: MessageBody) => {
+      await new Promise(resolve => setImmediate(resolve))
+      const ev = envelopeOf(body)?.ev
+      stored.push(ev?.t === 'tool-call-start' ? ev.title : ev?.t)
+    }
+    const narrator = createNarrator({ put, showPartial: () => true })
+    await narrator.beginTurn()
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.tell({ type: 'step-started', step: { ...step, call: 'c2', title: 'Second' } })
+    t.strictSame(stored, ['turn-start'])
+    await narrator.tell(event)
+    t.strictSame(stored.slice(1, 3), ['Preparing', 'Second'], event.type)
+    stored.length = 0
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
+    t.strictSame(stored, ['Write a.txt', 'tool-call-end'])
+    stored.length = 0
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.settle()
+    t.strictSame(stored, ['Preparing'])
+  }
+})
+
+t.test('notices, sentences of Afield and steps are told in full', async t => {
+  const { narrator, told } = story()
+  await narrator.tell({ type: 'notice', text: 'no such mode' })
+  await narrator.say('from Afield')
+  await narrator.tell({ type: 'step-started', step: { ...written, locations: ['a.txt', 'b.txt'] } })
+  await narrator.settle()
+  t.strictSame(told(), [
+    { t: 'service', text: 'no such mode' },
+    { t: 'service', text: 'from Afield' },
+    {
+      t: 'tool-call-start',
+      call: 'c1',
+      name: 'Write',
+      title: 'Write a.txt',
+      description: 'a.txt, b.txt',
+      args: { file_path: 'a.txt' },
+      kind: 'edit',
+      locations: ['a.txt', 'b.txt'],
+      content: written.content
+    }
+  ])
+})
+
+t.test('why a turn failed is told unless it was the last text, and "your turn" follows its stored end', async t => {
+  for (const [text, isTold] of [
+    [undefined, true],
+    ['half', true],
+    [' overloaded\n', false]
+  ] as const) {
+    const stored: unknown[] = []
+    const put = async (body: MessageBody) => {
+      await new Promise(resolve => setImmediate(resolve))
+      const ev = envelopeOf(body)?.ev
+      stored.push(ev === undefined ? 'ready' : ev.t === 'service' ? ev.text : ev.t)
+    }
+    const narrator = createNarrator({ put, showPartial: () => true })
+    await narrator.beginTurn()
+    if (text !== undefined) await narrator.tell({ type: 'text', block: 'b', text, thinking: false })
+    stored.length = 0
+    await narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'API: overloaded' })
+    t.strictSame(stored, [...(isTold ? ['API: overloaded'] : []), 'turn-end', 'ready'], `${text}`)
+  }
+})
+
+t.test('a stored text is not removed on the devices when another begins to grow', async t => {
+  const { narrator, partials, clock } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'one', thinking: false })
+  await narrator.tell({ type: 'text', block: 'b1', text: 'one', thinking: false })
+  await narrator.tell({ type: 'text-grew', block: 'b2', text: 'two', thinking: false })
+  clock.advance(1000)
+  t.strictSame(
+    partials.map(({ text }) => text),
+    ['one', 'two']
+  )
 })
 
 t.test('the cost of the conversation is sent at the end of a turn', async t => {

@@ -1,8 +1,10 @@
 import t from 'tap'
+import { systemClock } from '../../../../lib/async/clock.ts'
 import { OutboxFull } from '../../../../lib/client/outbox/outbox.ts'
 import { envelopeOf, newUserText } from '../../../../lib/client/sealed/messages.ts'
 import type { AgentState } from '../../../../lib/protocol/sealed/session.ts'
 import { createWriter } from '../../../../lib/wrapper/session/output/writer.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
 
 t.test('dropped thoughts are reported until the server has everything, and then recorded in the history once [W3]', async t => {
   const { writer, kept, room } = outbox()
@@ -58,6 +60,60 @@ t.test("devices are told of the full disk while the session's own notes wait, an
   t.equal(state().diskTrouble, undefined)
   t.equal(writer.trouble, undefined)
   t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session continues\.$/])
+})
+
+t.test('output waits for the disk, which is free again once all of it is stored [W16]', async t => {
+  const timers = manualClock()
+  t.capture(systemClock, 'after', (ms: number, run: () => void) => timers.after(ms, run))
+  const { writer, kept, room, state } = outbox()
+  writer.dropped(1)
+  room.fails.push(full('ENOSPC'), full('ENOSPC'))
+  let isWritten = false
+  const writing = Promise.all([writer.write(newUserText('one')), writer.write(newUserText('two'))]).then(() => (isWritten = true))
+  await until(() => timers.pending === 2)
+  timers.advance(999)
+  t.strictSame(kept(), [])
+  room.fails.push(full('ENOSPC'))
+  timers.advance(1)
+  await until(() => kept().length === 1 && timers.pending === 1)
+  t.match(state().diskTrouble, { why: 'full' })
+  t.match(writer.trouble, /disk is full/)
+  t.notOk(isWritten)
+  timers.advance(1000)
+  await writing
+  const follows = 'The disk of this computer was full for a moment. Output from the meantime follows now.'
+  t.strictSame(kept().toSorted(), ['one', 'two', follows].toSorted())
+  t.equal(kept().at(-1), follows)
+  t.equal(state().diskTrouble, undefined)
+  t.match(writer.trouble, /the oldest thoughts and plans are dropped/, 'the other trouble goes on')
+  writer.drained()
+  t.equal(writer.trouble, undefined)
+  writer.notesWait(full('ENOSPC'))
+  writer.notesWait(undefined)
+  t.equal(kept().at(-1), 'The disk of this computer was full for a moment. The session continues.')
+})
+
+t.test('an ending session waits no longer for the disk', async t => {
+  const timers = manualClock()
+  t.capture(systemClock, 'after', (ms: number, run: () => void) => timers.after(ms, run))
+  const { writer, kept, room, state } = outbox()
+  room.fails.push(full('ENOSPC'), full('ENOSPC'))
+  const writing = writer.write(newUserText('one'))
+  await until(() => timers.pending === 1)
+  writer.abandon()
+  await writing
+  t.strictSame(kept(), [])
+  t.match(state().diskTrouble, { why: 'full' })
+})
+
+t.test('the rest of the state is kept, and each change of the trouble is shown once on the computer', async t => {
+  const { writer, state, changes } = outbox()
+  writer.notesWait(full('ENOSPC'))
+  writer.notesWait(full('ENOSPC'))
+  t.strictSame([state(), changes()], [{ controlledByUser: true, diskTrouble: { since: 0, why: 'full' } }, 1])
+  writer.notesWait(undefined)
+  writer.notesWait(undefined)
+  t.strictSame([state(), changes()], [{ controlledByUser: true, diskTrouble: undefined }, 2])
 })
 
 t.test('how long the disk was full, or failed, is said to the nearest minute or hour', async t => {
@@ -138,7 +194,8 @@ function outbox() {
   const room = { isFull: false, isBroken: false, dropsThoughts: false, fails: [] as Error[] }
   const clock = { now: 0 }
   const texts: string[] = []
-  let state: AgentState = {}
+  let state: AgentState = { controlledByUser: true }
+  let changes = 0
   const writer = createWriter({
     async put(body, _, how) {
       const failure = room.fails.shift()
@@ -152,8 +209,12 @@ function outbox() {
     publish: change => {
       state = change(state)
     },
-    onChange: () => {},
+    onChange: () => void changes++,
     now: () => clock.now
   })
-  return { writer, room, clock, kept: () => texts, state: () => state }
+  return { writer, room, clock, kept: () => texts, state: () => state, changes: () => changes }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setImmediate(resolve))
 }
