@@ -73,8 +73,8 @@ export function writeAnswers(questions: readonly Question[], answers: Answers): 
 }
 
 /**
- * The tool's answers as answers to the form: a text that matches no label is the person's own. Undefined if there
- * are none, and if a question that needs a text is unanswered.
+ * The tool's answers as answers to the form: a text that matches no label is the person's own. `none` if the input
+ * has none, `declined` if a question that has to be answered was skipped.
  */
 export function readAnswers(questions: readonly Question[], input: unknown): Answers | 'none' | 'declined' {
   const { data } = v.safeParse(answeredInput, input)
