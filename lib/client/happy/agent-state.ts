@@ -85,7 +85,7 @@ function textOf({ form, answers = {} }: CompletedCommunication): string {
 
 function readAnswer(answer: unknown): QuestionAnswer {
   const { values, options, other, custom } = typeof answer === 'object' && answer !== null ? ({ ...answer } as Record<string, unknown>) : {}
-  const chosen = [values, options].find(each => Array.isArray(each)) ?? []
+  const chosen = [values, options].find(each => Array.isArray(each))
   const own = [other, custom].find(each => typeof each === 'string' && each !== '')
   return {
     values: Array.isArray(chosen) ? chosen.filter(each => typeof each === 'string') : [],

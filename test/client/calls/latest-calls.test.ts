@@ -21,6 +21,7 @@ t.test('a call is accepted once, and none before it after it', t => {
 t.test('of more than a thousand choices the one that was used longest ago is forgotten', t => {
   const calls = createLatestCalls(Array.from({ length: 1000 }, (_, index) => [`choice ${index}`, 9] as const))
   calls.take('choice 0', 10)
+  t.same([...createLatestCalls().entries], [], 'none is known at first')
   t.equal([...calls.entries].length, 1000, 'a known one needs no room')
   calls.take('another', 1)
   t.equal([...calls.entries].length, 1000)

@@ -107,6 +107,7 @@ t.test('each connect reads once, a connect meanwhile once more, and none after t
   let arrived = Promise.resolve()
   const call = async (name: string, _: unknown, { signal }: { signal: AbortSignal }) => {
     asked.push(name)
+    t.ok(signal instanceof AbortSignal, `${name} can be broken off`)
     await Promise.race([arrived, new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))])
     if (name === 'listSessions') return { sessions: [] }
     return { complete: true, epoch: 'e', clock: 5, began: 5, more: false, removed: [{ of: 'session', id: 'other' }], sessions: [] }

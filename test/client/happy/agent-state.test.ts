@@ -39,6 +39,11 @@ t.test('its outcome is reported like any other: answered, left to the agent, or 
     left: { status: 'denied' },
     ended: { status: 'canceled' }
   })
+  t.same(
+    Object.values(completedRequests ?? {}).map(each => [each.tool, each.arguments]),
+    Array(3).fill(['AskUserQuestion', {}]),
+    'as of any request'
+  )
   t.end()
 })
 

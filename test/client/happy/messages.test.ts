@@ -23,6 +23,13 @@ t.test('a transcript line is converted to what a current wrapper would send', t 
     { role: 'agent', t: 'text', text: 'I look.' },
     { t: 'tool-call-start', call: 'c1', name: 'Bash', title: '', description: 'List', args: { command: 'ls' } }
   ])
+  const { call, name, title, description, args } = { call: 'c1', name: 'Bash', title: '', description: 'List', args: blocks[2]?.input }
+  t.same(events(line('assistant', blocks)).at(-1), {
+    role: 'agent',
+    t: 'tool-call-start',
+    ...{ call, name, title, description, args },
+    locations: []
+  })
   t.match(events(line('user', [{ type: 'tool_result', tool_use_id: 'c1', content: 'a b', is_error: true }])), [
     { t: 'tool-call-end', call: 'c1', status: 'failed', content: [{ type: 'text', text: 'a b' }] }
   ])
@@ -58,6 +65,10 @@ t.test('what Happy sends only as events keeps its meaning', t => {
   t.match(of({ type: 'switch', mode: 'remote' }), [{ t: 'control', to: 'app' }])
   t.match(of({ type: 'limit-reached', endsAt: 1_700_000_000 }), [{ t: 'limit', endsAt: 1_700_000_000_000 }], 'seconds count as such')
   t.match(of({ type: 'limit-reached', endsAt: 1_700_000_000_000 }), [{ t: 'limit', endsAt: 1_700_000_000_000 }])
+  t.match(of({ type: 'limit-reached', endsAt: 99_999_999_999 }), [{ endsAt: 99_999_999_999_000 }])
+  t.match(of({ type: 'limit-reached', endsAt: 100_000_000_000 }), [{ endsAt: 100_000_000_000 }])
+  for (const endsAt of ['soon', Number.POSITIVE_INFINITY, undefined])
+    t.same(of({ type: 'limit-reached', endsAt }), [{ role: 'agent', t: 'limit', endsAt: undefined }], 'nobody knows when')
   t.end()
 })
 

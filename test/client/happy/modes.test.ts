@@ -11,6 +11,7 @@ t.test('an agent driven by Happy has the modes that its wrapper obeys; modes rep
   t.same(codes({}), codes({ flavor: 'claude' }), 'the oldest say no flavor')
   t.same(codes({ flavor: 'codex' }), ['default', 'auto', 'read-only', 'safe-yolo', 'yolo'])
   t.same(codes({ flavor: 'gemini' }), ['default', 'safe-yolo', 'yolo'])
+  t.same(codes({ flavor: 'agy' }), ['default', 'yolo'])
   t.equal(codes({ flavor: 'openclaw' }), undefined)
   t.equal(codes({ flavor: 'gemini', operatingModes: [{ code: 'own', value: 'Own' }] }), undefined)
   t.equal(codes({ flavor: 'claude', methods: [] }), undefined, 'ours tells its own')
@@ -27,6 +28,8 @@ t.test('the last mode picked applies, else the initial one', t => {
 
 t.test('messages carry the picked mode, in the names that the wrapper obeys', t => {
   t.equal(saidMode(metadata()), undefined, 'nobody picked one')
+  t.equal(saidMode(metadata({ permissionMode: '' })), undefined)
+  t.equal(saidMode(undefined), undefined, 'nothing is known yet')
   t.equal(saidMode(metadata({ permissionMode: 'acceptEdits' })), 'acceptEdits')
   t.equal(saidMode(metadata({ permissionMode: 'default' })), 'read-only', 'or it would stay with never asking')
   t.equal(saidMode(metadata({ permissionMode: 'default', flavor: 'codex' })), 'default')

@@ -280,6 +280,28 @@ t.test('the connection ends at once when the device reports the network as gone'
   t.equal(socket.state.type, 'closed')
 })
 
+t.test('a network that is gone ends an attempt too', async t => {
+  const socket = openSocket({ server: 'http://127.0.0.1:1', token: 'x', scope: { as: 'app' }, clock: manualClock(), WebSocket })
+  t.teardown(() => socket.close())
+  socket.networkLost()
+  t.match(socket.state, { type: 'down', reason: 'network lost' })
+})
+
+t.test('without a token it tries again later, or is refused, as the error says', async t => {
+  const world = await startWorld(t)
+  const cases = [
+    [new Unreachable('network'), 'down', 'The server cannot be reached.'],
+    [new Refused(401, 'The device was removed'), 'refused', 'The device was removed']
+  ] as const
+  for (const [error, type, reason] of cases)
+    for (const step of ['token', 'renew'] as const) {
+      const tokens = { token: async () => 'nobody', renew: async () => 'nobody', [step]: () => Promise.reject(error) }
+      const socket = openSocket({ server: world.url, token: tokens, scope: { as: 'app' }, clock: manualClock(), WebSocket })
+      t.teardown(() => socket.close())
+      t.match(await socketState(socket, type), { type, reason }, step)
+    }
+})
+
 t.test('methods are registered again at every connect', async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()

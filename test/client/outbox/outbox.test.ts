@@ -612,3 +612,18 @@ t.test('a closed outbox listens to no connection, and says that it is closed onc
   t.strictSame(states, ['sending', 'closed'])
   await t.rejects(outbox.put(draft('b')), { message: 'the outbox was closed' })
 })
+
+t.test('an answer that comes after the close changes nothing that is told', async t => {
+  for (const end of ['accept', 'fail'] as const) {
+    const { outbox, request, states } = await openWorld()
+    await outbox.put(draft('a'))
+    await turn()
+    const underway = request()
+    const closing = outbox.close()
+    await underway[end](new Unreachable('network'))
+    await closing
+    await turn()
+    t.equal(outbox.state.type, 'closed')
+    t.strictSame(states, ['sending', 'closed'])
+  }
+})

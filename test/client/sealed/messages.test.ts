@@ -2,15 +2,18 @@ import t from 'tap'
 import {
   cryptoReady,
   envelopeOf,
+  giveUpDraft,
   newEnvelope,
   newId,
   newSessionMessage,
   newUserText,
   openMessage,
+  openMessageAside,
   openPartial,
   readyEvent,
   sealDraft,
-  sealPartial
+  sealPartial,
+  writerOf
 } from '../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
@@ -73,5 +76,62 @@ t.test('growing text is sent encrypted', t => {
   t.strictSame(openPartial(cipher, sealPartial(cipher, partial)), partial)
   t.equal(openPartial(cipher, cipher.seal({ text: 1 })), undefined)
   t.equal(openPartial(cipher, 'x'), undefined)
+  t.end()
+})
+
+t.test('a message carries its sender and number, and keeps those it has', t => {
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const asked: string[] = []
+  const gone: unknown[] = []
+  const numbers = {
+    next(localId: string) {
+      asked.push(localId)
+      return { sender: 'me', number: 7, session: 's1' }
+    },
+    giveUp: (by: object) => void gone.push(by)
+  }
+  const speaking = { ...cipher, numbers }
+  const by = { sender: 'me', number: 7, session: 's1' }
+  const draft = sealDraft(speaking, 's1', newUserText('x', { model: null }), 'l1')
+  t.match(draft, { session: 's1', localId: 'l1', createdAt: Number })
+  const opened = openMessage(cipher, record(draft.content))
+  t.strictSame(opened, { ok: true, body: newUserText('x', { model: null, sealedBy: by }) })
+  t.strictSame(writerOf(opened), by)
+  const own = { sender: 'other', number: 2 }
+  const kept = sealDraft(speaking, 's1', newUserText('x', { sealedBy: own }))
+  t.strictSame(writerOf(openMessage(cipher, record(kept.content))), own)
+  t.strictSame(asked, ['l1'])
+  giveUpDraft(speaking, draft)
+  giveUpDraft(speaking, sealDraft(cipher, 's1', newUserText('nameless')))
+  giveUpDraft(cipher, draft)
+  t.strictSame(gone, [by])
+  t.end()
+})
+
+t.test('a message of a later format still uses the number of its sender, also when it is opened aside', async t => {
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const by = { sender: 'me', number: 7 }
+  const later = record(cipher.seal({ role: 'later', meta: { sealedBy: by, more: 1 } }))
+  const { openAside: _, ...plain } = cipher
+  for (const opened of [openMessage(cipher, later), await openMessageAside(cipher, later), await openMessageAside(plain, later)]) {
+    t.strictSame(opened, { ok: false, reason: 'unknown-shape', by })
+    t.strictSame(writerOf(opened), by)
+  }
+  t.equal(writerOf(openMessage(cipher, record('AAAA'))), undefined)
+})
+
+t.test('a message of a wrapper says so', t => {
+  const envelope = newEnvelope({ t: 'text', text: 'hi' }, { role: 'agent' })
+  t.strictSame(newSessionMessage(envelope), { role: 'session', content: envelope, meta: { sentFrom: 'cli' } })
+  t.end()
+})
+
+t.test('no letter of an id is likelier than another', t => {
+  const fills = [234, 252, 255, 25, 35]
+  t.intercept(crypto, 'getRandomValues', { value: (bytes: Uint8Array) => bytes.fill(fills.shift() ?? 0) })
+  // The first letter is one of 26, so that 234 and above are drawn again; for the others 252 and above.
+  t.equal(newId(), `z${'z'.repeat(23)}`)
+  t.same(fills, [35])
+  t.equal(newId(), `j${'9'.repeat(23)}`)
   t.end()
 })

@@ -56,3 +56,16 @@ t.test("a long text is cut to the server's limit, and a truncated request cannot
   }
   t.end()
 })
+
+t.test('a question is cut like a request, with half a letter never left over, and the rest stays', t => {
+  const key = vault.newKey()
+  const question: PreviewedAsk = { type: 'question', id: 'ask', text: `${'x'.repeat(598)}🙂🙂`, reply: 'r' }
+  const open = (asks: PreviewedAsk, title = 'Pears') => openPreview(vault, sealPreview(key, place, { title, asks }) ?? '', place)?.preview
+  t.same(open(question)?.asks, { ...question, text: `${'x'.repeat(598)}…` })
+  const whole = { ...question, text: 'x'.repeat(600) }
+  t.same(open(whole)?.asks, whole)
+  t.equal(open(question, 'y'.repeat(120))?.title, 'y'.repeat(120))
+  t.equal(open(question, 'y'.repeat(121))?.title, `${'y'.repeat(119)}…`)
+  t.equal(sealPreview(key, place, { title: '', asks: { ...question, reply: 'r'.repeat(2_560) } }), undefined, 'what cannot be cut')
+  t.end()
+})

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { accountVault, cryptoReady, terminalVault } from '../../../lib/client/index.ts'
-import { engine, fromBase64 } from '../../../lib/crypto/index.ts'
+import { engine, fromBase64, legacyBlobKey, sessionBlobKey } from '../../../lib/crypto/index.ts'
 
 t.before(() => cryptoReady())
 
@@ -14,6 +14,7 @@ t.test('only the account decrypts what its paired terminal encrypts', t => {
     t.strictSame(account.openKey(wrapped)?.open(cipher.seal({ path: '/home' })), { ok: true, value: { path: '/home' } })
     t.equal(stranger.openKey(wrapped), undefined)
   }
+  t.equal(terminal.version, 2)
   t.end()
 })
 
@@ -30,7 +31,9 @@ t.test('after legacy pairing everything is encrypted with the account secret, wi
   const secret = engine.randomBytes(32)
   const account = accountVault(secret)
   const terminal = terminalVault({ version: 1, secret })
-  for (const { cipher, wrapped } of [terminal.newSessionKey(), terminal.machine]) {
+  t.equal(terminal.version, 1)
+  for (const { cipher, wrapped, raw } of [terminal.newSessionKey(), terminal.machine, terminal.openSessionKey(engine.randomBytes(32))]) {
+    t.same(raw, secret)
     t.equal(wrapped, null)
     t.strictSame(account.openKey(wrapped)?.open(cipher.seal('x')), { ok: true, value: 'x' })
   }
@@ -47,5 +50,20 @@ t.test('the app generates its own keys', t => {
   const account = accountVault(engine.randomBytes(32))
   const key = account.newKey()
   t.strictSame(account.openKey(key.wrapped)?.open(key.cipher.seal(null)), { ok: true, value: null })
+  t.end()
+})
+
+t.test('the key of a session, and that of its attachments, are those that were wrapped; the account secret is given to nobody', t => {
+  const secret = engine.randomBytes(32)
+  const account = accountVault(secret)
+  const { raw, wrapped } = account.newKey()
+  t.same(account.rawKey(wrapped), raw)
+  t.same(account.openBlobKey(wrapped), sessionBlobKey(raw))
+  t.equal(account.rawKey(null), undefined)
+  t.same(account.openBlobKey(null), legacyBlobKey(secret))
+  t.same(account.secret, secret)
+  const stranger = accountVault(engine.randomBytes(32))
+  t.equal(stranger.rawKey(wrapped), undefined)
+  t.equal(stranger.openBlobKey(wrapped), undefined)
   t.end()
 })

@@ -28,6 +28,7 @@ t.test('a terminal shows a link and four digits, and gets a write key and a rene
   const spaced = `${linking.checkCode.slice(0, 2)} ${linking.checkCode.slice(2)}`
   t.equal(await view.approval.approve(spaced), 'approved')
   t.equal(await view.approval.approve(linking.checkCode), 'approved', 'a repeat after a lost reply')
+  t.same(await look(), { type: 'answered', name: 'orchard-mini', isYours: true }, 'also before it has heard of it')
 
   const end = await linking.wait()
   assert(end.type === 'paired')

@@ -168,7 +168,8 @@ t.test('a device signs in the old way only where the new one is not offered', as
     [new Refused(401, 'Not found'), false],
     [new Unreachable('strange-answer'), true],
     [new Unreachable('network'), false],
-    [new Error('This server is not known under that origin'), false]
+    [new Error('This server is not known under that origin'), false],
+    [Object.assign(new Error('away'), { status: 404 }), false]
   ]
   for (const [error, isLegacy] of cases) t.equal(wantsLegacy(error), isLegacy, String(error))
 })
