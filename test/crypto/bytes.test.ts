@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { decodePortably, encodePortably } from '../../lib/crypto/base64.ts'
 import {
   concatBytes,
   decodeUtf8,
@@ -22,6 +23,15 @@ t.test('base64 is written in the common form, and every form is read [N12]', asy
       const url = Buffer.from(bytes).toString('base64url')
       const written = [standard, standard.replace(/=+$/, ''), url, url.padEnd(standard.length, '=')]
       return toBase64(bytes) === standard && toBase64Url(bytes) === url && written.every(text => equal(fromBase64(text), bytes))
+    })
+  )
+})
+
+t.test('where the platform has no base64 the same is written and read', async () => {
+  fc.assert(
+    fc.property(bytes, bytes => {
+      const standard = Buffer.from(bytes).toString('base64')
+      return encodePortably(bytes) === standard && equal(decodePortably(standard.replace(/=+$/, '')), bytes)
     })
   )
 })
@@ -83,6 +93,7 @@ t.test('the strict form accepts only standard base64 of the right length [N12, N
     ''
   ]
   for (const text of others) t.equal(fromBase64Exact(text, 32), undefined, JSON.stringify(text))
+  for (const text of ['-AAA', '_AAA']) t.equal(fromBase64Exact(text, 3), undefined, text)
   t.equal(fromBase64Exact(toBase64(key).replaceAll('+', '-').replaceAll('/', '_'), 32), undefined)
 })
 

@@ -3,9 +3,11 @@ import {
   cryptoReady,
   engine,
   formatAccountLink,
+  formatRequestLink,
   formatTerminalLink,
   formatWebTerminalLink,
   readPairingLink,
+  readRequestLink,
   toBase64,
   toBase64Url
 } from '../../lib/crypto/index.ts'
@@ -50,4 +52,41 @@ t.test('anything else is not a link', async t => {
     `happy://terminal?${toBase64Url(new Uint8Array(32))}`
   ]
   for (const text of others) t.equal(readPairingLink(text), undefined, text)
+})
+
+const request = { id: 'a_b-1', keyPrint: new Uint8Array(16).fill(1), linkSecret: new Uint8Array(16).fill(2) }
+const print = 'AQEBAQEBAQEBAQEBAQEBAQ'
+const linkSecret = 'AgICAgICAgICAgICAgICAg'
+
+t.test('a link with a check code names what is asked for, where, and by which key', async t => {
+  for (const [kind, letter] of [
+    ['terminal', 't'],
+    ['device', 'd']
+  ] as const) {
+    const text = `https://afield.example/app/terminal/connect#v2=${letter}.a_b-1.${print}.${linkSecret}`
+    t.equal(formatRequestLink('https://afield.example/app//', { kind, ...request }), text)
+    const read = { kind, ...request, server: 'https://afield.example/app' }
+    t.same(readRequestLink(` ${text}\n`), read)
+    t.same(readRequestLink(text.replace(`#v2=${letter}`, `#V2=${letter.toUpperCase()}`)), read)
+    t.equal(readPairingLink(text), undefined)
+  }
+})
+
+t.test('any other text is not a link with a check code', async t => {
+  const link = `https://afield.example/terminal/connect#v2=t.a.${print}.${linkSecret}`
+  t.ok(readRequestLink(link))
+  const others = [
+    '',
+    `${link}x`,
+    link.slice(0, -1),
+    link.replace('https', 'ftp'),
+    link.replace('v2=t', 'v2=x'),
+    link.replace('.a.', '..'),
+    link.replace('.a.', `.${'a'.repeat(65)}.`),
+    link.replace(print, `${print.slice(0, -1)}_`),
+    link.replace(linkSecret, `${linkSecret.slice(0, -1)}_`),
+    formatTerminalLink(publicKey),
+    formatWebTerminalLink('https://afield.example', publicKey)
+  ]
+  for (const text of others) t.equal(readRequestLink(text), undefined, text)
 })

@@ -53,6 +53,33 @@ t.test('keys or R values of small order, and S plus the group order, cannot sign
   t.notOk(verifyForServer({ publicKey, signature: Uint8Array.from([...signature.slice(0, 32), ...new Uint8Array(32).fill(0xff)]), said }))
 })
 
+t.test('a server is told its key, its origin, the nonce, the device and the purpose, in that order [A2]', async t => {
+  const { secretKey, publicKey } = signingKeypair(new Uint8Array(32).fill(7))
+  const [serverKeyId, nonce, deviceKey] = [1, 2, 3].map(byte => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array, Uint8Array]
+  const said = { serverKeyId, origin: 'https://home.example', nonce, deviceKey, purpose: 'renew' as const }
+  const expected = ['afield-auth-v2\0', serverKeyId, 'https://home.example', nonce, deviceKey, 'renew'].map(part => Buffer.from(part))
+  t.ok(signing.verifyPrehashed(signForServer(secretKey, said), new Uint8Array(Buffer.concat(expected)), publicKey))
+  for (const name of ['serverKeyId', 'nonce', 'deviceKey'])
+    t.throws(() => signForServer(secretKey, { ...said, [name]: new Uint8Array(31) }), RangeError, name)
+})
+
+t.test('the largest S below the group order is sound, and the order itself is not [A2]', async t => {
+  t.intercept(signing, 'verifyPrehashed', { value: () => true })
+  const { secretKey, publicKey } = signingKeypair(new Uint8Array(32).fill(7))
+  const part = new Uint8Array(32).fill(1)
+  const said = { serverKeyId: part, origin: 'https://home.example', nonce: part, deviceKey: part, purpose: 'sign-in' as const }
+  const r = signForServer(secretKey, said).slice(0, 32)
+  const order = bytes('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010')
+  for (const [lowest, isSound] of [
+    [0xec, true],
+    [0xed, false],
+    [0xee, false]
+  ] as const) {
+    const s = order.map((byte, at) => (at === 0 ? lowest : byte))
+    t.equal(verifyForServer({ publicKey, signature: Uint8Array.from([...r, ...s]), said }), isSound)
+  }
+})
+
 const dialects = refusedDialects()
 
 t.test('every Ed25519 dialect except the strict one is rejected [A2]', async t => {

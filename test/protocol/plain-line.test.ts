@@ -36,6 +36,9 @@ t.test('a long title is cut after a word, or between letters where there are non
   t.equal(cut, 'Find out why the upload test fails about one run in ten on the build machine…')
   t.equal(shortened('one two', 7), 'one two')
   t.equal(shortened('one two three', 8), 'one two…')
+  t.equal(shortened('seven two one', 10), 'seven two…', 'a word that just fits stays')
+  t.equal(shortened('four twosome', 9), 'four two…', 'more than half is not given up for a whole word')
+  t.equal(shortened('seven twosome', 9), 'seven…')
   t.equal(shortened('修复登录页面的跳转问题', 6), '修复登录页…')
   t.equal(shortened('👩\u200d🌾'.repeat(5), 3), `${'👩\u200d🌾'.repeat(2)}…`)
   const hostile = `${'*'.repeat(50_000)}a${'['.repeat(50_000)}`
