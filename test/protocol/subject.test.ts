@@ -63,25 +63,25 @@ t.test('a command may be the title of a step that runs one', t => {
 })
 
 t.test('risks are judged by each path once, by everything that is sent, and by whether it changes something', t => {
-  const diff = { type: 'diff' as const, path: 'a.ts', oldText: 'one\r\ntwo', newText: 'three' }
+  const diff = { type: 'diff' as const, path: 'd.ts', oldText: 'one\r\ntwo', newText: 'three' }
   const subject = riskSubjectOf(
     asked({
       tool: 'Edit',
       args: { file_path: 'b.ts', cwd: '/w', edits: [{ note: 'deep' }], count: 7, none: null },
-      content: [diff as never],
-      locations: ['a.ts', '/w', 'c.ts']
+      content: [diff as never, { type: 'text', text: 'x', path: 'no.ts' } as never],
+      locations: ['a.ts', '/w', 'c.ts', 'd.ts', 'a.ts']
     }),
     { folder: '/f' }
   )
   t.strictSame(subject, {
     command: undefined,
     url: undefined,
-    paths: ['a.ts', 'c.ts', 'b.ts'],
+    paths: ['d.ts', 'a.ts', 'c.ts', 'b.ts'],
     folder: '/f',
     directory: '/w',
     edited: [],
     isWrite: true,
-    text: 'file_path\nb.ts\ncwd\n/w\nedits\n0\nnote\ndeep\ncount\nnone\ntype\ndiff\npath\na.ts\noldText\none\ntwo\nnewText\nthree'
+    text: 'file_path\nb.ts\ncwd\n/w\nedits\n0\nnote\ndeep\ncount\nnone\ntype\ndiff\npath\nd.ts\noldText\none\ntwo\nnewText\nthree\ntype\ntext\ntext\nx\npath\nno.ts'
   })
   for (const [kind, isWrite] of [
     ['edit', true],

@@ -80,3 +80,12 @@ t.test('a first answer that is not complete gives no place to read on from', asy
   answers.push(page(5))
   t.same(await read(), [{ since: 0, limit: 1 }, 'read all'])
 })
+
+t.test('everything is read again if that failed, as nothing is known then', async t => {
+  const { reader, read, answers } = reading(page(5), page(6))
+  const failing = { take: () => t.fail(), startOver: () => t.fail(), readAll: () => Promise.reject(new Refused(401, 'x')) }
+  await t.rejects(reader.read(failing), new Refused(401, 'x'))
+  t.same((await read()).slice(1), [{ since: 0, limit: 1 }, 'read all'])
+  answers.push(page(7))
+  t.same(await read(), [{ since: 6, began: 6, epoch: 'e', limit: 500 }, 'took 7'])
+})

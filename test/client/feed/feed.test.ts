@@ -34,7 +34,7 @@ class World {
     if (up) this.link.up()
     this.feed = openFeed({
       rest: {
-        call: ((_name: string, request: { query: Read['query'] }, options: { signal?: AbortSignal | undefined }) =>
+        call: ((_name: string, request: { params: { id: string }; query: Read['query'] }, options: { signal?: AbortSignal | undefined }) =>
           this.#read(request, options)) as unknown as Rest['call']
       },
       socket: this.link,
@@ -48,7 +48,8 @@ class World {
     })
   }
 
-  #read({ query }: { query: Read['query'] }, { signal }: { signal?: AbortSignal | undefined } = {}) {
+  #read({ params, query }: { params: { id: string }; query: Read['query'] }, { signal }: { signal?: AbortSignal | undefined } = {}) {
+    assert.equal(params.id, 's1')
     const read: Read = { query, signal, early: [...this.stored], settle: Promise.withResolvers() }
     signal?.addEventListener('abort', () => {
       this.reads = this.reads.filter(other => other !== read)
@@ -270,6 +271,41 @@ t.test('a deleted session ends the feed', async t => {
   world.reads[0]?.settle.reject(refusal)
   await t.rejects(caughtUp, refusal)
   t.strictSame(world.feed.state, { type: 'ended', refusal })
+  await t.rejects(world.feed.caughtUp(), refusal, 'also who asks later')
+  world.feed.close()
+  t.strictSame(world.feed.state, { type: 'ended', refusal })
   world.link.message(messageAt(1))
   t.strictSame(world.received, [])
+})
+
+t.test('a closed feed breaks off its read, and says so to who waits and who asks later', async t => {
+  const world = new World(0, { stored: 1 })
+  const [read] = world.reads
+  const caughtUp = world.feed.caughtUp()
+  world.feed.close()
+  await t.rejects(caughtUp, { message: 'the feed was closed' })
+  await t.rejects(world.feed.caughtUp(), { message: 'the feed was closed' })
+  t.ok(read?.signal?.aborted)
+  t.equal(world.feed.state.type, 'closed')
+  world.feed.close()
+  world.link.message(messageAt(1))
+  world.feed.take([messageAt(1)])
+  world.link.down()
+  world.link.up()
+  await turn()
+  t.same([world.received, world.reads, world.states], [[], [], ['closed']])
+})
+
+t.test('a frame beyond a gap that came during the last page is a reason for another', async t => {
+  const world = new World(0, { stored: 1 })
+  world.append('silently')
+  world.append('frame')
+  const last = world.reads.shift()
+  world.deliver()
+  last?.settle.resolve({ messages: [messageAt(1)], hasMore: false })
+  await turn()
+  t.strictSame(world.received, [1])
+  await world.answer('late')
+  t.strictSame(world.received, [1, 2, 3])
+  t.equal(world.reads.length, 0)
 })

@@ -111,6 +111,7 @@ const cases: Record<string, Case> = {
     is: { name: 'Unreachable', reason: 'server-error', status: 503 },
     retry: true
   },
+  'an error in the server': { status: 500, body: '<html>', is: { name: 'Unreachable', reason: 'server-error', status: 500 }, retry: true },
   'a full disk': { status: 507, body: '{"error":"x"}', is: { name: 'Unreachable', status: 507 }, retry: true },
   'a request for patience': {
     status: 429,

@@ -64,6 +64,7 @@ function openByHand() {
   const clock = manualClock()
   const said: string[] = []
   const events: unknown[][] = []
+  const packets: unknown[] = []
   const listeners = new Map<string, (event: unknown) => void>()
   const socket = { readyState: 1, bufferedAmount: 0, closes: 0, url: '' }
   class ByHand {
@@ -87,7 +88,7 @@ function openByHand() {
   const line = new SocketioLine('https://home.example/v1/updates', ByHand as unknown as WebSocketClass, clock, {
     onOpen: () => events.push(['open']),
     onConnect: id => events.push(['connect', id]),
-    onPacket() {},
+    onPacket: () => packets.push(1),
     onEvent: (event, payload, acknowledge) => {
       events.push(['event', event, payload])
       acknowledge?.({ ok: true })
@@ -96,11 +97,11 @@ function openByHand() {
   })
   const hear = (data: string) => listeners.get('message')?.({ data })
   const closed = (code: number, reason = '') => listeners.get('close')?.({ code, reason })
-  return { line, clock, said, events, socket, hear, closed, opened: () => listeners.get('open')?.({}) }
+  return { line, clock, said, events, packets, socket, hear, closed, opened: () => listeners.get('open')?.({}) }
 }
 
 t.test('answers find their requests in any order, and only what asks for an answer gets one', async t => {
-  const { line, clock, said, events, socket, hear } = openByHand()
+  const { line, clock, said, events, packets, socket, hear } = openByHand()
   t.equal(socket.url, 'wss://home.example/v1/updates/?EIO=4&transport=websocket')
   line.emit('early', {})
   await t.rejects(line.request('early', {}, 1_000), { message: 'The connection has ended.' })
@@ -120,6 +121,7 @@ t.test('answers find their requests in any order, and only what asks for an answ
   t.same(said, [])
   hear('4212["asked",{"n":4}]')
   t.same(said, ['4312[{"ok":true}]'])
+  t.equal(packets.length, 8, 'each is a sign of life')
   t.same(events, [['open'], ['connect', 'line'], ['event', 'told', { n: 3 }], ['event', 'asked', { n: 4 }]])
 })
 
@@ -151,6 +153,15 @@ t.test('a line ends once, with its requests and their timers, and is silent from
     t.same(world.events, ended)
     t.equal(world.socket.closes, 1)
   }
+})
+
+t.test('a packet without the content that it needs ends the line', t => {
+  for (const packet of ['40null', '40{}', '40{"sid":7}', '44null', '42null', '42{}', '42[7]', '42[]', '43{}', '45["x"]', '4']) {
+    const { events, hear } = openByHand()
+    hear(packet)
+    t.same(events, [['end', 'parse error', false]], packet)
+  }
+  t.end()
 })
 
 t.test('a connection that never opened is said to be one, and nothing is sent on one that is closing', t => {

@@ -58,6 +58,7 @@ t.test('once the other side has named an answer, a nameless one is not accepted'
   const bare = cipher.seal('bare')
   t.strictSame(openCallAnswer(cipher, bare, name), { type: 'result', result: 'bare' })
   t.equal(isSet, false)
+  t.strictSame(openCallAnswer(cipher, cipher.seal({ done: true }), name), { type: 'result', result: { done: true } })
   openCallAnswer(cipher, sealAnswer(cipher, { ...call, call: 'c2' }, 1), name)
   t.equal(isSet, false, 'not by the answer to another call')
   openCallAnswer(cipher, sealAnswer(cipher, call, 1), name)

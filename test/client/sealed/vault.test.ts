@@ -62,6 +62,7 @@ t.test('the key of a session, and that of its attachments, are those that were w
   t.equal(account.rawKey(null), undefined)
   t.same(account.openBlobKey(null), legacyBlobKey(secret))
   t.same(account.secret, secret)
+  t.same(account.settings.open(account.openKey(null)?.seal('x') ?? ''), { ok: true, value: 'x' })
   const stranger = accountVault(engine.randomBytes(32))
   t.equal(stranger.rawKey(wrapped), undefined)
   t.equal(stranger.openBlobKey(wrapped), undefined)
