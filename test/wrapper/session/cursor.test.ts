@@ -103,6 +103,39 @@ t.test('a prompt is noted before it is given to an agent that may record it, and
   }
 })
 
+t.test('what cannot be sent is not noted as sent, whichever message it is', async t => {
+  const events: AgentEvent[] = [
+    { type: 'prompted', text: 'typed', isOurs: false, row: 'r1' },
+    { type: 'text', block: 'b', text: 'a', thinking: false, row: 'r2' },
+    { type: 'turn-ended', reason: 'done' }
+  ]
+  const messages = async (failing: number, notes: object, history: UnsentHistory) => {
+    let sent = 0
+    let isNoted = false
+    const folder = { notes: notesOf(notes), note: () => (isNoted = true) } as unknown as SessionFolder
+    const put = async () => {
+      const place = sent++
+      await new Promise(resolve => setImmediate(resolve))
+      if (place === failing) throw new Error('full')
+    }
+    const isSent = await sendUnsent(history, folder, put).then(
+      () => true,
+      () => false
+    )
+    return { sent, isNoted, isSent }
+  }
+  const upTo = { file: '/t.jsonl', offset: 3 }
+  for (const [notes, history] of [
+    [{}, { events, upTo }],
+    [{ turn: 'turn-1' }, { events: [], upTo: undefined }]
+  ] as const) {
+    const whole = await messages(-1, notes, history)
+    t.match(whole, { isNoted: true, isSent: true })
+    for (let failing = 0; failing < whole.sent; failing++)
+      t.strictSame(await messages(failing, notes, history), { sent: failing + 1, isNoted: false, isSent: false }, `${failing}`)
+  }
+})
+
 t.test('a prompt of this terminal has no number to drop', async t => {
   const { cursor, notes, dropped } = cursorOf({ writesDown: true })
   cursor.begin({ text: 'x', meta: undefined, attachments: [], seq: undefined, localId: 'l' }, 'x', 'turn-1')

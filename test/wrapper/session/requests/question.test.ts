@@ -57,6 +57,8 @@ t.test('a page counts as opened only if the person says so', async t => {
   const said = (label: string) => answersIn({ ...yes, updatedInput: { answers: { [text]: label } } }, page)
   t.same(said('I opened it'), {})
   t.equal(said('I will not open it'), undefined)
+  t.throws(() => answersIn({ ...yes, updatedInput: { answers: {} } }, page), /needs an answer/)
+  t.throws(() => said('Later'), /own words/)
   t.same(answersIn({ ...yes, answers: {} }, page), {}, 'our apps have a button for it')
 })
 

@@ -74,3 +74,16 @@ t.test('of a diff without a difference both sides are shown from their last line
   t.strictSame(step.content, [{ type: 'diff', path: '/a', oldText: text, newText: text }])
   t.end()
 })
+
+t.test('of a diff with one long side that side is cut, whichever it is', t => {
+  for (const [oldText, newText] of [
+    [long, 'y'],
+    ['y', long]
+  ] as const) {
+    const { step } = shortened(stepOf({ content: [{ type: 'diff', path: '/a', oldText, newText }] }), 3000)
+    t.strictSame(step.content, [
+      { type: 'diff', path: '/a', oldText: oldText === long ? cut(1500) : 'y', newText: newText === long ? cut(1500) : 'y' }
+    ])
+  }
+  t.end()
+})
