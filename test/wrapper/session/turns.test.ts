@@ -685,13 +685,14 @@ t.test('a steering message reaches the turn once its choices are made, and none 
 
 t.test('a steering message ends a turn that waits for a decision, or whose agent accepts none', async t => {
   for (const fakes of [{ open: ['a decision'] }, { steers: false }]) {
-    const { turns, queue, given, steered, cancelled } = turnsOf(() => true, undefined, fakes)
+    const { turns, queue, given, steered, calls, cancelled } = turnsOf(() => true, undefined, fakes)
     const serving = turns.serve(0)
     write(queue, 1, 'one')
     await until(() => given.length === 1)
     write(queue, 2, 'two', { steer: true })
     await until(() => cancelled() === 1)
     t.strictSame([steered.length, queue.length], [0, 1])
+    t.equal(calls.filter(call => call.startsWith('choices')).length, 1, 'its choices are made for its own turn')
     await turns.end({ type: 'turn-ended', reason: 'cancelled' })
     await until(() => given.length === 2)
     turns.close()

@@ -19,8 +19,8 @@ const once: PermissionChoice = { id: 'once', label: 'Yes', kind: 'allow_once' }
 const always: PermissionChoice = { id: 'always', label: 'Always', kind: 'allow_always' }
 const no: PermissionChoice = { id: 'no', label: 'No', kind: 'reject_once' }
 const never: PermissionChoice = { id: 'never', label: 'Never', kind: 'reject_always' }
-const plain: Judgement = { risk: { level: 'edits', reasons: [], knowsEdits: true } } as never
-const risky: Judgement = { risk: { level: 'risky', reasons: [], knowsEdits: true } } as never
+const plain: Judgement = { risk: { level: 'plain', reasons: [], knowsEdits: true } }
+const risky: Judgement = { risk: { level: 'risky', reasons: [], knowsEdits: true } }
 const asking = (...choices: PermissionChoice[]): PermissionAsk => ({ ask: 'a', step, choices })
 const all = asking(once, always, no, never)
 const yes = { id: 'a', approved: true }
@@ -76,7 +76,7 @@ t.test('a yes to anything but what was asked or shown allows nothing', async t =
 
 t.test('what cannot be shown in full is risky, and no rule is suggested for it', async t => {
   const judged = {
-    risk: { level: 'edits', reasons: ['network', 'shortened'], knowsEdits: true },
+    risk: { level: 'plain', reasons: ['network', 'shortened'], knowsEdits: true },
     suggestedRule: { tool: 'Bash' }
   } as never as Judgement
   t.equal(judgedAs(judged, { isShort: false }), judged)

@@ -87,3 +87,14 @@ t.test('of a diff with one long side that side is cut, whichever it is', t => {
   }
   t.end()
 })
+
+t.test('of a diff that changes a line in the middle both sides begin at that line', t => {
+  const around = 'same line\n'.repeat(300)
+  const content = [{ type: 'diff' as const, path: '/a', oldText: `${around}old\n${around}`, newText: `${around}new\n${around}` }]
+  const [diff] = shortened(stepOf({ content }), 4000).step.content
+  const skipped = '… 3000 more characters: see the rest on the computer.\n'
+  if (diff?.type !== 'diff') throw new Error('there is no diff')
+  t.equal(diff.oldText?.slice(0, skipped.length + 4), `${skipped}old\n`)
+  t.equal(diff.newText.slice(0, skipped.length + 4), `${skipped}new\n`)
+  t.end()
+})
