@@ -96,19 +96,102 @@ t.test('a disk that fills during a removal, and fills again, loses no other reco
   t.strictSame(await namesIn(file), ['a', 'b', 'c', 'e'])
 })
 
-/** One that takes the beginning of a record when it is full. */
-function smallDisk(t: Test): { isFull: boolean } {
-  const disk = { isFull: false }
-  const { writeFileSync } = fs
-  const replace = (write: typeof writeFileSync) => {
-    fs.writeFileSync = write
+t.test('what an earlier process left is not lost to a disk that is full, not even if the half record stays [W1, W4]', async t => {
+  const { file } = await written(t)
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  const disk = smallDisk(t)
+  disk.isFull = true
+  await t.rejects(journal.append([draft('lost')]), { code: 'ENOSPC' })
+  disk.isFull = false
+  t.strictSame(await namesIn(file), ['a', 'b', 'c'])
+
+  disk.isFull = true
+  disk.isStuck = true
+  await t.rejects(journal.append([draft('lost')]), { code: 'EIO' })
+  disk.isFull = false
+  disk.isStuck = false
+  await journal.append([draft('d')])
+  t.strictSame(await namesIn(file), ['a', 'b', 'c', 'd'])
+})
+
+t.test('a file most of which still waits is not written anew', async t => {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  const content = 'QUJD'.repeat(100_000)
+  const names = ['a', 'b', 'c', 'd', 'e']
+  for (const name of names) await journal.append([draft(name, { content })])
+  const { ino } = statSync(file)
+  for (const name of names.slice(0, 2)) {
+    await journal.remove([draft(name)])
+    t.equal(statSync(file).ino, ino, `without ${name}`)
+  }
+  await journal.remove([draft('c')])
+  t.not(statSync(file).ino, ino, 'less than half of it')
+  t.strictSame(await namesIn(file), ['d', 'e'])
+})
+
+t.test('each call waits for those before it, also the end', async t => {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  await journal.load()
+  const calls = [journal.append([draft('a')]), journal.remove([draft('a')]), journal.append([draft('b')]), journal.close()]
+  await Promise.all(calls)
+  t.strictSame(await namesIn(file), ['b'])
+  await t.rejects(journal.append([draft('c')]), { message: 'the journal is closed' })
+})
+
+t.test('a message is on the disk before it counts as kept, and a removal is not waited for [D1]', async t => {
+  let syncs = 0
+  const { fdatasync } = fs
+  const replace = (sync: typeof fdatasync) => {
+    fs.fdatasync = sync
     syncBuiltinESMExports()
+  }
+  replace(
+    Object.assign((...given: Parameters<typeof fdatasync>) => {
+      syncs += 1
+      fdatasync(...given)
+    }, fdatasync)
+  )
+  t.teardown(() => replace(fdatasync))
+  // Another copy of the module, which finds the replaced function.
+  const { openJournalFile: open }: { openJournalFile: typeof openJournalFile } = await import(
+    String(new URL('../../../lib/wrapper/home/journal-file.ts?counted', import.meta.url))
+  )
+  const journal = open(join(t.testdir(), 'journal'))
+  t.teardown(() => journal.close())
+  const after = async (work: Promise<unknown>) => {
+    syncs = 0
+    await work
+    return syncs
+  }
+  t.equal(await after(journal.load()), 1)
+  t.equal(await after(journal.append([draft('a'), draft('b')])), 1)
+  t.equal(await after(journal.remove([draft('a')])), 0)
+})
+
+/** One that takes the beginning of a record when it is full, and when it is stuck does not give it back. */
+function smallDisk(t: Test): { isFull: boolean; isStuck: boolean } {
+  const disk = { isFull: false, isStuck: false }
+  const { writeFileSync, ftruncateSync } = fs
+  const replace = (write: typeof writeFileSync, truncate = ftruncateSync) => {
+    fs.writeFileSync = write
+    fs.ftruncateSync = truncate
+    syncBuiltinESMExports()
+  }
+  const truncate: typeof ftruncateSync = (file, length) => {
+    if (disk.isStuck) throw Object.assign(new Error('EIO: i/o error, ftruncate'), { code: 'EIO' })
+    ftruncateSync(file, length)
   }
   replace((file, bytes, ...how) => {
     if (!disk.isFull || !Buffer.isBuffer(bytes)) return writeFileSync(file, bytes, ...how)
     writeFileSync(file, bytes.subarray(0, 20), ...how)
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-  })
+  }, truncate)
   t.teardown(() => replace(writeFileSync))
   return disk
 }
