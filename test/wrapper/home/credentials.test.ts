@@ -8,7 +8,7 @@ import { createRest, type Fetch, signIn } from '../../../lib/client/index.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import { CannotStart } from '../../../lib/exit.ts'
-import { agentEnvironment, chooseServer, deviceToken, openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { agentEnvironment, chooseServer, deviceToken, needCredentials, openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { leanEnvironment } from '../../../lib/wrapper/home/own-process.ts'
 import { startServer } from '../../kit/server.ts'
 
@@ -28,6 +28,10 @@ t.test('pairing results are stored per server and read back', async t => {
   t.equal(again.machineId, home.machineId, 'the computer keeps its name')
   t.equal(again.server, 'https://two')
 
+  t.strictSame(needCredentials(again, 'https://one'), again.credentials('https://one'))
+  t.throws(() => needCredentials(again, 'https://three'), {
+    message: /^This computer is not linked to an account on https:\/\/three yet\. /
+  })
   t.equal(again.forgetCredentials('https://one'), true)
   t.equal(openHome(env).credentials('https://one'), undefined)
   t.equal(again.forgetCredentials('https://one'), false)

@@ -172,6 +172,9 @@ t.test('a message is on the disk before it counts as kept, and a removal is not 
   t.equal(await after(journal.load()), 1)
   t.equal(await after(journal.append([draft('a'), draft('b')])), 1)
   t.equal(await after(journal.remove([draft('a')])), 0)
+  const content = 'QUJD'.repeat(300_000)
+  await journal.append([draft('large', { content })])
+  t.equal(await after(journal.remove([draft('large')])), 1, 'unless the file is written anew')
 })
 
 /** One that takes the beginning of a record when it is full, and when it is stuck does not give it back. */
