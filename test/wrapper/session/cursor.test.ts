@@ -107,7 +107,8 @@ t.test('what cannot be sent is not noted as sent, whichever message it is', asyn
   const events: AgentEvent[] = [
     { type: 'prompted', text: 'typed', isOurs: false, row: 'r1' },
     { type: 'text', block: 'b', text: 'a', thinking: false, row: 'r2' },
-    { type: 'turn-ended', reason: 'done' }
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'step-started', step: { call: 'c', name: 'Bash', title: 'make', kind: 'execute', input: {}, locations: [], content: [] } }
   ]
   const messages = async (failing: number, notes: object, history: UnsentHistory) => {
     let sent = 0
@@ -208,6 +209,9 @@ t.test('what a killed process did not send is sent, with the end of its turn, an
 
   const renumbered = await unsent({ events: [ours, done], upTo }, { pendingPrompt, id: 'other' })
   t.match(renumbered.notes, { cursor: 0, settled: [], id: 'new' }, 'its numbers are of another session')
+
+  const same = await unsent({ events: [ours, done], upTo }, { pendingPrompt, id: 'new' })
+  t.match(same.notes, { cursor: 5, settled: [8], id: 'new' })
 
   const open = await unsent({ events: [], upTo: undefined }, { turn: 'turn-1', pendingPrompt })
   t.strictSame(open.said, ['turn-start', 'text Afield on box ended in the middle of this turn.', 'turn-end cancelled'])
