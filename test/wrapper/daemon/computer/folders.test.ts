@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { allowedFolders, folderMethods } from '../../../../lib/wrapper/daemon/computer/folders.ts'
+import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../../lib/wrapper/home/session-notes.ts'
 import { startServer } from '../../../kit/server.ts'
 import { daemonOf } from '../../kit/daemon.ts'
 import { turnsEnded } from '../../kit/demo.ts'
@@ -19,6 +22,124 @@ function makeRepository(folder: string): void {
   git(folder, 'commit', '-q', '-m', 'one')
   writeFileSync(join(folder, 'src', 'a.txt'), 'two\n')
 }
+
+/** A computer whose owner allows one folder, `code`, in the home directory. */
+function computer(t: Test) {
+  const own = realpathSync(t.testdir({ person: { code: {}, other: {} }, home: {} }))
+  const [person, home] = [join(own, 'person'), join(own, 'home')]
+  const code = join(person, 'code')
+  const { HOME } = process.env
+  process.env['HOME'] = person
+  t.teardown(() => Object.assign(process.env, { HOME }))
+  const allow = (...folders: string[]) => writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders }), { mode: 0o600 })
+  allow(code)
+  const methods = folderMethods({ home, env: { ...process.env, PATH: '/usr/bin:/bin', HOME: person, GIT_CEILING_DIRECTORIES: own } })
+  let tag = 0
+  const session = (metadata: Pick<SessionNotes['metadata'], 'path' | 'worktree'>) =>
+    createSessionFolder(home, { tag: `t${++tag}`, server: 's', key: null, metadata: { host: 'h', ...metadata }, cursor: 0, turn: null })
+  const make = (...names: string[]) => {
+    for (const name of names) mkdirSync(join(code, name), { recursive: true })
+  }
+  return { person, home, code, allow, methods, session, make, complete: (path: string) => methods['complete-path']({ path }) }
+}
+
+t.test('a path is completed to the folders that begin with it, in any case, and hidden ones only if asked for', async t => {
+  const { code, make, complete } = computer(t)
+  make('Alder', 'ash/Inner', '.ashes', 'birch')
+  writeFileSync(join(code, 'asters'), '')
+  const folders = (...names: string[]) => ({ folders: names.map(name => join(code, name)), hasMore: false })
+  for (const [typed, ...names] of [
+    ['a', 'Alder', 'ash'],
+    ['AS', 'ash'],
+    ['ash', 'ash'],
+    ['ash/', 'ash/Inner'],
+    ['ash/i', 'ash/Inner'],
+    ['ash/x'],
+    ['.', '.ashes'],
+    ['.a', '.ashes'],
+    ['', 'Alder', 'ash', 'birch'],
+    ['none/x'],
+    ['asters/']
+  ] as const)
+    t.strictSame(await complete(`${code}/${typed}`), folders(...names), typed)
+})
+
+t.test('a tilde stands for the home directory, and leads only to what is allowed there', async t => {
+  const { person, code, make, complete, allow } = computer(t)
+  make('ash')
+  const only = (folder: string) => ({ folders: [folder], hasMore: false })
+  for (const typed of ['~', '~/', '~/co']) t.strictSame(await complete(typed), only(code), typed)
+  t.strictSame(await complete('~/code/a'), only(join(code, 'ash')))
+  t.strictSame(await complete('~\\x'), { folders: [], hasMore: false })
+  t.strictSame(await complete('~other'), { folders: [], hasMore: false })
+  allow(person)
+  for (const typed of ['~', '~/']) t.strictSame(await complete(typed), { folders: [code, join(person, 'other')], hasMore: false }, typed)
+})
+
+t.test('on the way to what is allowed only folders are offered that are there', async t => {
+  const { person, code, complete, allow } = computer(t)
+  symlinkSync(code, join(person, 'linked'))
+  allow(join(person, 'linked'), join(person, 'gone'), join(person, 'other'))
+  t.strictSame(await complete(`${person}/`), { folders: [code, join(person, 'other')], hasMore: false })
+  t.strictSame(await complete(`${person}/o`.toUpperCase()), { folders: [join(person, 'other')], hasMore: false })
+})
+
+t.test('fifty folders are offered at most, with a word that there are more', async t => {
+  const { make, complete, code } = computer(t)
+  make(...Array.from({ length: 50 }, (_, at) => `a${at}`))
+  t.match(await complete(`${code}/a`), { folders: { length: 50 }, hasMore: false })
+  make('a50')
+  t.match(await complete(`${code}/a`), { folders: { length: 50 }, hasMore: true })
+})
+
+t.test('the recent folders are those of the latest sessions, each once, and not those that are gone', async t => {
+  const { person, home, code, make, session, methods } = computer(t)
+  t.strictSame((await methods.choices({})).recentFolders, [])
+  make('copied', 'twice')
+  const copy = join(home, 'worktrees', 'copied', 'work')
+  mkdirSync(copy, { recursive: true })
+  for (const name of ['twice', 'twice', 'gone']) session({ path: join(code, name) })
+  session({ path: copy, worktree: { path: copy, branch: 'b', repository: join(code, 'copied'), base: 'c' } })
+  session({ path: join(person, 'other') })
+  const { recentFolders, folders, home: told } = await methods.choices({})
+  t.same(new Set(recentFolders), new Set([join(code, 'twice'), join(code, 'copied')]))
+  t.equal(recentFolders.length, 2)
+  t.strictSame(
+    folders,
+    recentFolders.map(path => ({ path }))
+  )
+  t.equal(told, person)
+  for (let at = 0; at < 10; at++) {
+    make(`c${at}`)
+    session({ path: join(code, `c${at}`) })
+  }
+  t.equal((await methods.choices({})).recentFolders.length, 12)
+  make('one-more')
+  session({ path: join(code, 'one-more') })
+  t.equal((await methods.choices({})).recentFolders.length, 12)
+})
+
+t.test('of the allowed folders those are named that are there, and copies made for sessions are allowed besides', async t => {
+  const { person, home, code, allow, methods } = computer(t)
+  allow(join(person, 'gone'), code)
+  t.strictSame((await methods.choices({})).allowedFolders, [code])
+  const copy = join(home, 'worktrees', 'one')
+  t.equal(allowedFolders(home).check(copy), copy)
+  t.strictSame((await methods.choices({ folder: copy })).folder, { path: copy })
+  t.notOk('folder' in (await methods.choices({ folder: '' })))
+  t.notOk('folder' in (await methods.choices({ folder: person })))
+})
+
+t.test('a folder is made for a phone where that is allowed, and not where Git would run what is in it', async t => {
+  const { person, code, methods } = computer(t)
+  const make = (path: string) => methods['make-folder']({ path })
+  t.strictSame(make('~/code/new/../newer'), { path: join(code, 'newer') })
+  t.strictSame(make('relative'), { path: join(code, 'relative') })
+  t.ok(existsSync(join(code, 'newer')) && existsSync(join(code, 'relative')))
+  t.throws(() => make(join(code, '.git', 'hooks')), { message: 'Files that Git runs cannot be changed from a phone.' })
+  t.throws(() => make(join(person, 'new')), { message: `The folder ${join(person, 'new')} is not allowed on this computer.` })
+  t.notOk(existsSync(join(code, '.git')) || existsSync(join(person, 'new')))
+})
 
 t.test('a session works on its own copy, which is removed when nothing in it would be lost', async t => {
   const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t))
