@@ -53,7 +53,7 @@ t.test('a token is valid for so many days, above none', async t => {
   const until = new RegExp(`(${minute})\n$`).exec((await token()).stdout)?.[1]
   t.ok(
     [before, Date.now()].some(at => shownTime(at + 1.5 * dayMs) === until),
-    until
+    `not ${until}`
   )
   for (const days of [0, -1, Number.NaN])
     t.strictSame(await token('create', 'ci', { days }), { code: 78, stdout: '', stderr: '--days must be a number above 0.\n' })
