@@ -30,6 +30,8 @@ t.test("the parser's complaints become one plain sentence that names what was ty
     ],
     ['Invalid values:\n  Argument: action, Given: 7, Choices: "start", "stop"', 'daemon 7', 'action must be one of start, stop, not 7.'],
     ['Invalid values:\n  Argument: act, Given: "x", Choices: "start"', 'daemon --act x', '--act must be one of start, not x.'],
+    ['Unknown argument: here', 'login here --there', 'Unexpected argument here.'],
+    ['Unknown argument: --', 'login -- --', 'Unexpected argument --.'],
     ['Something else went wrong', 'serve', 'Something else went wrong.'],
     ['Something else went wrong!', 'serve', 'Something else went wrong!']
   ]
