@@ -1,7 +1,16 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { comparedToTested, findClaude, findCodex, findOpencode, newerThanTested, startable } from '../../../lib/wrapper/agents/programs.ts'
+import {
+  comparedToTested,
+  findClaude,
+  findCodex,
+  findOpencode,
+  newerThanTested,
+  newestTested,
+  screenIfAny,
+  startable
+} from '../../../lib/wrapper/agents/programs.ts'
 import { lookForAgents } from '../../../lib/wrapper/daemon/computer/agents.ts'
 
 t.test('versions are compared with the tested one by their first two numbers', async t => {
@@ -17,6 +26,58 @@ t.test('versions are compared with the tested one by their first two numbers', a
     t.equal(newerThanTested('codex', 'Codex', version) !== undefined, is === 'newer', String(version))
   }
   t.equal(comparedToTested('goose', '1.0.0'), undefined)
+  t.equal(comparedToTested('codex', '1'), undefined, 'half a version says nothing')
+  t.equal(comparedToTested('claude', '1.999.0'), 'older')
+  t.equal(
+    newerThanTested('codex', 'Codex', '1.0'),
+    `Codex 1.0 is newer than tested (${newestTested['codex']}). Its new features may be missing on your phone.`
+  )
+})
+
+t.test('Claude Code is found in PATH, and where its installers put it', { skip: process.platform === 'win32' && 'scripts' }, t => {
+  const home = t.testdir({ bin: {} })
+  const [PATH] = [join(home, 'bin')]
+  const before = process.env['HOME']
+  t.teardown(() => {
+    if (before === undefined) delete process.env['HOME']
+    else process.env['HOME'] = before
+  })
+  process.env['HOME'] = home
+  t.equal(findClaude({ PATH }), undefined)
+  for (const folder of [join(home, '.claude', 'local'), join(home, '.local', 'bin'), PATH]) {
+    mkdirSync(folder, { recursive: true })
+    const program = join(folder, 'claude')
+    writeFileSync(program, '')
+    t.not(findClaude({ PATH }), program, 'one that cannot be run')
+    chmodSync(program, 0o755)
+    t.equal(findClaude({ PATH }), program, 'before those found so far')
+  }
+  t.end()
+})
+
+t.test('Codex and opencode are found in PATH', { skip: process.platform === 'win32' && 'scripts' }, t => {
+  const PATH = t.testdir({ codex: '', opencode: '' })
+  for (const name of ['codex', 'opencode']) chmodSync(join(PATH, name), 0o755)
+  t.equal(findCodex({ PATH }), join(PATH, 'codex'))
+  t.equal(findOpencode({ PATH }), join(PATH, 'opencode'))
+  t.throws(() => findOpencode({ PATH: '' }), {
+    name: 'CannotStart',
+    message:
+      'The command opencode was not found. Set OPENCODE_BIN_PATH to its path, or install it with:\n  npm install --global opencode-ai'
+  })
+  t.end()
+})
+
+t.test('an agent has its screen where there are terminals for it, and elsewhere the person is told', async t => {
+  const screen = {} as never
+  const told: string[] = []
+  const shown = (given: typeof screen | undefined, hasPty?: boolean) =>
+    screenIfAny(given, { whose: 'its screen', hasPty, tell: line => told.push(line) })
+  t.equal(await shown(screen, true), screen)
+  t.equal(await shown(undefined, false), undefined)
+  t.strictSame(told, [])
+  t.equal(await shown(screen, false), undefined)
+  t.strictSame(told, ['Afield cannot show its screen on this kind of computer yet, so use your phone.'])
 })
 
 t.test(

@@ -1,12 +1,15 @@
 import t from 'tap'
 import * as v from '../../../../lib/schema.ts'
+import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import {
   commandsOf,
   forkConversation,
   historyOf,
   isIdleNow,
   newConversation,
-  say
+  readOptions,
+  say,
+  waitingNow
 } from '../../../../lib/wrapper/agents/opencode/conversation.ts'
 import { Refused } from '../../../../lib/wrapper/agents/opencode/refusals.ts'
 import type { OpencodeServer } from '../../../../lib/wrapper/agents/opencode/server.ts'
@@ -35,6 +38,27 @@ t.test('a conversation works unless its server says idle, or nothing', async t =
   t.equal(await isIdleNow(server, 'busy'), false)
   t.equal(await isIdleNow(server, 'idle'), true)
   t.equal(await isIdleNow(server, 'other'), true)
+})
+
+t.test('what waits for a person is asked in all conversations, and what can be chosen of the server itself', async t => {
+  const permission = { id: 'p', sessionID: 'c', permission: 'bash', patterns: [], metadata: {}, always: [] }
+  const question = { id: 'q', sessionID: 'c', questions: [] }
+  const waiting = await waitingNow(answeringBy({ '/permission': [permission], '/question': [question] }))
+  t.match(waiting, { permissions: [{ id: 'p' }], questions: [{ id: 'q' }] })
+
+  const agents = [{ name: 'build' }, { name: 'draw' }]
+  const providers = [{ id: 'shop', name: 'Shop', models: { tea: { name: 'Tea' }, ice: { name: 'Ice' } } }]
+  const chosen = async (usual: Record<string, string>, config: object) => {
+    const told: AgentEvent[] = []
+    const answers = { '/agent': agents, '/config/providers': { providers, default: usual }, '/config': config }
+    const options = await readOptions(answeringBy(answers), event => told.push(event))
+    options.tell()
+    const modes = told.find(({ type }) => type === 'modes') as Extract<AgentEvent, { type: 'modes' }>
+    const models = told.find(({ type }) => type === 'options') as Extract<AgentEvent, { type: 'options' }>
+    return [modes.modes.current, models.models?.current]
+  }
+  t.strictSame(await chosen({ shop: 'tea' }, {}), ['build', 'shop/tea'])
+  t.strictSame(await chosen({ shop: 'tea' }, { default_agent: 'draw', model: 'shop/ice' }), ['draw', 'shop/ice'])
 })
 
 t.test('a text is a prompt unless it begins with a command that opencode has', async t => {
@@ -82,6 +106,11 @@ t.test('a command without a description has none', async t => {
 })
 
 const picture = { type: 'file', mime: 'image/png', url: 'data:image/png;base64,YWJj' }
+
+/** A server that answers each path like this. */
+function answeringBy(answers: Record<string, unknown>): Pick<OpencodeServer, 'get' | 'send'> {
+  return { get: async (path, shape) => v.parse(shape, answers[path]), send: async () => undefined }
+}
 
 /** A server that answers everything like this. */
 function answering(answer: unknown) {
