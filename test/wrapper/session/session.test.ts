@@ -14,6 +14,108 @@ import { openUplink } from '../../../lib/wrapper/uplink/uplink.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import { computerWithSession } from '../kit/left-behind.ts'
 
+t.test('what was open at the end is open on no device any more, and the session says how it ended', async t => {
+  const { begin, phone, home } = await ownSession(t)
+  const { session, events } = await begin()
+  const device = await phone.session()
+  await device.until(({ metadata }) => metadata.methods !== undefined)
+  t.equal(session.status.session, device.id)
+  t.match(device.metadata, { editsQueue: true })
+  t.ok(device.metadata.methods?.includes('permission'))
+  await device.say('one')
+  await device.until(({ events }) => events().some(({ t }) => t === 'turn-start'))
+  t.ok(session.status.isWorking)
+  const step = { call: 'c', name: 'Bash', title: 'make', kind: 'execute', input: {}, locations: [], content: [] } as const
+  const choices = [{ id: 'yes', label: 'Yes', allows: true }]
+  events.offer({ type: 'permission-asked', asked: { ask: 'a', step, choices } } as unknown as AgentEvent)
+  await device.until(({ state }) => state.requests?.['a'] !== undefined)
+  t.match(session.status.questions, [{ title: 'make' }])
+  session.end('person')
+  session.end('system')
+  t.strictSame(await session.ended, { how: { type: 'asked', by: 'person' }, delivered: true })
+  await device.until(({ state }) => state.requests?.['a'] === undefined)
+  t.match(device.state.completedRequests, { a: { status: 'canceled' } })
+  await device.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  const [known] = listSessions(home)
+  t.match(known, { pid: undefined, notes: { endedBy: 'person', isEnding: true } })
+  t.ok((known?.notes.heardUpTo ?? 0) >= (device.seqOf('one') ?? Number.NaN), 'what it heard does not resume it')
+})
+
+t.test('requests and the silence that an earlier process left on devices are over when the session goes on', async t => {
+  const { begin, uplink, phone } = await ownSession(t)
+  const earlier = await uplink()
+  earlier.changeState(state => ({
+    ...state,
+    requests: { p: { tool: 'Bash', arguments: {}, createdAt: 1 } },
+    modelWait: { since: 1 }
+  }))
+  const device = await phone.session()
+  await device.until(({ state }) => state.requests?.['p'] !== undefined)
+  await earlier.close()
+  await begin()
+  await device.until(({ state }) => state.requests?.['p'] === undefined)
+  t.match(device.state, { completedRequests: { p: { status: 'canceled' } }, modelWait: undefined })
+})
+
+t.test('a session ends by itself, by its person or from elsewhere, and only a person ends it until someone writes', async t => {
+  const died = new AgentDied('exit code 3', '')
+  const ends = [
+    [({ session }) => session.end('system'), { type: 'asked', by: 'system' }, 'itself'],
+    [({ events }) => events.close(), { type: 'asked', by: 'person' }, 'person'],
+    [({ events }) => events.fail(died), { type: 'agent-died', died }, 'itself'],
+    [({ kill }) => kill(), { type: 'elsewhere', sentence: 'The session was ended from another device.' }, 'person']
+  ] satisfies [(how: Begun & { kill(): void }) => void, object, string][]
+  for (const [end, how, endedBy] of ends) {
+    const { begin, phone, home } = await ownSession(t)
+    const begun = await begin()
+    const device = await phone.session()
+    await device.until(({ metadata }) => metadata.methods !== undefined)
+    end({ ...begun, kill: () => void device.call('killSession', {}) })
+    t.match(await begun.session.ended, { how, delivered: true })
+    t.match(listSessions(home), [{ pid: undefined, notes: { endedBy } }])
+    device.close()
+  }
+})
+
+t.test('the terminal shows what the agent remarks between turns, until the next one', async t => {
+  const { begin, phone } = await ownSession(t)
+  const { session, events, changed } = await begin()
+  t.notOk(session.stopTurn(), 'there is none')
+  events.offer({ type: 'notice', text: 'It has no such mode.' } as AgentEvent)
+  await changed(() => session.status.note === 'It has no such mode.')
+  await session.prompt('typed')
+  await changed(() => session.status.isWorking)
+  events.offer({ type: 'notice', text: 'Of the turn.' } as AgentEvent)
+  await changed(() => session.status.note === undefined)
+  const device = await phone.session()
+  await device.until(({ seqOf }) => seqOf('typed') !== undefined)
+  t.ok(session.stopTurn())
+  await changed(() => !session.status.isWorking)
+})
+
+t.test('a session says what can be asked of it, and notes how far it heard', async t => {
+  const { phone, home, begin } = await ownSession(t)
+  const { session, changed } = await begin()
+  await changed(() => session.status.link.type === 'live')
+  const device = await phone.session()
+  await device.until(({ metadata }) => metadata['editsQueue'] === true)
+  const { methods } = device.metadata
+  for (const method of ['abort', 'permission', 'watch']) t.ok(methods?.includes(method), method)
+  t.equal(device.state.controlledByUser, false)
+  await device.append(device.sealedElsewhere('forged'))
+  await device.say('first')
+  await changed(() => session.status.isWorking)
+  await device.until(({ seqOf }) => seqOf('first') !== undefined)
+  const seq = device.seqOf('first') ?? Number.POSITIVE_INFINITY
+  t.ok(session.stopTurn())
+  await changed(() => !session.status.isWorking)
+  session.end('person')
+  t.match(await session.ended, { delivered: true, how: { type: 'asked', by: 'person' } })
+  const [known] = listSessions(home)
+  t.match(known?.notes, { isEnding: true, endedBy: 'person' })
+  t.ok((known?.notes.heardUpTo ?? 0) >= seq)
+})
+
 t.test('messages written during a turn wait for its end, and the cursor on disk follows what the agent got', async t => {
   const { session, home } = await demo(t)
   await session.say('SCRIPT: slow 1500 one two three four five')
@@ -104,85 +206,6 @@ t.test('the phone reads and changes files of the session’s folder, and runs co
   await session.call('bash', { command: 'mkdir notes && cp note.txt notes', cwd: '/' })
   t.match(await session.call('listDirectory', { path: 'notes' }), { success: true, entries: [{ name: 'note.txt', type: 'file' }] })
   await t.rejects(session.call('readFile', { path: '/etc/passwd' }), /allowed/)
-})
-
-t.test('what was open at the end is open on no device any more, and the session says how it ended', async t => {
-  const { begin, phone, home } = await ownSession(t)
-  const { session, events } = await begin()
-  const device = await phone.session()
-  await device.until(({ metadata }) => metadata.methods !== undefined)
-  t.equal(session.status.session, device.id)
-  t.match(device.metadata, { editsQueue: true })
-  t.ok(device.metadata.methods?.includes('permission'))
-  await device.say('one')
-  await device.until(({ events }) => events().some(({ t }) => t === 'turn-start'))
-  t.ok(session.status.isWorking)
-  const step = { call: 'c', name: 'Bash', title: 'make', kind: 'execute', input: {}, locations: [], content: [] } as const
-  const choices = [{ id: 'yes', label: 'Yes', allows: true }]
-  events.offer({ type: 'permission-asked', asked: { ask: 'a', step, choices } } as unknown as AgentEvent)
-  await device.until(({ state }) => state.requests?.['a'] !== undefined)
-  t.match(session.status.questions, [{ title: 'make' }])
-  session.end('person')
-  session.end('system')
-  t.strictSame(await session.ended, { how: { type: 'asked', by: 'person' }, delivered: true })
-  await device.until(({ state }) => state.requests?.['a'] === undefined)
-  t.match(device.state.completedRequests, { a: { status: 'canceled' } })
-  await device.until(({ metadata }) => metadata.lifecycleState === 'archived')
-  const [known] = listSessions(home)
-  t.match(known, { pid: undefined, notes: { endedBy: 'person', isEnding: true } })
-  t.ok((known?.notes.heardUpTo ?? 0) >= (device.seqOf('one') ?? Number.NaN), 'what it heard does not resume it')
-})
-
-t.test('requests and the silence that an earlier process left on devices are over when the session goes on', async t => {
-  const { begin, uplink, phone } = await ownSession(t)
-  const earlier = await uplink()
-  earlier.changeState(state => ({
-    ...state,
-    requests: { p: { tool: 'Bash', arguments: {}, createdAt: 1 } },
-    modelWait: { since: 1 }
-  }))
-  const device = await phone.session()
-  await device.until(({ state }) => state.requests?.['p'] !== undefined)
-  await earlier.close()
-  await begin()
-  await device.until(({ state }) => state.requests?.['p'] === undefined)
-  t.match(device.state, { completedRequests: { p: { status: 'canceled' } }, modelWait: undefined })
-})
-
-t.test('a session ends by itself, by its person or from elsewhere, and only a person ends it until someone writes', async t => {
-  const died = new AgentDied('exit code 3', '')
-  const ends = [
-    [({ session }) => session.end('system'), { type: 'asked', by: 'system' }, 'itself'],
-    [({ events }) => events.close(), { type: 'asked', by: 'person' }, 'person'],
-    [({ events }) => events.fail(died), { type: 'agent-died', died }, 'itself'],
-    [({ kill }) => kill(), { type: 'elsewhere', sentence: 'The session was ended from another device.' }, 'person']
-  ] satisfies [(how: Begun & { kill(): void }) => void, object, string][]
-  for (const [end, how, endedBy] of ends) {
-    const { begin, phone, home } = await ownSession(t)
-    const begun = await begin()
-    const device = await phone.session()
-    await device.until(({ metadata }) => metadata.methods !== undefined)
-    end({ ...begun, kill: () => void device.call('killSession', {}) })
-    t.match(await begun.session.ended, { how, delivered: true })
-    t.match(listSessions(home), [{ pid: undefined, notes: { endedBy } }])
-    device.close()
-  }
-})
-
-t.test('the terminal shows what the agent remarks between turns, until the next one', async t => {
-  const { begin, phone } = await ownSession(t)
-  const { session, events, changed } = await begin()
-  t.notOk(session.stopTurn(), 'there is none')
-  events.offer({ type: 'notice', text: 'It has no such mode.' } as AgentEvent)
-  await changed(() => session.status.note === 'It has no such mode.')
-  await session.prompt('typed')
-  await changed(() => session.status.isWorking)
-  events.offer({ type: 'notice', text: 'Of the turn.' } as AgentEvent)
-  await changed(() => session.status.note === undefined)
-  const device = await phone.session()
-  await device.until(({ seqOf }) => seqOf('typed') !== undefined)
-  t.ok(session.stopTurn())
-  await changed(() => !session.status.isWorking)
 })
 
 type Begun = Awaited<ReturnType<Awaited<ReturnType<typeof ownSession>>['begin']>>
