@@ -8,12 +8,14 @@ import { here } from '../kit/here.ts'
 const example = typed('push add ntfy https://ntfy.sh/a-hard-to-guess-name')
 const refused = (stderr: string) => ({ code: 78, stdout: '', stderr })
 
+const elsewhere = 'http://127.0.0.1:1'
+
 async function startPushing(t: Test) {
   const server = await startServer(t, { pushAllow: 'loopback' })
   const { home } = await linkedComputer(t, server)
   const push = (action: string, what?: unknown, address?: string, options: object = {}) =>
-    here(t, 'push', { action, what, address, server: server.url, ...options }, { AFIELD_HOME: home })
-  return { push }
+    here(t, 'push', { action, what, address, server: server.url, ...options }, { AFIELD_HOME: home, AFIELD_SERVER: elsewhere })
+  return { push, home }
 }
 
 t.test('without a channel none is listed or tested, and each way to add none is refused', async t => {
@@ -60,4 +62,11 @@ t.test('channels are added, listed, tested by their numbers and removed', async 
     t.strictSame(await push('remove', what), refused(`There is no channel ${what}. See the numbers with:\n  ${typed('push')}\n`))
   t.strictSame(await push('remove', '1'), { code: 0, stdout: 'Removed. It gets no more notifications.\n', stderr: '' })
   t.match((await push('status')).stdout, /\n {2}1 +webhook /)
+})
+
+t.test('a computer has channels where it is linked', async t => {
+  const { home } = await startPushing(t)
+  const { code, stdout, stderr } = await here(t, 'push', { action: 'status' }, { AFIELD_HOME: home, AFIELD_SERVER: elsewhere })
+  t.strictSame([code, stdout], [78, ''])
+  t.match(stderr, elsewhere)
 })
