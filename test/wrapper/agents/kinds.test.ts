@@ -32,3 +32,16 @@ t.test('a session continues with the program it began with', t => {
   t.strictSame(kindOf(program, options).program, program)
   t.end()
 })
+
+t.test('an agent that ends at once is named, with its last words', { skip: process.platform === 'win32' && 'a script' }, async t => {
+  const directory = t.testdir()
+  const start = async (command: string, ...args: string[]) => {
+    const error = await acpKind(command, args)
+      .start({ directory, env: { PATH: '/usr/bin:/bin' } })
+      .catch((error: Error) => error)
+    return error instanceof Error ? error.message : 'started'
+  }
+  t.equal(await start('no-such-agent'), 'The command no-such-agent was not found. Is it installed, and is its folder in PATH?')
+  const died = 'Gemini exited before it was ready (exit code 3).\nIts last output:\n  no key'
+  t.equal(await start('/bin/sh', '-c', 'echo no key >&2; exit 3', 'gemini'), died)
+})
