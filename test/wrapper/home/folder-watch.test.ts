@@ -132,3 +132,10 @@ t.test('a closed watch calls nobody any more', async t => {
   clock.advance(10_000)
   t.equal(await left(), before)
 })
+
+t.test('without a clock of its own a search uses that of the system', async t => {
+  let looks = 0
+  t.equal(await untilFound(() => (++looks === 3 ? looks : undefined), never, { lookEveryMs: 1 }), 3)
+  t.equal(await untilFound(() => 'it', never), 'it')
+  watchFolders(() => {}).close()
+})

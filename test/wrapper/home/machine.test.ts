@@ -20,11 +20,15 @@ async function linked(stored?: string) {
   const rest = {
     async call(name: string, ask: { body?: { id: string; metadata: string; dataEncryptionKey: string | null }; params?: object }) {
       asked.push([name, ask.body?.id ?? ask.params])
+      await new Promise(resolve => setImmediate(resolve))
       if (name === 'removeMachine') {
+        // It takes longer than to open one.
+        await new Promise(resolve => setImmediate(resolve))
         row = undefined
         return {}
       }
       row ??= ask.body?.metadata
+      t.match(ask.body?.dataEncryptionKey, /^[\w+/]{40,}=*$/)
       return { machine: { metadata: row } }
     }
   } as unknown as Rest
