@@ -1,14 +1,61 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openCatchUp } from '../../../../lib/wrapper/daemon/catch-up/catch-up.ts'
 import { endIdle } from '../../../../lib/wrapper/daemon/catch-up/idle-end.ts'
 import { openHome } from '../../../../lib/wrapper/home/credentials.ts'
-import { listSessions } from '../../../../lib/wrapper/home/session-folder.ts'
+import { nameOf } from '../../../../lib/wrapper/home/processes.ts'
+import { createSessionFolder, listSessions } from '../../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../../lib/wrapper/home/session-notes.ts'
 import { startServer } from '../../../kit/server.ts'
 import { daemonOf } from '../../kit/daemon.ts'
 import { demo, texts, turnsEnded } from '../../kit/demo.ts'
 import { runWrapper } from '../../kit/wrapper.ts'
+
+const noProc = process.platform !== 'linux' && 'the name of the other process is made up as it is there'
+
+t.test(
+  'only idle sessions of other processes that a phone started are ended, after the hours that their owner chose',
+  { skip: noProc },
+  async t => {
+    const home = t.testdir({})
+    const real = process.kill.bind(process)
+    const sent: unknown[] = []
+    t.intercept(process, 'kill', {
+      value: (pid: number, signal: NodeJS.Signals | 0) => (signal === 0 ? real(pid, signal) : sent.push([pid, signal]))
+    })
+    const allow = (policy: object) => writeFileSync(join(home, 'policy.json'), JSON.stringify(policy), { mode: 0o600 })
+    const another = nameOf(process.ppid) ?? ''
+    const hourMs = 3_600_000
+    /** Those that are ended, in an hour and this much. */
+    const ended = (notes: Partial<SessionNotes>, moreMs: number, owner = another, startedBy: 'daemon' | 'terminal' = 'daemon') => {
+      const own = { tag: 'a', server: 's', key: null, metadata: { path: '/p', host: 'h', startedBy }, cursor: 0, turn: null }
+      const path = join(home, 'sessions', `a@${owner}`)
+      rmSync(join(home, 'sessions'), { recursive: true, force: true })
+      const { path: made } = createSessionFolder(home, { ...own, ...notes })
+      if (made !== path) renameSync(made, path)
+      const [{ at } = { at: 0 }] = listSessions(home)
+      return endIdle(home, at + hourMs + moreMs)
+    }
+    allow({})
+    t.strictSame(ended({}, 100 * hourMs), [])
+    allow({ idleHours: 1 })
+    t.strictSame(ended({}, 0), [])
+    t.strictSame(ended({ turn: 't1' }, 1), [])
+    t.strictSame(ended({ isEnding: true }, 1), [])
+    t.strictSame(ended({ isStarting: true }, 1), [])
+    t.strictSame(ended({}, 1, another, 'terminal'), [])
+    t.strictSame(sent, [])
+    t.strictSame(ended({}, 1), [process.ppid])
+    t.strictSame(sent, [[process.ppid, 'SIGTERM']])
+    allow({ idleHours: 1.5 })
+    t.strictSame(ended({}, hourMs / 2), [])
+    t.strictSame(ended({}, hourMs / 2 + 1), [process.ppid])
+    renameSync(join(home, 'sessions', `a@${another}`), join(home, 'sessions', 'a@999999999-1'))
+    t.strictSame(endIdle(home, Date.now() + 100 * hourMs), [], 'it has ended')
+    t.strictSame(ended({}, 100 * hourMs, nameOf(process.pid)), [], 'this very process')
+  }
+)
 
 t.test('a message resumes a session that ended by itself, even if written while no daemon ran [W8]', async t => {
   const { session, wrapper, home } = await demo(t)

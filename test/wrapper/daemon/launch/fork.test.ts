@@ -1,6 +1,9 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { forkSession, rewindPointsOf } from '../../../../lib/wrapper/daemon/launch/fork.ts'
+import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../../lib/wrapper/home/session-notes.ts'
 import { startServer } from '../../../kit/server.ts'
 import { said } from '../../kit/claude.ts'
 import { daemonOf } from '../../kit/daemon.ts'
@@ -25,6 +28,117 @@ async function daemonWithCodex(t: Test) {
   }
   return { ...(await daemonOf(t, await startServer(t, { data: join(own, 'data') }), env)), codexHome }
 }
+
+/** A computer with one session, whose new sessions end with what they were started with. */
+function computer(t: Test) {
+  const own = t.testdir({ home: {}, code: {}, claude: { projects: { code: {} } } })
+  const [home, code] = [join(own, 'home'), join(own, 'code')]
+  const echo = [
+    "import { readFileSync } from 'node:fs'",
+    'const [name, , tag] = process.argv.slice(2)',
+    "const notes = JSON.parse(readFileSync(process.env.AFIELD_HOME + '/starting/' + tag + '.json', 'utf8'))",
+    'console.log(JSON.stringify({ name, folder: process.cwd(), notes }))',
+    'process.exit(1)'
+  ]
+  writeFileSync(join(own, 'program.mjs'), echo.join('\n'))
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [code] }), { mode: 0o600 })
+  t.intercept(process, 'argv', { value: [process.execPath, join(own, 'program.mjs')] })
+  t.intercept(process, 'execArgv', { value: [] })
+  const history = join(own, 'claude', 'projects', 'code')
+  const deps = { home, server: 's', env: { CLAUDE_CONFIG_DIR: join(own, 'claude'), PATH: '', HOME: own, GIT_CEILING_DIRECTORIES: own } }
+  return {
+    code,
+    /** With these messages of its person. */
+    say(id: string, ...texts: string[]) {
+      const rows = texts.map(text => ({
+        type: 'user',
+        uuid: `u-${text}`,
+        sessionId: id,
+        cwd: code,
+        timestamp: '2026-01-02T03:04:05.000Z',
+        message: { role: 'user', content: text }
+      }))
+      writeFileSync(join(history, `${id}.jsonl`), `${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
+    },
+    copied: (id: string) => readFileSync(join(history, `${id}.jsonl`), 'utf8').match(/u-\w+/g),
+    session(program: SessionNotes['program'], agentSessionId?: string) {
+      rmSync(join(home, 'ended'), { recursive: true, force: true })
+      createSessionFolder(home, {
+        tag: 'one',
+        id: 's1',
+        server: 's',
+        program,
+        key: null,
+        metadata: { path: code, host: 'h', agentSessionId },
+        cursor: 0,
+        turn: null
+      }).retire()
+    },
+    fork: (more: { at?: string; prompt?: string | null } = {}) => forkSession(deps, { sessionId: 's1', ...more }),
+    points: () => rewindPointsOf(deps, 's1')
+  }
+}
+
+const claudeId = '11111111-2222-4333-8444-555555555555'
+
+t.test('a session of Claude Code is forked whole or at a message, and the new one goes on with the copy', how, async t => {
+  const { code, say, copied, session, fork, points } = computer(t)
+  session({ kind: 'claude' }, claudeId)
+  say(claudeId, 'apples', 'pears', 'plums')
+  t.strictSame(
+    (await points()).map(({ uuid, text }) => [uuid, text]),
+    ['apples', 'pears', 'plums'].map(text => [`u-${text}`, text])
+  )
+  const started = async (more: Parameters<typeof fork>[0]) => {
+    const { message } = await fork(more).then(
+      () => t.fail('it ended before it started') as never,
+      (error: Error) => error
+    )
+    return JSON.parse(message)
+  }
+  const whole = await started({ prompt: null })
+  t.not(whole.notes.resume, claudeId)
+  t.strictSame(copied(whole.notes.resume), ['u-apples', 'u-pears', 'u-plums'])
+  t.strictSame(whole, { name: 'claude', folder: code, notes: { resume: whole.notes.resume, about: { parentSessionId: 's1' } } })
+  const part = await started({ at: 'u-pears', prompt: 'and nuts' })
+  t.strictSame(copied(part.notes.resume), ['u-apples', 'u-pears'])
+  t.strictSame(part.notes, {
+    prompt: 'and nuts',
+    resume: part.notes.resume,
+    about: { parentSessionId: 's1', forkedFromMessageId: 'u-pears' }
+  })
+})
+
+t.test('a session that cannot be forked says why', how, async t => {
+  const { session, fork, points } = computer(t)
+  const both = async (message: string) => {
+    await t.rejects(fork(), { message })
+    await t.rejects(points(), { message })
+  }
+  await both('This computer does not know the session.')
+  session({ kind: 'claude' })
+  await both('This session has no messages yet.')
+  session({ kind: 'codex' })
+  await both('This session has no messages yet.')
+  session({ kind: 'claude' }, claudeId)
+  await both('Claude Code has no such conversation on this computer.')
+  const only = { message: 'Only sessions of Claude Code and Codex can be forked at one of their messages.' }
+  const acp = (command: string) => ({ kind: 'acp' as const, command, args: [] })
+  for (const [program, why] of [
+    [undefined, 'This session was started by an earlier version and cannot be forked.'],
+    [acp('/bin/custom'), 'Sessions of custom can only be forked at the terminal.'],
+    // Codex through this protocol is another program than the one that a phone starts.
+    [acp('codex'), 'Sessions of codex can only be forked at the terminal.']
+  ] as const) {
+    session(program, 'c1')
+    await t.rejects(fork(), { message: why })
+    await t.rejects(points(), only)
+  }
+  session(acp('/bin/gemini'), 'c1')
+  await t.rejects(fork({ at: 'm1' }), { message: 'Sessions of Gemini can only be forked as a whole.' })
+  session(acp('/bin/gemini'))
+  await t.rejects(fork(), { message: 'This session has no messages yet.' })
+})
 
 t.test('a Codex session is forked by Codex itself, and continues next to the first; one that cannot be forked says why', how, async t => {
   const { phone, allowed, machine, codexHome } = await daemonWithCodex(t)
