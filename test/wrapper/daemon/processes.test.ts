@@ -122,10 +122,11 @@ t.test('a session is stopped by its id or its process, and the answer comes once
 
 t.test('sessions of which one logs out end, and can say so', { skip }, async t => {
   const { home, waiting, session } = computer(t)
-  const { name, ended } = await waiting()
+  const { name, pid, ended } = await waiting('setTimeout(() => process.exit(7), 50)')
   const path = session('s1', name)
   const gone = session('s2', '999999999-1')
   await endSessions(listOpenSessions(home))
+  t.equal(nameOf(pid), undefined, 'it was awaited')
   t.equal(await ended, 7)
   t.ok(isEndedByLogout(path))
   t.notOk(isEndedByLogout(gone))

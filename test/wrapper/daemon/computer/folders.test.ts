@@ -130,6 +130,19 @@ t.test('of the allowed folders those are named that are there, and copies made f
   t.notOk('folder' in (await methods.choices({ folder: person })))
 })
 
+t.test('of a folder that is a repository its branch is told, if it is on one, and how many files have changes', async t => {
+  const { code, make, methods } = computer(t)
+  make('copse')
+  const copse = join(code, 'copse')
+  makeRepository(copse)
+  const { folder, agents, missingAgents } = await methods.choices({ folder: copse })
+  t.strictSame(folder, { path: copse, branch: 'main', dirty: 1 })
+  t.equal(agents.at(-1)?.agent, 'demo')
+  t.ok(missingAgents)
+  git(copse, 'checkout', '-q', '--detach')
+  t.strictSame((await methods.choices({ folder: copse })).folder, { path: copse, dirty: 1 })
+})
+
 t.test('a folder is made for a phone where that is allowed, and not where Git would run what is in it', async t => {
   const { person, code, methods } = computer(t)
   const make = (path: string) => methods['make-folder']({ path })
