@@ -47,6 +47,62 @@ async function computerWith(t: Test, programs: readonly (keyof typeof standIns)[
   }
 }
 
+t.test('where nothing is found, the address of the computer and the two shortest ways are named', t => {
+  const none = { certified: undefined, hasCloudflared: false } as const
+  const toSet = () => ({ how: '', lines: [] })
+  const advice = (tailscale: Parameters<typeof offersIn>[0]['tailscale'], addresses: string[]) =>
+    reachAdvice({ ...none, tailscale, addresses }, 3005, toSet).map(({ text }) => text)
+  const [why, first, second] = advice({ state: 'missing' }, ['192.168.1.10'])
+  t.match(why, /require HTTPS\. In its network this computer has the address 192\.168\.1\.10, where phones need HTTPS as well\./)
+  t.match(first, /^- Tailscale, for an address that stays: install it/)
+  t.match(second, /^- cloudflared, for a try: install it/)
+  t.match(advice({ state: 'missing' }, ['10.0.0.2', '192.168.1.10'])[0], 'the addresses 10.0.0.2 and 192.168.1.10, ')
+  t.notMatch(advice({ state: 'missing' }, [])[0], 'network')
+  t.match(advice({ state: 'logged-out' }, [])[1], 'it is installed here; log in')
+  t.match(advice({ state: 'no-https', name }, [])[1], `it is logged in here as ${name}; turn on HTTPS certificates`)
+  t.end()
+})
+
+t.test('only a clear answer opens the server', async t => {
+  const offers = offersIn({ certified: undefined, tailscale: { state: 'ready', name }, hasCloudflared: true }, 3005)
+  const takenWith = async (...answers: string[]) => {
+    const said = await askAbout(offers, { ask: async () => answers.shift() })
+    return said && (said.taken?.name ?? 'none')
+  }
+  t.equal(await takenWith(''), 'tailscale')
+  t.equal(await takenWith('Yes'), 'tailscale')
+  t.equal(await takenWith('what?', ''), 'none')
+  t.equal(await takenWith('no', 'yess'), 'none')
+  t.equal(await takenWith('no', ' y '), 'cloudflared')
+  t.equal(await takenWith(), undefined)
+})
+
+t.test('an answer that is missing or damaged counts as none, and the offers are made again', async t => {
+  const data = t.testdir()
+  t.same(readAnswer(data), { declined: [] })
+  saveAnswer(data, { taken: { https: 'auto' }, declined: ['tailscale'] })
+  t.same(readAnswer(data), { taken: { https: 'auto' }, declined: ['tailscale'] })
+  for (const text of ['', '{"declined":', '{}', '{"declined":[],"taken":{"https":"never"}}']) {
+    writeFileSync(answerFile(data), text)
+    t.same(readAnswer(data), { declined: [] }, text)
+  }
+})
+
+t.test('a certificate of an earlier start is offered first', async t => {
+  const pem = issuedCertificate(t.testdir(), 'afield.example.net')
+  const data = join(t.testdirName, 'data')
+  mkdirSync(join(data, 'https'), { recursive: true })
+  writeFileSync(join(data, 'https', 'afield.example.net.pem'), pem)
+  const dayMs = 24 * 60 * 60 * 1000
+  t.equal((await lookAround(data, Date.now() + 3 * dayMs)).certified, undefined, 'one that has ended')
+  const { certified } = await lookAround(data, Date.now())
+  t.match(offersIn({ certified, tailscale: { state: 'ready', name }, hasCloudflared: true }, 3005), [
+    { name: 'certificate', stays: true, options: { https: 'auto', 'public-url': 'https://afield.example.net:3005' } },
+    { name: 'tailscale' },
+    { name: 'cloudflared', stays: false }
+  ])
+})
+
 t.test('Tailscale that is logged in is offered, and one Enter serves its address, now and at later starts (a stand-in)', async t => {
   const computer = await computerWith(t, ['tailscale'])
   const url = `https://${name}:${computer.port}`
@@ -142,37 +198,6 @@ t.test('without a terminal nothing is asked or opened: the log has the commands 
   t.notOk(existsSync(join(computer.data, 'reach.json')))
 })
 
-t.test('where nothing is found, the address of the computer and the two shortest ways are named', t => {
-  const none = { certified: undefined, hasCloudflared: false } as const
-  const toSet = () => ({ how: '', lines: [] })
-  const advice = (tailscale: Parameters<typeof offersIn>[0]['tailscale'], addresses: string[]) =>
-    reachAdvice({ ...none, tailscale, addresses }, 3005, toSet).map(({ text }) => text)
-  const [why, first, second] = advice({ state: 'missing' }, ['192.168.1.10'])
-  t.match(why, /require HTTPS\. In its network this computer has the address 192\.168\.1\.10, where phones need HTTPS as well\./)
-  t.match(first, /^- Tailscale, for an address that stays: install it/)
-  t.match(second, /^- cloudflared, for a try: install it/)
-  t.match(advice({ state: 'missing' }, ['10.0.0.2', '192.168.1.10'])[0], 'the addresses 10.0.0.2 and 192.168.1.10, ')
-  t.notMatch(advice({ state: 'missing' }, [])[0], 'network')
-  t.match(advice({ state: 'logged-out' }, [])[1], 'it is installed here; log in')
-  t.match(advice({ state: 'no-https', name }, [])[1], `it is logged in here as ${name}; turn on HTTPS certificates`)
-  t.end()
-})
-
-t.test('a certificate of an earlier start is offered first', async t => {
-  const pem = issuedCertificate(t.testdir(), 'afield.example.net')
-  const data = join(t.testdirName, 'data')
-  mkdirSync(join(data, 'https'), { recursive: true })
-  writeFileSync(join(data, 'https', 'afield.example.net.pem'), pem)
-  const dayMs = 24 * 60 * 60 * 1000
-  t.equal((await lookAround(data, Date.now() + 3 * dayMs)).certified, undefined, 'one that has ended')
-  const { certified } = await lookAround(data, Date.now())
-  t.match(offersIn({ certified, tailscale: { state: 'ready', name }, hasCloudflared: true }, 3005), [
-    { name: 'certificate', stays: true, options: { https: 'auto', 'public-url': 'https://afield.example.net:3005' } },
-    { name: 'tailscale' },
-    { name: 'cloudflared', stays: false }
-  ])
-})
-
 t.test('a program that does not answer is not offered', async t => {
   const bin = t.testdir({ tailscale: '#!/bin/sh\nsleep 1000\n' })
   chmodSync(join(bin, 'tailscale'), 0o755)
@@ -182,29 +207,4 @@ t.test('a program that does not answer is not offered', async t => {
     process.env['PATH'] = PATH
   })
   t.match(await lookAround(bin, Date.now()), { tailscale: { state: 'logged-out' } })
-})
-
-t.test('only a clear answer opens the server', async t => {
-  const offers = offersIn({ certified: undefined, tailscale: { state: 'ready', name }, hasCloudflared: true }, 3005)
-  const takenWith = async (...answers: string[]) => {
-    const said = await askAbout(offers, { ask: async () => answers.shift() })
-    return said && (said.taken?.name ?? 'none')
-  }
-  t.equal(await takenWith(''), 'tailscale')
-  t.equal(await takenWith('Yes'), 'tailscale')
-  t.equal(await takenWith('what?', ''), 'none')
-  t.equal(await takenWith('no', 'yess'), 'none')
-  t.equal(await takenWith('no', ' y '), 'cloudflared')
-  t.equal(await takenWith(), undefined)
-})
-
-t.test('an answer that is missing or damaged counts as none, and the offers are made again', async t => {
-  const data = t.testdir()
-  t.same(readAnswer(data), { declined: [] })
-  saveAnswer(data, { taken: { https: 'auto' }, declined: ['tailscale'] })
-  t.same(readAnswer(data), { taken: { https: 'auto' }, declined: ['tailscale'] })
-  for (const text of ['', '{"declined":', '{}', '{"declined":[],"taken":{"https":"never"}}']) {
-    writeFileSync(answerFile(data), text)
-    t.same(readAnswer(data), { declined: [] }, text)
-  }
 })
