@@ -104,6 +104,11 @@ t.test('a daemon that does not start ends the command with its last output', asy
     startInBackground({ ...options, server: 'https://home.example' }),
     failed(`daemon run\n${options.home.path}\ndaemon run --server https://home.example`)
   )
+  await t.rejects(
+    startInBackground(options),
+    failed(`${options.home.path}\ndaemon run --server https://home.example\n${options.home.path}\ndaemon run`),
+    'five lines of it'
+  )
   t.strictSame(said(), [])
   t.equal(process.getActiveResourcesInfo().filter(name => name === 'Timeout').length, timers, 'it is not waited for any longer')
 })
