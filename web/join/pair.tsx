@@ -27,7 +27,7 @@ export function PairScreen() {
   const { value: seen } = useAnswer(href !== undefined && link && (() => lookAtLink(link, href)), [href, link])
   useEffect(() => {
     if (href === undefined) setView({ type: 'no-link' })
-    else if (seen) setView(seen)
+    else setView(seen ?? { type: 'checking' })
   }, [href, seen])
 
   switch (view.type) {

@@ -52,3 +52,15 @@ t.test('the screen of a linked computer says what runs there already, and offers
     offers: ['Go to your sessions']
   })
 })
+
+t.test('the request of an earlier link cannot be answered while a later link is looked at', async t => {
+  const { origin, close } = await serveStories()
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: sizes.phone })
+  await openStory(page, origin, '/?app=pair-machine', 'light')
+  const link = page.getByRole('button', { name: 'Hold to link' })
+  await link.waitFor()
+  await page.evaluate(() => location.assign('#key=waiting'))
+  await page.locator('[aria-busy=true]').waitFor()
+  t.notOk(await link.isVisible())
+})
