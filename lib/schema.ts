@@ -37,6 +37,15 @@ export function parse<S extends Schema>(schema: S, value: unknown): valibot.Infe
   return data as valibot.InferOutput<S>
 }
 
+/** The value of a JSON text; undefined without one, and for any other text, such as what a crash cut off. */
+export function jsonOf(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
+
 export class Misfit extends Error {
   override name = 'Misfit'
 

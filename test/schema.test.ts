@@ -134,3 +134,9 @@ t.test('each part of a value is read once, however deep, and a problem names its
   t.same(v.safeParse(schema, given).problem, { path: Array(depth).fill('in'), message: 'is wrong', type: 'check' })
   t.equal(reads, 1)
 })
+
+t.test('what is no JSON text has no value', async t => {
+  t.same(v.jsonOf('{"a":[1,null]}'), { a: [1, null] })
+  t.equal(v.jsonOf('null'), null)
+  for (const text of ['', '{"a":', 'undefined', undefined]) t.equal(v.jsonOf(text), undefined, String(text))
+})

@@ -74,7 +74,7 @@ async function run(
     error => error
   )
   signal.throwIfAborted()
-  const report = code === 0 ? v.safeParse(trialReport, parsed(printed)) : undefined
+  const report = code === 0 ? v.safeParse(trialReport, v.jsonOf(printed)) : undefined
   if (report?.success) return report.data
   const why = reasonIn(said) || (code instanceof Error ? code.message : `it exited with ${code}`)
   throw new CannotStart(`The new version does not work here: ${why.replace(/\.$/, '')}. Nothing was changed.`)
@@ -84,12 +84,4 @@ async function run(
 function reasonIn(said: string): string | undefined {
   const lines = said.trim().split('\n')
   return lines.find(line => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1)
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

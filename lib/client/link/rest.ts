@@ -138,7 +138,7 @@ async function ask(fetch: Fetch, url: string, init: Parameters<Fetch>[1]): Promi
 }
 
 function readReply(schema: v.GenericSchema, { status, text, retryAfterMs }: Answer): unknown {
-  const json = parseJson(text)
+  const json = v.jsonOf(text)
   if (status >= 500) throw new Unreachable('server-error', { status, code: v.safeParse(errorBody, json).data?.error, retryAfterMs })
   if (status >= 400) throw refusalOf(status, json, retryAfterMs)
 
@@ -159,14 +159,6 @@ function refusalOf(status: number, json: unknown, retryAfterMs: number | undefin
 }
 
 const errorBody = v.object({ error: v.string() })
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Seconds or a date. */
 function readRetryAfter(header: string | null): number | undefined {

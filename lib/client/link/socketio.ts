@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 import { plainLine } from '../../protocol/sealed/plain-line.ts'
+import { jsonOf } from '../../schema.ts'
 
 /** The part of `WebSocket` used here; those of browsers, of Node.js and of `ws` all fit. */
 export type WebSocketClass = new (
@@ -189,7 +190,7 @@ function readPacket(packet: unknown): Packet {
   const [, engineType = '', type, id = '', json = ''] = /^(\d)([0-4])?(\d*)(.*)$/s.exec(String(packet)) ?? []
   if (engineType !== '4') return engineTypes[engineType] ?? unreadable
   if (type === '1') return ended('io server disconnect')
-  const content = readJson(json)
+  const content = jsonOf(json)
   if (type === '0' && isObject(content) && typeof content['sid'] === 'string') return { type: 'connect', id: content['sid'] }
   if (type === '4' && isObject(content)) return { type: 'end', reason: String(content['message']), isRefusal: true }
   if (!Array.isArray(content)) return unreadable
@@ -200,14 +201,6 @@ function readPacket(packet: unknown): Packet {
 
 function ended(reason: string): Packet {
   return { type: 'end', reason, isRefusal: false }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -17,7 +17,7 @@ const status = v.looseObject({
 export async function lookAtTailscale(limitMs = statusLimitMs): Promise<Tailscale> {
   const { code, output } = await runProgram('tailscale', ['status', '--json'], { limitMs })
   if (code === undefined) return { state: 'missing' }
-  const { data } = v.safeParse(status, jsonOf(output))
+  const { data } = v.safeParse(status, v.jsonOf(output))
   const name = data?.Self?.DNSName?.replace(/\.$/, '').toLowerCase() ?? ''
   if (data?.BackendState !== 'Running' || name === '') return { state: 'logged-out' }
   return { state: data.CertDomains?.includes(name) ? 'ready' : 'no-https', name }
@@ -35,13 +35,5 @@ export function tailscaleSource(name: string): Source {
       if (code !== 0) throw new Error(`tailscale cert failed: ${complaint || 'it did not end in time'}`)
       return output
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { jsonOf } from '../../schema.ts'
 import type { SendOutcome } from '../push.ts'
 
 /** What a response means for the request of one channel. */
@@ -12,10 +13,5 @@ export function outcomeOf({ status, retryAfterMs }: { status: number; retryAfter
 /** The fields of a token such as `Ntfy[…]`: base64url of a JSON object between the brackets. Undefined for anything else. */
 export function fieldsOf(token: string, prefix: string): unknown {
   const inside = new RegExp(`^${prefix}\\[([A-Za-z0-9_-]+)\\]$`).exec(token)?.[1]
-  if (inside === undefined) return undefined
-  try {
-    return JSON.parse(Buffer.from(inside, 'base64url').toString())
-  } catch {
-    return undefined
-  }
+  return inside === undefined ? undefined : jsonOf(Buffer.from(inside, 'base64url').toString())
 }

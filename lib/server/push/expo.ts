@@ -53,7 +53,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
       try {
         const answer = await ask('/--/api/v2/push/send', outgoing.map(messageTo), signal)
         if (answer.status !== 200) return all(outcomeOf(answer))
-        const read = v.safeParse(tickets, parsed(answer.text))
+        const read = v.safeParse(tickets, v.jsonOf(answer.text))
         // Someone else may answer in its place, such as a captive portal: that is not a rejection.
         if (!read.success) return all({ outcome: 'busy', reason: 'unreadable answer' })
         return outgoing.map((_, index) => ofTicket(read.data.data[index]))
@@ -64,7 +64,7 @@ export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
     async look(ids, signal) {
       try {
         const answer = await ask('/--/api/v2/push/getReceipts', { ids }, signal)
-        const read = v.safeParse(receipts, parsed(answer.text))
+        const read = v.safeParse(receipts, v.jsonOf(answer.text))
         if (answer.status !== 200 || !read.success) return ids.map(() => ({ outcome: 'busy', retryAfterMs: answer.retryAfterMs }))
         return ids.map(id => ofReceipt(read.data.data[id]))
       } catch {
@@ -109,12 +109,4 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

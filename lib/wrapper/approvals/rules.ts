@@ -53,7 +53,7 @@ export function openRules(home: string, now: () => number = Date.now): RuleBook 
   const read = (): Rules => {
     const text = readPrivateFile(path)
     if (text === undefined) return { isPaused: false, rules: [] }
-    const { data } = v.safeParse(kept, parse(text))
+    const { data } = v.safeParse(kept, v.jsonOf(text))
     if (!data) throw new Error('The rules of this computer cannot be read, so none of them applies.')
     return { isPaused: data.isPaused ?? false, rules: data.rules.filter(({ endsAt }) => endsAt === undefined || endsAt > now()) }
   }
@@ -102,14 +102,6 @@ export function openRules(home: string, now: () => number = Date.now): RuleBook 
     endSession(session) {
       if (read().rules.some(rule => rule.session === session)) changeRules(rules => rules.filter(rule => rule.session !== session))
     }
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -7,7 +7,7 @@ import { readRow } from '../agents/claude/transcript/rows.ts'
 import { configFolder } from '../agents/claude/transcript/transcript.ts'
 import { writePrivateFile } from '../home/private-files.ts'
 import { beganAt, nameOf } from '../home/processes.ts'
-import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
+import { type Beginning, type FiledHistory, headOf, type Saying } from './history.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -34,7 +34,7 @@ export function claudeBeginning(file: string): Beginning | undefined {
   let folder: string | undefined
   let title: string | undefined
   for (const line of headOf(file)) {
-    folder ??= v.safeParse(placed, parse(line)).data?.cwd
+    folder ??= v.safeParse(placed, v.jsonOf(line)).data?.cwd
     title ??= claudeSayings(line).find(({ by }) => by === 'person')?.text
     if (folder !== undefined && title !== undefined) return { title, folder }
   }
@@ -56,7 +56,7 @@ export function openInClaude(env: Env): Map<string, number> {
   if (!existsSync(folder)) return new Map()
   const open = readdirSync(folder).flatMap(name => {
     const file = join(folder, name)
-    const { data } = v.safeParse(live, parse(readFileSync(file, 'utf8')))
+    const { data } = v.safeParse(live, v.jsonOf(readFileSync(file, 'utf8')))
     return data && isWriter(data.pid, file) ? [[data.sessionId, data.pid] as const] : []
   })
   return new Map(open)
@@ -85,7 +85,7 @@ const row = v.looseObject({ type: v.optional(v.string()), uuid: v.optional(v.str
 export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
   return linesOf(file).flatMap(line => {
     const text = promptIn(line)
-    const { uuid, timestamp } = v.safeParse(row, parse(line)).data ?? {}
+    const { uuid, timestamp } = v.safeParse(row, v.jsonOf(line)).data ?? {}
     return text === undefined || uuid === undefined ? [] : [{ uuid, text, timestamp: Date.parse(timestamp ?? '') || 0 }]
   })
 }
@@ -104,7 +104,7 @@ export function forkClaude({ file }: FiledHistory, at?: string): string {
 }
 
 function endOfTurn(lines: readonly string[], at: string): number {
-  const begin = lines.findIndex(line => v.safeParse(row, parse(line)).data?.uuid === at)
+  const begin = lines.findIndex(line => v.safeParse(row, v.jsonOf(line)).data?.uuid === at)
   if (begin < 0) throw new Error('This message is no longer in the conversation.')
   const next = lines.findIndex((line, index) => index > begin && promptIn(line) !== undefined)
   return next < 0 ? lines.length : next
@@ -112,13 +112,13 @@ function endOfTurn(lines: readonly string[], at: string): number {
 
 function promptIn(line: string): string | undefined {
   // Messages during a turn belong to that turn.
-  if (v.safeParse(row, parse(line)).data?.type !== 'user') return undefined
+  if (v.safeParse(row, v.jsonOf(line)).data?.type !== 'user') return undefined
   for (const said of readRow(line, 0)) if (said.type === 'block' && said.by === 'user' && said.block.type === 'text') return said.block.text
   return undefined
 }
 
 function withSession(line: string, id: string): string {
-  const value = parse(line)
+  const value = v.jsonOf(line)
   if (typeof value !== 'object' || value === null || !('sessionId' in value)) return line
   return JSON.stringify({ ...value, sessionId: id })
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as v from '../../schema.ts'
-import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
+import { type Beginning, type FiledHistory, headOf, type Saying } from './history.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -71,11 +71,11 @@ function lineage(file: string, end?: number, forks = 0): Part[] {
 }
 
 function metaOf(head: readonly string[]) {
-  return head.map(line => v.safeParse(meta, parse(line)).data?.payload).find(payload => payload !== undefined)
+  return head.map(line => v.safeParse(meta, v.jsonOf(line)).data?.payload).find(payload => payload !== undefined)
 }
 
 export function codexSayings(line: string): Saying[] {
-  const { data } = v.safeParse(said, parse(line))
+  const { data } = v.safeParse(said, v.jsonOf(line))
   if (!data) return []
   const { payload } = data
   if (payload.type !== 'item_completed') return [{ by: payload.type === 'user_message' ? 'person' : 'agent', text: payload.message }]

@@ -46,11 +46,3 @@ export function headOf(file: string): string[] {
     closeSync(handle)
   }
 }
-
-export function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from '../../schema.ts'
 import { findOpencode } from '../agents/programs.ts'
-import { type History, parse, type Saying, type ToldHistory } from './history.ts'
+import type { History, Saying, ToldHistory } from './history.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -74,7 +74,7 @@ function ask<Row>(env: Env, query: string, row: v.GenericSchema<unknown, Row>): 
   const args = ['db', '--format', 'json', query]
   return new Promise((resolve, reject) => {
     execFile(program, args, { env, timeout: answerWithinMs, maxBuffer: mostBytes }, (error, output) => {
-      const rows = v.safeParse(v.array(row), parse(output))
+      const rows = v.safeParse(v.array(row), v.jsonOf(output))
       if (rows.success) resolve(rows.data)
       else reject(error ?? new v.Misfit(rows.problem))
     })

@@ -113,18 +113,9 @@ export function listLeases(home: string): Lease[] {
       rmSync(join(folder, file), { force: true })
       return []
     }
-    const { data } = v.safeParse(leaseNotes, parse(readPrivateFile(join(folder, file)) ?? ''))
+    const { data } = v.safeParse(leaseNotes, v.jsonOf(readPrivateFile(join(folder, file))))
     return data ? [{ ...data, name, pid, owner: ownerOf(file) }] : []
   })
-}
-
-/** Undefined for what a full disk or a crash cut off: the other records still count. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function folderIn(home: string): string {

@@ -113,7 +113,7 @@ function connect(child: AgentProcess, url: string, password: string): Unchecked 
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(url + path, { method, headers, dispatcher, ...(body && { body: JSON.stringify(body) }) })
     const text = await response.text()
-    const value = text === '' ? undefined : parse(text)
+    const value = text === '' ? undefined : v.jsonOf(text)
     if (!response.ok) throw new Refused(response.status, sentenceOf(value) ?? `opencode answered ${response.status}.`)
     return value
   }
@@ -147,15 +147,7 @@ async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknow
   for await (const bytes of body) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (line.startsWith('data:')) yield parse(line.slice('data:'.length))
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    for (const line of lines) if (line.startsWith('data:')) yield v.jsonOf(line.slice('data:'.length))
   }
 }
 

@@ -185,7 +185,7 @@ const kept = v.record(
 
 /** On disk, so that a restarted daemon continues counting. */
 function openNotes(file: string): { notes: Map<string, WakeNotes>; save(): void } {
-  const { data = {} } = v.safeParse(kept, parsed(readPrivateFile(file)))
+  const { data = {} } = v.safeParse(kept, v.jsonOf(readPrivateFile(file)))
   const notes = new Map<string, WakeNotes>(Object.entries(data).map(([id, known]) => [id, { ...known, nextAt: 0 }]))
   let written = ''
   return {
@@ -196,13 +196,5 @@ function openNotes(file: string): { notes: Map<string, WakeNotes>; save(): void 
       writePrivateFile(file, text)
       written = text
     }
-  }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null')
-  } catch {
-    return undefined
   }
 }

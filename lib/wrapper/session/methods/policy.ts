@@ -23,7 +23,7 @@ interface Policy {
 export function readPolicy(home: string): Policy {
   const text = readPrivateFile(join(home, 'policy.json'))
   if (text === undefined) return { folders: [homedir()], hasShell: true }
-  const { data } = v.safeParse(policy, parse(text))
+  const { data } = v.safeParse(policy, v.jsonOf(text))
   if (!data) throw new Error('The policy file of this computer cannot be read, so nothing is allowed.')
   return {
     folders: data.folders ?? [homedir()],
@@ -36,17 +36,9 @@ export function readPolicy(home: string): Policy {
 export function writeFolders(home: string, change: (folders: readonly string[]) => readonly string[]): readonly string[] {
   const file = join(home, 'policy.json')
   const text = readPrivateFile(file)
-  const { data } = v.safeParse(policy, text === undefined ? {} : parse(text))
+  const { data } = v.safeParse(policy, text === undefined ? {} : v.jsonOf(text))
   if (!data) throw new CannotStart(`${file} cannot be read. Fix it, or remove it: then everything below your home directory is allowed.`)
   const folders = change(data.folders ?? [homedir()])
   writePrivateFile(file, `${JSON.stringify({ ...data, folders }, undefined, 2)}\n`)
   return folders
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -97,7 +97,7 @@ export interface Fetched {
  * from before `since`, in milliseconds since 1970.
  */
 export function readRow(line: string, since: number): Row[] {
-  const value = parse(line)
+  const value = v.jsonOf(line)
   const mode = v.safeParse(modeRow, value)
   if (mode.success) return [{ type: 'mode', mode: mode.data.permissionMode }]
   const title = v.safeParse(titleRow, value)
@@ -179,14 +179,6 @@ function commandIn(text: string): string | undefined {
   const [, name] = /<command-name>\/?([^<]*)<\/command-name>/.exec(text) ?? []
   const [, args = ''] = /<command-args>([\s\S]*)<\/command-args>/.exec(text) ?? []
   return name ? `/${name} ${args}`.trim() : undefined
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 /** The text of a prompt in which Claude Code has marked what was pasted, as it does with a long one. */
