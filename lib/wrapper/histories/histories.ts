@@ -19,7 +19,7 @@ interface HistoriesOptions {
 export type ListedHistory = AgentHistory & Pick<History, 'agent'>
 
 export interface Histories {
-  /** Latest first. */
+  /** Latest first. A page may be shorter than asked for, also empty, and have a next one: it ends when looking took long. */
   list(asked: {
     agent?: string | undefined
     words?: string | undefined
@@ -101,7 +101,8 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
       const known = await all(agent)
       const after = cursor === undefined ? known : known.filter(history => isAfter(history, cursor))
       for (const [index, history] of after.entries()) {
-        if (index === mostLooked || performance.now() - began > lookWithinMs) break
+        const last = after[index - 1]
+        if (last && (index === mostLooked || performance.now() - began > lookWithinMs)) return { histories: found, cursor: placeOf(last) }
         const beginning = beginningOf(history)
         if (!beginning || !isAllowed(beginning.folder) || !hasAll(`${beginning.title}\n${beginning.folder}`, wanted)) continue
         found.push(show(history, beginning))

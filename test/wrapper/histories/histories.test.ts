@@ -71,6 +71,22 @@ t.test('the last page has no next one', async t => {
   t.match(await histories.list({ limit: 1 }), { histories: [{ id: idOf(2) }], cursor: `120000 ${idOf(2)}` })
 })
 
+t.test('a page ends when looking took long, and the next one goes on from there', async t => {
+  const own = t.testdir({ home: {}, codex: {} })
+  const env = { CODEX_HOME: join(own, 'codex'), HOME: own }
+  for (const number of [1, 2, 3]) writeCodex(env.CODEX_HOME, '/srv/orchard', idOf(number), number * 60_000)
+  let now = 0
+  t.intercept(performance, 'now', { value: () => now })
+  const isAllowed = () => {
+    now += 4_000
+    return true
+  }
+  const histories = openHistories({ home: join(own, 'home'), env, isAllowed })
+  t.match(await histories.list({}), { histories: [{ id: idOf(3) }, { id: idOf(2) }], cursor: `120000 ${idOf(2)}` })
+  t.match(await histories.list({ cursor: `120000 ${idOf(2)}` }), { histories: [{ id: idOf(1) }], cursor: null })
+  t.strictSame(await histories.list({ words: 'pears' }), { histories: [], cursor: `120000 ${idOf(2)}` })
+})
+
 t.test('a search in opencode shows one hit of each allowed conversation, with the words around it', async t => {
   const own = t.testdir({ home: {}, '.local': { share: { opencode: { 'opencode.db': 'rows' } } } })
   const program = join(own, 'opencode')
