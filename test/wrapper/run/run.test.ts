@@ -5,14 +5,15 @@ import t, { type Test } from 'tap'
 import { version } from '../../../lib/assets.ts'
 import { BoundedQueue } from '../../../lib/async/queue.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
+import { engine, toBase64 } from '../../../lib/crypto/index.ts'
 import { type Agent, AgentDied, type AgentEvent, type AgentKind, type StartAgent } from '../../../lib/wrapper/agents/agent.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { claimConversation } from '../../../lib/wrapper/home/ownership.ts'
-import { listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
+import { createSessionFolder, findLeftovers, listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
 import { type RunOptions, runAgent } from '../../../lib/wrapper/run/run.ts'
 import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
-import { computerWithSession } from '../kit/left-behind.ts'
+import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
 import { runOnTerminal } from '../kit/terminal.ts'
 import { linkedComputer } from '../kit/world.ts'
 
@@ -165,6 +166,22 @@ t.test('an agent that dies ends its session with a failure, and the conversation
   t.equal(await ended, 1)
   claimConversation(home.path, 'talk')()
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+})
+
+/** Where no server listens. */
+const away = 'http://127.0.0.1:1'
+
+t.test('a session ends although what another one left behind cannot be delivered', async t => {
+  const { server, phone, home, archive, run } = await runHere(t)
+  const known = home.credentials(server.url)
+  if (known) home.saveCredentials({ ...known, server: away })
+  const metadata = { path: home.path, host: 'here', machineId: home.machineId }
+  const other = { tag: 'left', server: away, key: toBase64(engine.randomBytes(32)), metadata, cursor: 0, turn: null }
+  await leaveBehind(home.path, createSessionFolder(home.path, other), 'not delivered yet')
+  const ended = run()
+  await archive((await phone.session()).id)
+  t.equal(await ended, 0)
+  t.match(findLeftovers(home.path), [/left/])
 })
 
 t.test('an agent that does not start leaves the conversation free, and what it was to deliver', async t => {
