@@ -1,17 +1,24 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { readPairingLink, readRequestLink } from '../../../lib/crypto/index.ts'
-import { login } from '../../../lib/wrapper/account/login.ts'
-import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { type Clock, systemClock } from '../../../lib/async/clock.ts'
+import { createRest } from '../../../lib/client/link/rest.ts'
+import { accountVault, type TerminalKeys } from '../../../lib/client/sealed/vault.ts'
+import { lookAtRequest } from '../../../lib/client/sign-in/linking.ts'
+import { cryptoReady, engine, fromBase64, readPairingLink, readRequestLink, sealAnswerV1, toBase64 } from '../../../lib/crypto/index.ts'
+import { linkFirst, login } from '../../../lib/wrapper/account/login.ts'
+import { type Home, openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { typed } from '../../../lib/wrapper/home/own-process.ts'
 import type { Terminal } from '../../../lib/wrapper/terminal/terminal.ts'
 import { writeCertificate } from '../../kit/certificate.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
-import { call } from '../../kit/person.ts'
+import { call, type Untyped } from '../../kit/person.ts'
 import { portToKeep, startServer } from '../../kit/server.ts'
+import { asking } from '../kit/asking.ts'
 import { startPhone } from '../kit/phone.ts'
 import { readCode } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
@@ -30,6 +37,312 @@ const silentTerminal: Terminal = {
 }
 const kept = (home: string, url: string) => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))[url]
 const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
+
+/** A login in this process, and what it shows. Its waits end at once, unless a clock is given. */
+function loginHere(t: Test, given: Partial<Parameters<typeof login>[0]> & { server: string | undefined; answers?: string[] }) {
+  const home = given.home ?? openHome({ AFIELD_HOME: join(t.testdirName, 'home') })
+  const { terminal, shown } = asking(given.answers ?? [])
+  const bell = new EventTarget()
+  const write = (text: string) => {
+    terminal.write(text)
+    bell.dispatchEvent(new Event('news'))
+  }
+  const options = { home, env: noServerHere(t), forHappy: false, clock: eagerClock, ...given }
+  const ended = login({ ...options, terminal: { ...terminal, isTTY: false, columns: Number.POSITIVE_INFINITY, write } })
+  ended.catch(() => {})
+  const says = async (pattern: RegExp) => {
+    for (;;) {
+      const match = pattern.exec(shown())
+      if (match) return match
+      await once(bell, 'news')
+    }
+  }
+  return { home, ended, shown, says }
+}
+const noServerHere = (t: Test) => ({ AFIELD_DATA: join(t.testdirName, 'no-data'), AFIELD_PORT: '1' })
+const eagerClock: Clock = {
+  ...systemClock,
+  after(_, run) {
+    const turn = setImmediate(run)
+    return () => clearImmediate(turn)
+  }
+}
+
+/** The address of a server with these answers. */
+async function answering(t: Test, answer: (path: string, asked: Untyped) => [status: number, body: object]) {
+  const server = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString()
+    const [status, body] = answer(request.url ?? '', text === '' ? undefined : JSON.parse(text))
+    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('a login shows the link and what it waits for, and then what can be run', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { home, ended, shown, says } = loginHere(t, { server: server.url })
+  const { link, checkCode } = await readCode({ says })
+  await phone.pair(link, checkCode)
+  t.equal(await ended, 0)
+  const [before = '', after = ''] = shown().split(/\n(?=Check code)/)
+  t.match(before, /^Asking the server …\n\n {2}Link this computer to your account on /)
+  const width = typed('run -- <command>').length
+  t.equal(
+    after,
+    [
+      `Check code ${checkCode}  The app asks for it. Waiting up to five minutes.`,
+      `This computer is linked to your account on ${server.url}`,
+      '',
+      `  ${typed('claude').padEnd(width)}  Claude Code`,
+      `  ${typed('run -- <command>')}  any other agent that speaks ACP`,
+      `  ${typed('demo').padEnd(width)}  a scripted agent, to try everything`,
+      ''
+    ].join('\n')
+  )
+  t.equal(home.server, server.url, 'the server of the next commands')
+  t.match(home.credentials(server.url), { token: String, renewal: { deviceSeed: String }, keys: { version: 2 } })
+  t.equal((await phone.machine()).id, home.machineId, 'the app shows it at once')
+})
+
+t.test('the phone sees the system and the user of the computer that asks', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { ended, says } = loginHere(t, { server: server.url })
+  const { link } = await readCode({ says })
+  const request = readRequestLink(link)
+  if (!request) throw new Error('no link was shown')
+  const rest = createRest({ server: server.url, token: phone.token, fetch })
+  const view = await lookAtRequest({ rest, vault: accountVault(phone.secret), link: request })
+  if (view.type !== 'waiting') throw new Error('it does not wait')
+  t.equal(view.name, hostname())
+  const name =
+    /^PRETTY_NAME="?([^"\n]+)/m.exec(existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '')?.[1] ?? 'Linux'
+  const isRoot = process.getuid?.() === 0
+  t.strictSame(view.about, {
+    os: process.platform === 'linux' ? name : view.about?.os,
+    user: userInfo().username,
+    ...(isRoot && { isRoot })
+  })
+  await view.approval.reject()
+  await t.rejects(ended, {
+    exitCode: 1,
+    message: `This code is no longer valid: it was rejected, or nobody answered in time. Get a new one with:\n  ${typed(`login --server ${server.url}`)}`
+  })
+})
+
+t.test('the key of this computer stays while it is linked to the same account, and no longer', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const home = openHome({ AFIELD_HOME: join(t.testdirName, 'home') })
+  const machineKey = new Uint8Array(32).fill(7)
+  const { contentPublicKey } = accountVault(phone.secret)
+  const keysAfter = async (keys: TerminalKeys, forHappy = false) => {
+    home.saveCredentials({ server: server.url, token: 'old', keys })
+    const { ended, says } = loginHere(t, { home, server: server.url, forHappy })
+    if (forHappy) await phone.pair((await says(/happy:\S+/))[0])
+    else {
+      const { link, checkCode } = await readCode({ says })
+      await phone.pair(link, checkCode)
+    }
+    await ended
+    const kept = home.credentials(server.url)?.keys
+    if (kept?.version !== 2) throw new Error('it has no key of its own')
+    return kept
+  }
+  t.strictSame(await keysAfter({ version: 2, contentPublicKey, machineKey }), { version: 2, contentPublicKey, machineKey })
+  t.strictSame(await keysAfter({ version: 2, contentPublicKey, machineKey }, true), { version: 2, contentPublicKey, machineKey })
+  t.notSame((await keysAfter({ version: 2, contentPublicKey: machineKey, machineKey })).machineKey, machineKey, 'of another account')
+  t.strictSame((await keysAfter({ version: 1, secret: machineKey })).contentPublicKey, contentPublicKey)
+})
+
+t.test('what a server says to the request decides how the login goes on', async t => {
+  t.testdir()
+  const endAt = async (answer: Parameters<typeof answering>[1], forHappy = false) => {
+    const server = await answering(t, answer)
+    return { server, error: await loginHere(t, { server, forHappy }).ended.catch(error => error) }
+  }
+  const refused = await endAt(() => [403, { error: 'Nobody \u001b[1mnew\u001b[0m is let in.' }])
+  t.match(refused.error, { name: 'CannotStart', message: `${refused.server} refused: Nobody new is let in.` })
+  const over = await endAt(() => [410, { error: 'gone' }], true)
+  t.match(over.error, { exitCode: 1, message: /^This code is no longer valid/ })
+  t.match(over.error.message, `${typed(`login --server ${over.server} --happy`)}`)
+  const toAnother = await endAt(() => [200, { state: 'authorized', token: 'x', response: 'AAAA' }], true)
+  const { server } = toAnother
+  t.match(toAnother.error, {
+    exitCode: 1,
+    message: `The answer cannot be decrypted: it was meant for another computer. Get a new code with:\n  ${typed(`login --server ${server} --happy`)}`
+  })
+  const old = await endAt(path => (path.startsWith('/v2/') ? [404, { error: 'Not found' }] : [410, { error: 'gone' }]))
+  t.match(old.error.message, /^This code is no longer valid/, 'one that knows only legacy pairing is asked in that way')
+})
+
+t.test('a login waits until the server answers, and says why and what to look at', async t => {
+  let status = 503
+  const server = await answering(t, () => [status, status === 200 ? { state: 'requested' } : { error: 'no' }])
+  const { host } = new URL(server)
+  t.testdir()
+  const { ended, shown, says } = loginHere(t, { server, forHappy: true })
+  await says(/Trying again/)
+  t.match(shown(), `The server at ${host} is failing (HTTP 503). Trying again. Ctrl-C ends this.\n`)
+  t.notMatch(shown(), /happy:/, 'no code yet')
+  status = 200
+  await says(/Waiting for your approval\. The code is valid for five minutes\.\n/)
+  t.match(shown(), /happy:/)
+  status = 503
+  await says(/Waiting for your approval[\s\S]*Trying again/)
+  status = 200
+  await says(/Waiting for your approval[\s\S]*Waiting for your approval/)
+  status = 410
+  await t.rejects(ended)
+})
+
+t.test('while nothing answers, a wrong port and the server of this computer are named', async t => {
+  const { url, data } = await startServer(t)
+  const closed = await answering(t, () => [500, {}])
+  const server = `http://127.0.0.1:${await portToKeep()}`
+  const why = `Nothing is listening at ${new URL(server).host} (ECONNREFUSED).`
+  const env = { AFIELD_DATA: data, AFIELD_PORT: '1' }
+  const clock = manualClock()
+  const settled = openHome({ AFIELD_HOME: join(t.testdirName, 'settled') })
+  settled.rememberServer(server)
+  const lookFrom = async (given: Partial<Parameters<typeof login>[0]>) => {
+    const { says, shown } = loginHere(t, { server, clock, ...given })
+    await says(/Trying again/)
+    return shown().split('\n')[1]
+  }
+  const [asUsual, asHappy, alone, known, failing, withoutPort] = await Promise.all([
+    lookFrom({ env }),
+    lookFrom({ env, forHappy: true }),
+    lookFrom({}),
+    lookFrom({ home: settled }),
+    lookFrom({ server: closed }),
+    lookFrom({ server: 'http://127.0.0.2' })
+  ])
+  const end = 'Trying again. Ctrl-C ends this.'
+  t.equal(asUsual, `${why} The port may be wrong. The server of this computer is at ${url}. ${end}`)
+  t.equal(asHappy, asUsual)
+  t.equal(alone, `${why} The port may be wrong. ${end}`)
+  t.equal(known, `${why} ${end}`)
+  t.equal(failing, `The server at ${new URL(closed).host} is failing (HTTP 500). ${end}`)
+  t.equal(withoutPort, `Nothing is listening at 127.0.0.2 (ECONNREFUSED). Did you mean http://127.0.0.2:3005? ${end}`)
+})
+
+t.test('an app that gives the whole account links the computer, even if the server cannot list it now', async t => {
+  await cryptoReady()
+  const secret = engine.randomBytes(32)
+  const server = await answering(t, (path, asked) => {
+    if (path !== '/v1/auth/request') return [500, { error: 'no' }]
+    const response = toBase64(sealAnswerV1(secret, fromBase64(asked.publicKey) ?? secret))
+    return [200, { state: 'authorized', token: 'given', response }]
+  })
+  const home = openHome({ AFIELD_HOME: t.testdir() })
+  home.saveCredentials({ server, token: 'old', keys: { version: 2, contentPublicKey: secret, machineKey: secret } })
+  t.equal(await loginHere(t, { home, server, forHappy: true }).ended, 0)
+  t.strictSame(home.credentials(server), { server, token: 'given', keys: { version: 1, secret } })
+})
+
+for (const isKnown of [true, false])
+  t.test(`a server that ${isKnown ? 'worked before may be missing for long' : 'never answered is given up'}`, async t => {
+    const server = `http://127.0.0.1:${await portToKeep()}`
+    const home = openHome({ AFIELD_HOME: t.testdir() })
+    const servers = isKnown ? [server, 'http://no-such-server.invalid'] : [server]
+    const clock = manualClock()
+    let end: unknown
+    for (const server of servers) {
+      if (isKnown) home.saveCredentials({ server, token: 'a', keys: { version: 1, secret: new Uint8Array(32) } })
+      loginHere(t, { home, server, clock }).ended.catch(error => {
+        end = error
+      })
+    }
+    while (end === undefined && clock.now() < 300_000) {
+      clock.advance(1_000)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    t.equal(end !== undefined, !isKnown)
+    if (isKnown) return
+    t.ok(clock.now() >= 15_000)
+    t.ok(clock.now() < 120_000)
+    const advice = `Use the address at which you open Afield in the browser:\n  ${typed('login --server <address>')}`
+    t.match(end, {
+      exitCode: 78,
+      message: `Nothing is listening at ${new URL(server).host} (ECONNREFUSED). ${advice}\nIf the address is right, start the server first.`
+    })
+  })
+
+t.test('a name without a computer, and an address without HTTPS, end the login with what to do', async t => {
+  const { url, data } = await startServer(t)
+  const server = 'https://no-such-server.invalid'
+  const again = (address: string) => typed(`login --server ${address}`)
+  const missing = 'There is no computer called no-such-server.invalid. '
+  const elsewhere = '\nIf the name is right, check the network of this computer.'
+  await t.rejects(loginHere(t, { server }).ended, {
+    exitCode: 78,
+    message: `${missing}Use the address at which you open Afield in the browser:\n  ${again('<address>')}${elsewhere}`
+  })
+  await t.rejects(loginHere(t, { server, env: { AFIELD_DATA: data, AFIELD_PORT: '1' } }).ended, {
+    message: `${missing}A server runs on this computer; to use it:\n  ${again(url)}${elsewhere}`
+  })
+  const { host } = new URL(url)
+  await t.rejects(loginHere(t, { server: `https://${host}` }).ended, {
+    exitCode: 78,
+    message: `The server at ${host} does not speak HTTPS (ERR_SSL_WRONG_VERSION_NUMBER).\nIf it is your own server, it was started without HTTPS. Use this address:\n  ${url}`
+  })
+})
+
+t.test('the server is the named one, or that of this computer, or asked of a person', async t => {
+  const { url, data } = await startServer(t)
+  const away = noServerHere(t)
+  const named = 'https://named.example'
+  const chosen = async (env: Record<string, string>, answers: (string | undefined)[], prepare?: (home: Home) => void, server?: string) => {
+    const home = openHome({ AFIELD_HOME: mkdtempSync(join(t.testdirName, 'home-')) })
+    for (const at of [url, named]) home.saveCredentials({ server: at, token: 'a', keys: { version: 1, secret: new Uint8Array(32) } })
+    prepare?.(home)
+    const { terminal, shown } = asking(answers)
+    const found = await linkFirst({ home, server, env, terminal }).catch(error => error)
+    return { server: found.server ?? found.message, shown: shown() }
+  }
+  const here = { AFIELD_DATA: data, AFIELD_PORT: '1' }
+  t.strictSame(await chosen(here, [], undefined, named), { server: named, shown: '' })
+  t.strictSame(await chosen({ ...here, AFIELD_SERVER: named }, []), { server: named, shown: '' })
+  t.strictSame(await chosen(here, [], home => home.rememberServer(named)), { server: named, shown: '' })
+  t.strictSame(await chosen(here, []), { server: url, shown: '' })
+  const question = 'Which server? Type the address at which you open Afield, such as https://home.example\n> '
+  const wrong = 'ftp://x is not a server address, such as https://home.example or\nhttp://192.168.1.5:3005\n'
+  t.strictSame(await chosen(away, [' ', 'ftp://x', ' named.example ']), {
+    server: named,
+    shown: `${question}${question}${wrong}${question}`
+  })
+  const usual = { ...away, AFIELD_PORT: new URL(url).port }
+  const offered = `Which server? Type the address at which you open Afield, or press Enter for ${url}, which runs on this computer\n> `
+  t.strictSame(await chosen(usual, [' ']), { server: url, shown: offered })
+  const unknown = 'No server is known yet. Give the address at which you open Afield:\n  '
+  t.equal((await chosen(away, [])).server, `${unknown}${typed('login --server <address>')}`)
+  t.equal((await chosen(usual, [])).server, `${unknown}${typed(`login --server ${url}`)}`)
+})
+
+t.test('an unlinked computer is linked before a run only where somebody reads the output', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const home = openHome({ AFIELD_HOME: join(t.testdirName, 'home') })
+  const { terminal, shown } = asking([])
+  const given = { home, server: server.url, env: noServerHere(t), clock: eagerClock }
+  const unread = linkFirst({ ...given, terminal: { ...terminal, isTTY: false } })
+  await t.rejects(unread, { message: /is not linked to an account on .* yet\. Run:/ })
+  t.equal(shown(), '')
+  const codeShown = Promise.withResolvers<void>()
+  const write = (text: string) => {
+    terminal.write(text)
+    if (/Check code \d{4}/.test(shown())) codeShown.resolve()
+  }
+  const linked = linkFirst({ ...given, terminal: { ...terminal, write } })
+  await codeShown.promise
+  await phone.pair(/http\S+\/terminal\/connect#v2=\S+/.exec(shown())?.[0] ?? '', /Check code (\d{4})/.exec(shown())?.[1])
+  t.match(await linked, { server: server.url, token: String })
+  t.strictSame(home.credentials(server.url), await linked)
+})
 
 t.test('a computer is linked by its check code, and holds a one-day token with a key to renew it [A7]', async t => {
   const server = await startServer(t)
@@ -173,19 +486,6 @@ for (const way of [[], ['--happy']]) {
     t.match(login.output, /login --server <address>\n/)
   })
 }
-
-for (const way of [[], ['--happy']])
-  t.test(`while nothing answers, a wrong port and the server of this computer are named ${way}`, async t => {
-    const server = await startServer(t)
-    const env = { AFIELD_DATA: t.testdirName, AFIELD_PORT: new URL(server.url).port }
-    const args = ['login', ...way, '--server', `http://127.0.0.1:${await portToKeep()}`]
-    const login = runWrapper(t, { home: join(t.testdirName, 'home'), args, env })
-    await login.says(/Nothing is listening at .* The port may be wrong\. The server of this computer is at /)
-    t.match(login.output, `${new URL(server.url).port}. Trying again. Ctrl-C ends this.`)
-    const unknown = runWrapper(t, { home: join(t.testdirName, 'home'), args: ['login', ...way, '--server', 'no-such-server.invalid'], env })
-    t.equal(await unknown.ended, 78)
-    t.match(unknown.output, /A server runs on this computer; to use it:\n {2}.* login --server http:\/\/127\.0\.0\.1:\d+\n/)
-  })
 
 t.test('the name of a new tunnel gets time to be known', async t => {
   const clock = manualClock()
