@@ -3,13 +3,35 @@ import { join } from 'node:path'
 import t from 'tap'
 import {
   forgetEndedByPerson,
+  formatNotes,
   isEndedByLogout,
   isEndedByPerson,
   noteEndedByPerson,
+  parseNotes,
+  settledUpTo,
   takeStart,
   wakingReason,
   writeStart
 } from '../../../lib/wrapper/home/session-notes.ts'
+
+t.test('notes are read as they were written, also by versions that know two of them by other names', async t => {
+  const notes = {
+    tag: 'one',
+    server: 'https://home.example',
+    key: null,
+    metadata: { path: '/code', host: 'here' },
+    cursor: 3,
+    turn: 'now',
+    sentUpTo: { file: '/recording', offset: 7 },
+    pendingPrompt: { seq: 4, text: 'Prune the hedge' }
+  }
+  t.strictSame(parseNotes(formatNotes(notes)), notes)
+  const { toldUpTo, handing, ...others } = JSON.parse(formatNotes(notes))
+  t.strictSame([toldUpTo, handing], [notes.sentUpTo, notes.pendingPrompt])
+  t.strictSame(Object.keys(others), ['tag', 'server', 'key', 'metadata', 'cursor', 'turn'])
+  for (const damaged of ['', '{}', JSON.stringify({ ...JSON.parse(formatNotes(notes)), tag: '../x' })])
+    t.throws(() => parseNotes(damaged), damaged)
+})
 
 t.test('what a session starts with is for that session, once, and for nobody else to read [W6]', async t => {
   const home = t.testdir()
@@ -34,6 +56,8 @@ t.test('a session without a name, or with one that is a path, starts with nothin
   const home = t.testdir({ 'secret.json': '{"mode":"plan"}' })
   for (const tag of [undefined, '', '../secret', 'a'.repeat(65)]) t.strictSame(takeStart(home, tag), {}, `${tag}`)
   t.ok(statSync(join(home, 'secret.json')).isFile())
+  writeStart(home, 'undefined', { mode: 'plan' })
+  t.strictSame(takeStart(home, undefined), {}, 'nor that of a session by chance')
 })
 
 t.test('a session that a person ended is not woken by the reason for a no, and any other is by the last', async t => {
@@ -49,6 +73,17 @@ t.test('a session that a person ended is not woken by the reason for a no, and a
   forgetEndedByPerson(path)
   t.notOk(isEndedByPerson(known))
   t.equal(wakingReason(known), 'two')
+})
+
+t.test('what came before a person ended a session does not resume it, and what its agent did not read resumes any other', async t => {
+  const path = t.testdir()
+  t.equal(settledUpTo({ path, notes: { cursor: 2, heardUpTo: 5 } }), 2)
+  t.equal(settledUpTo({ path, notes: { cursor: 2, heardUpTo: 5, endedBy: 'itself' } }), 2)
+  t.equal(settledUpTo({ path, notes: { cursor: 2, heardUpTo: 5, endedBy: 'person' } }), 5)
+  t.equal(settledUpTo({ path, notes: { cursor: 2, endedBy: 'person' } }), 2)
+  t.equal(settledUpTo({ path, notes: { cursor: 6, heardUpTo: 5, endedBy: 'person' } }), 6)
+  noteEndedByPerson({ path })
+  t.equal(settledUpTo({ path, notes: { cursor: 2, heardUpTo: 5 } }), 5)
 })
 
 t.test('a session can say that the computer was logged out, and only then', async t => {
