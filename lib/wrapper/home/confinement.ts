@@ -117,5 +117,5 @@ function real(path: string): string {
 
 function isWithin(path: string, root: string): boolean {
   const below = relative(root, path)
-  return below === '' || (below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below))
+  return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
 }
