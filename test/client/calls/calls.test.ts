@@ -11,7 +11,7 @@ import {
   serveCalls,
   serveSession
 } from '../../../lib/client/index.ts'
-import { openCallAnswer, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
+import { openCallAnswer, type Pin, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { socketState, startWorld } from '../world.ts'
 
@@ -254,24 +254,14 @@ t.test('an answer is accepted only for the call it was sealed for [R8]', async t
   t.strictSame(openCallAnswer(cipher, sealCall(cipher, name, {}), name), { type: 'astray' }, 'a call is no answer')
   t.strictSame(openCallAnswer(cipher, cipher.seal({ sealedFor: 7, result: 1 }), name), { type: 'astray' })
 
-  let isSet = false
-  const pinned = {
-    ...cipher,
-    pin: {
-      get isSet() {
-        return isSet
-      },
-      set() {
-        isSet = true
-      }
-    }
-  }
+  const pin: Pin = { isSet: false, set: () => Object.assign(pin, { isSet: true }) }
+  const pinned = { ...cipher, pin }
   const bare = cipher.seal({ success: true })
   t.strictSame(openCallAnswer(pinned, bare, name), { type: 'result', result: { success: true } }, 'as existing wrappers answer')
   openCallAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name, call: 'c2' }, 1), name)
-  t.notOk(isSet, 'the answer to another call proves nothing of this one')
+  t.notOk(pin.isSet, 'the answer to another call proves nothing of this one')
   openCallAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name }, 1), name)
-  t.ok(isSet)
+  t.ok(pin.isSet)
   t.strictSame(openCallAnswer(pinned, bare, name), { type: 'astray' }, 'and is not taken any more once they say what they answer')
 })
 
@@ -280,15 +270,7 @@ t.test('once an app has announced what it seals, methods only we have are not ca
   const { session, key } = await world.openSession()
   const wrapper = await world.client({ as: 'session', id: session.id })
   const app = await world.client()
-  let isSet = false
-  const pin = {
-    get isSet() {
-      return isSet
-    },
-    set() {
-      isSet = true
-    }
-  }
+  const pin: Pin = { isSet: false, set: () => Object.assign(pin, { isSet: true }) }
   const asked: string[] = []
   const handlers: SessionHandlers = {
     setMode({ mode }) {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { cryptoReady } from '../../../lib/client/index.ts'
-import { openCall, openCallAnswer, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
+import { openCall, openCallAnswer, type Pin, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import type { SealedFor } from '../../../lib/protocol/sealed/sealed-for.ts'
 
@@ -45,24 +45,16 @@ t.test('an answer opens only as the answer to its call, and a nameless caller ge
 })
 
 t.test('once the other side has named an answer, a nameless one is not accepted', t => {
-  let isSet = false
-  const pin = {
-    get isSet() {
-      return isSet
-    },
-    set() {
-      isSet = true
-    }
-  }
+  const pin: Pin = { isSet: false, set: () => Object.assign(pin, { isSet: true }) }
   const cipher = { ...newCipher(), pin }
   const bare = cipher.seal('bare')
   t.strictSame(openCallAnswer(cipher, bare, name), { type: 'result', result: 'bare' })
-  t.equal(isSet, false)
+  t.equal(pin.isSet, false)
   t.strictSame(openCallAnswer(cipher, cipher.seal({ done: true }), name), { type: 'result', result: { done: true } })
   openCallAnswer(cipher, sealAnswer(cipher, { ...call, call: 'c2' }, 1), name)
-  t.equal(isSet, false, 'not by the answer to another call')
+  t.equal(pin.isSet, false, 'not by the answer to another call')
   openCallAnswer(cipher, sealAnswer(cipher, call, 1), name)
-  t.equal(isSet, true)
+  t.equal(pin.isSet, true)
   t.strictSame(openCallAnswer(cipher, bare, name), { type: 'astray' })
   t.end()
 })
