@@ -1,9 +1,10 @@
 import t from 'tap'
 import { watchSession } from '../../../lib/client/feed/session-watch.ts'
 import { cryptoReady } from '../../../lib/client/index.ts'
-import { Refused } from '../../../lib/client/link/refusals.ts'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import type { Rest } from '../../../lib/client/link/rest.ts'
 import type { SessionRecord } from '../../../lib/protocol/wire/records.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { FakeLink, turn } from '../link/fake-link.ts'
 import { startWorld } from '../world.ts'
 
@@ -99,6 +100,28 @@ t.test('an invalid token ends the watch', async t => {
   t.teardown(() => watch.close())
   link.up()
   t.match(await refusal.promise, { status: 401 })
+})
+
+t.test('what could not be read is read again a moment later, and not after the close', async t => {
+  const link = new FakeLink()
+  const clock = manualClock()
+  let asked = 0
+  const call = async () => {
+    asked++
+    throw new Unreachable('network')
+  }
+  const rest = { call: call as unknown as Rest['call'] }
+  const watch = watchSession({ rest, socket: link, session: 's1', onRow() {}, onRemoved() {}, clock, random: () => 1 })
+  link.up()
+  await turn()
+  clock.advance(500)
+  await turn()
+  t.equal(asked, 2)
+  watch.close()
+  await turn()
+  clock.advance(60_000)
+  await turn()
+  t.equal(asked, 2)
 })
 
 t.test('each connect reads once, a connect meanwhile once more, and none after the close', async t => {

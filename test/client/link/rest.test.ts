@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { fetch as undiciFetch } from 'undici'
-import { createRest, mayRetry, Refused, type Rest, Unreachable } from '../../../lib/client/index.ts'
+import { createRest, mayRetry, Refused, type Rest } from '../../../lib/client/index.ts'
 import { fetch as wrapperFetch } from '../../../lib/wrapper/uplink/network.ts'
 import { startWorld } from '../world.ts'
 
@@ -54,15 +54,18 @@ t.test('path segments are percent-encoded, headers identify the client, and only
   const seen: { url: string | undefined; headers: IncomingMessage['headers'] }[] = []
   const rest = await restAgainst(t, ({ url, headers }, response) => {
     seen.push({ url, headers })
-    response.end('{"success":true,"messages":[],"hasMore":false}')
+    response.end('{"success":true,"messages":[],"hasMore":false,"deliveredSeq":1,"readSeq":1}')
   })
   await rest.call('removePushToken', { params: { token: 'Expo[a/b?]' } })
   await rest.call('readMessages', { params: { id: 's 1' }, query: { before_seq: 5 } })
+  await rest.call('markReceipts', { params: { id: 's1' }, body: { deliveredSeq: 1, readSeq: 1 } })
   t.match(seen, [
     { url: '/base/v1/push-tokens/Expo%5Ba%2Fb%3F%5D', headers: { authorization: 'Bearer secret', 'x-connection-id': 'c7' } },
-    { url: '/base/v3/sessions/s%201/messages?before_seq=5', headers: { authorization: 'Bearer secret' } }
+    { url: '/base/v3/sessions/s%201/messages?before_seq=5', headers: { authorization: 'Bearer secret' } },
+    { headers: { 'x-connection-id': 'c7', 'content-type': 'application/json' } }
   ])
   t.notOk(seen[1]?.headers['x-connection-id'])
+  t.notOk(seen[0]?.headers['content-type'], 'there is no body')
 })
 
 t.test('a rejected token is renewed once, and only if it was rejected as one', async t => {
@@ -161,7 +164,7 @@ t.test('silence, even after half an answer, ends at the timeout', async t => {
 t.test("an unreachable address is a network failure, and the caller's abort is an abort", async t => {
   const rest = createRest({ server: 'http://127.0.0.1:1', fetch })
   const error = await failureOf(rest.call('listSessions', {}))
-  t.ok(error instanceof Unreachable && error.reason === 'network')
+  t.match(error, { name: 'Unreachable', reason: 'network', cause: Error })
   const silent = await restAgainst(t, () => {})
   const controller = new AbortController()
   const call = silent.call('listSessions', {}, { signal: controller.signal })

@@ -134,6 +134,17 @@ t.test('the end aborts an attempt, a wait, and whatever is attempted after it', 
   await t.rejects(waiting, { message: 'over' })
 })
 
+t.test('a restart ends a wait too', async t => {
+  const { attempt, restart, waits } = retrier(t)
+  const done = attempt(async () => {
+    if (waits.length === 0) throw new Unreachable('not-connected')
+    return 'done'
+  })
+  await settled()
+  restart()
+  t.equal(await done, 'done')
+})
+
 t.test('a wait is cut short on request', async t => {
   const { attempt, hurry, waits } = retrier(t)
   let tries = 0

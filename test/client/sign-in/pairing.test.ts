@@ -155,6 +155,18 @@ t.test('waiting can be aborted', async t => {
   await t.rejects(end, reason)
 })
 
+t.test('waiting for the next look at the answer can be aborted too', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const { watched, next } = watchedFetch()
+  const controller = new AbortController()
+  const end = startPairing({ server: world.url, fetch: watched, clock }).wait(controller.signal)
+  await next()
+  while (clock.pending === 0) await turn()
+  controller.abort(new Error('Ctrl+C'))
+  await t.rejects(end, { message: 'Ctrl+C' })
+})
+
 t.test('a new device gets the whole account', async t => {
   const world = await startWorld(t)
   const clock = manualClock()

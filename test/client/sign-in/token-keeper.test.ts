@@ -33,7 +33,7 @@ t.test('a browser that cannot load the key to renew a token is not signed out: i
   const { time, kept, options } = await startWorld(t)
   const source = keepToken(options)
   time.at += 25 * hours
-  await t.rejects(source.token(), { name: 'Unreachable' })
+  await t.rejects(source.token(), { name: 'Unreachable', reason: 'network', cause: { message: 'away' } })
   isCutOff = false
   t.not(await source.token(), kept.token)
 })
@@ -85,6 +85,26 @@ t.test('a token renewed by another tab is used without a request', async t => {
   }
   t.equal(await keepToken({ ...options, fetch: counting, latest: async () => theirs }).token(), token)
   t.same(fetched, [])
+})
+
+t.test('a rejected token that no other tab has renewed is renewed here', async t => {
+  const { kept, options } = await startWorld(t)
+  t.not(await keepToken({ ...options, latest: async () => kept }).renew(kept.token), kept.token)
+})
+
+t.test('a token of another tab that expires now is renewed here', async t => {
+  const { time, kept, options, renewed } = await startWorld(t)
+  time.at += 25 * hours
+  const theirs: SignedIn = { token: 'theirs', renewal: kept.renewal && { ...kept.renewal, expiresAt: time.at + 60_000 } }
+  t.not(await keepToken({ ...options, latest: async () => theirs }).token(), 'theirs')
+  t.equal(renewed.length, 1)
+})
+
+t.test('by the clock of this device, a token of today needs no renewal', async t => {
+  const { options, kept } = await startWorld(t)
+  const { now: _, ...others } = options
+  const today = { ...kept, renewal: kept.renewal && { ...kept.renewal, expiresAt: Date.now() + 24 * hours } }
+  t.equal(await keepToken({ ...others, kept: today, fetch: () => Promise.reject(new Error('not needed')) }).token(), kept.token)
 })
 
 t.test('a device whose clock is far behind is not signed out: a rejected token is renewed once [C2]', async t => {
