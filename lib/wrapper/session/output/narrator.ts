@@ -154,7 +154,7 @@ export function createNarrator(deps: {
       switch (event.type) {
         case 'text-grew': {
           turn ??= newId()
-          if (growing !== undefined && growing !== event.block) withdraw()
+          if (growing !== event.block) withdraw()
           growing = event.block
           partials.show({ turn, block: idOf(event.block), text: event.text, thinking: event.thinking })
           return
@@ -186,7 +186,6 @@ export function createNarrator(deps: {
           else renew(event.step)
           return showSoon()
         case 'step-ended':
-          renew(event.step)
           await showStep(event.step)
           return tell(
             { t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) },
@@ -231,10 +230,7 @@ export function createNarrator(deps: {
       }
     },
 
-    async showStep(step) {
-      renew(step)
-      await showStep(step)
-    },
+    showStep,
 
     showAgain: () => partials.showAgain(),
     say: text => tell({ t: 'service', text })

@@ -110,6 +110,49 @@ t.test('half a sentence that is written again is removed on the devices', async 
   t.match(envelopes().at(-1)?.ev, { t: 'text', text: 'third one' })
 })
 
+t.test('a frame that waits is not sent once its text is withdrawn, and nothing is withdrawn that did not grow', async t => {
+  const { narrator, partials, clock } = story()
+  const turn = await narrator.beginTurn()
+  await narrator.tell({ type: 'retrying', attempt: 1, inMs: 500, why: 'unreachable' })
+  t.strictSame(partials, [])
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half', thinking: true })
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half a', thinking: true })
+  await narrator.tell({ type: 'retrying', attempt: 2, inMs: 500, why: 'unreachable' })
+  clock.advance(1000)
+  const block = partials[0]?.block
+  t.strictSame(partials, [
+    { turn, block, text: 'half', thinking: true },
+    { turn, block, text: '', thinking: false }
+  ])
+})
+
+t.test('text that is withdrawn while offline is removed on the devices after reconnecting', async t => {
+  const { narrator, partials, clock, link } = story()
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half', thinking: false })
+  link.isThere = false
+  await narrator.tell({ type: 'retrying', attempt: 1, inMs: 500, why: 'unreachable' })
+  link.isThere = true
+  clock.advance(1000)
+  const [half, gone] = partials
+  t.type(half?.turn, 'string', 'also before a turn begins')
+  t.match(gone, { ...half, text: '' })
+})
+
+t.test('text that was growing when its turn ended grows no more, and is not withdrawn in the next one', async t => {
+  const { narrator, partials, clock } = story()
+  await narrator.beginTurn()
+  for (const text of ['half', 'half a']) await narrator.tell({ type: 'text-grew', block: 'b1', text, thinking: false })
+  await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
+  clock.advance(1000)
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'text-grew', block: 'b2', text: 'other', thinking: false })
+  clock.advance(1000)
+  t.match(
+    partials.map(({ text }) => text),
+    ['half', 'other']
+  )
+})
+
 t.test('of growing text only additions are sent, and all of it when a device starts to watch', async t => {
   const { narrator, sent, clock } = story()
   await narrator.beginTurn()
@@ -155,13 +198,31 @@ t.test('a step is sent once, with its arguments, before its end', async t => {
   await narrator.tell({ type: 'step-updated', step: written })
   t.equal(told().length, 1, 'not while the agent still writes them')
   await narrator.showStep(written)
+  t.match(told().slice(1), [
+    { t: 'tool-call-start', call: 'c1', name: 'Write', title: 'Write a.txt', args: { file_path: 'a.txt' }, content: [{ type: 'diff' }] }
+  ])
   await narrator.tell({ type: 'step-updated', step: written })
   await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
-  t.match(told().slice(1), [
-    { t: 'tool-call-start', call: 'c1', name: 'Write', title: 'Write a.txt', args: { file_path: 'a.txt' }, content: [{ type: 'diff' }] },
-    { t: 'tool-call-end', call: 'c1', status: 'completed', content: [] }
-  ])
-  t.equal(told().length, 3, 'and the diff is not sent twice')
+  t.equal(told().length, 3)
+})
+
+t.test('the diff of a step is sent again only if it changed, and in full in another turn', async t => {
+  const { narrator, told } = story()
+  const output = { type: 'text', text: 'done' } as const
+  const ends = async (content: Step['content']) => {
+    await narrator.tell({ type: 'step-ended', step: { ...written, content }, status: 'completed' })
+    const ev = told().at(-1)
+    t.match(ev, { call: 'c1', status: 'completed' })
+    return ev?.t === 'tool-call-end' ? ev.content : undefined
+  }
+  const changed = { type: 'diff', path: 'a.txt', oldText: null, newText: 'y' } as const
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step: written })
+  await narrator.settle()
+  t.strictSame(await ends([...written.content, output]), [output])
+  t.strictSame(await ends([changed, output]), [changed, output])
+  await narrator.beginTurn()
+  t.strictSame(await ends([...written.content, output]), [...written.content, output])
 })
 
 t.test('a silent running step is sent after a moment', async t => {
@@ -210,6 +271,41 @@ t.test('steps stay before the text that follows them', async t => {
     told().map(event => event.t),
     ['turn-start', 'tool-call-start', 'text', 'turn-end']
   )
+})
+
+t.test('a text says whether it is thinking, and whether it was cut or stopped', async t => {
+  const { narrator, told } = story()
+  const text = { type: 'text', block: 'b', text: 'x' } as const
+  await narrator.tell({ ...text, thinking: false })
+  await narrator.tell({ ...text, thinking: true })
+  await narrator.tell({ ...text, thinking: false, isCut: true })
+  await narrator.tell({ ...text, thinking: false, isStopped: true })
+  t.strictSame(told(), [
+    { t: 'text', text: 'x' },
+    { t: 'text', text: 'x', thinking: true },
+    { t: 'text', text: 'x', cut: true },
+    { t: 'text', text: 'x', cut: true }
+  ])
+})
+
+t.test('a turn starts without the usage and the last text of the one before', async t => {
+  const { narrator, told, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'text', block: 'b', text: 'overloaded', thinking: false })
+  await narrator.tell({ type: 'usage', used: 5, size: 10 })
+  await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  t.strictSame(envelopes().at(-1)?.usage, { input_tokens: 5, output_tokens: 0, context_window: 10 })
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'overloaded' })
+  t.match(told().at(-2), { t: 'service', text: 'overloaded' })
+  t.equal(envelopes().at(-1)?.usage, undefined)
+})
+
+t.test('a turn is named by its caller, or after the prompt that began it, or anew', async t => {
+  const { narrator } = story()
+  t.equal(await narrator.beginTurn({ name: 'left open', row: 'r' }), 'left open')
+  t.equal(await narrator.beginTurn({ row: 'r' }), idOfRow('turn r'))
+  t.not(await narrator.beginTurn(), await narrator.beginTurn())
 })
 
 t.test('the reason for a failed turn is shown, unless the agent has just given it', async t => {
@@ -299,8 +395,8 @@ t.test('steps held back are stored one after the other before what follows them,
   for (const event of following) {
     const stored: unknown[] = []
     const put = async (body: MessageBody) => {
-      await new Promise(resolve => setImmediate(resolve))
       const ev = envelopeOf(body)?.ev
+      if (ev?.t !== 'tool-call-end') await new Promise(resolve => setImmediate(resolve))
       stored.push(ev?.t === 'tool-call-start' ? ev.title : ev?.t)
     }
     const narrator = createNarrator({ put, showPartial: () => true })
@@ -315,9 +411,17 @@ t.test('steps held back are stored one after the other before what follows them,
     await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
     t.strictSame(stored, ['Write a.txt', 'tool-call-end'])
     stored.length = 0
+    await narrator.tell({ type: 'plan', entries: [] })
+    t.strictSame(stored.slice(1), ['tool-call-end'])
+    stored.length = 0
     await narrator.tell({ type: 'step-started', step })
+    await narrator.tell({ type: 'step-updated', step: written })
     await narrator.settle()
-    t.strictSame(stored, ['Preparing'])
+    t.strictSame(stored, ['Write a.txt'])
+    stored.length = 0
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.showStep(written)
+    t.strictSame(stored, ['Write a.txt'], 'with what is asked about it')
   }
 })
 
@@ -327,7 +431,11 @@ t.test('notices, sentences of Afield and steps are told in full', async t => {
   await narrator.say('from Afield')
   await narrator.tell({ type: 'step-started', step: { ...written, locations: ['a.txt', 'b.txt'] } })
   await narrator.settle()
-  t.strictSame(told(), [
+  await narrator.tell({ type: 'step-started', step: { ...step, call: 'c2' } })
+  await narrator.settle()
+  const [last] = told().slice(-1)
+  t.match(last, { description: 'Preparing' }, 'its title, as it has no place')
+  t.strictSame(told().slice(0, -1), [
     { t: 'service', text: 'no such mode' },
     { t: 'service', text: 'from Afield' },
     {
@@ -354,6 +462,7 @@ t.test('why a turn failed is told unless it was the last text, and "your turn" f
     const put = async (body: MessageBody) => {
       await new Promise(resolve => setImmediate(resolve))
       const ev = envelopeOf(body)?.ev
+      if (ev?.t === 'turn-end') await new Promise(resolve => setImmediate(resolve))
       stored.push(ev === undefined ? 'ready' : ev.t === 'service' ? ev.text : ev.t)
     }
     const narrator = createNarrator({ put, showPartial: () => true })
@@ -388,17 +497,20 @@ t.test('the cost of the conversation is sent at the end of a turn', async t => {
 
 t.test('a turn sent again has the same names, and repeated text within it has two [X1]', async t => {
   const names: (string | undefined)[] = []
-  const tellTurn = async (turn: string) => {
+  const tellTurn = async (turn: string, space = ' ') => {
     const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial: () => true })
     await narrator.beginTurn({ name: turn })
-    for (const block of ['b1', 'b2']) await narrator.tell({ type: 'text', block: block + names.length, text: 'again', thinking: false })
+    for (const block of ['b1', 'b2'])
+      await narrator.tell({ type: 'text', block: block + names.length, text: `once${space}again`, thinking: false })
     await narrator.tell({ type: 'step-started', step })
     await narrator.tell({ type: 'step-ended', step, status: 'completed' })
-    await narrator.tell({ type: 'turn-ended', reason: 'done' })
+    await narrator.tell({ type: 'plan', entries: [{ content: 'one', status: 'pending' }] })
+    await narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'overloaded' })
     return names.splice(0)
   }
   const once = await tellTurn('one turn')
   t.strictSame(await tellTurn('one turn'), once)
+  t.strictSame(await tellTurn('one turn', '\n'), once, 'recorded with other space between its words')
   t.equal(new Set(once).size, once.length)
   t.notOk(once.includes(undefined))
   const another = await tellTurn('another turn')
