@@ -48,6 +48,55 @@ t.test('dropped thoughts are reported when the session ends, even without the se
   t.match(kept(), ['one', /^Before this, 1 thought or plan was left out/])
 })
 
+t.test('dropped thoughts are reported once, as soon as that can be stored, and an end waits for it [W3]', async t => {
+  const { writer, kept, room } = outbox()
+  writer.dropped(2)
+  room.isFull = true
+  room.isBroken = true
+  await writer.finish()
+  room.isFull = false
+  const stored = Promise.withResolvers<void>()
+  room.stored = stored.promise
+  let isOver = false
+  const finishing = writer.finish().then(() => (isOver = true))
+  await new Promise(resolve => setImmediate(resolve))
+  t.notOk(isOver)
+  stored.resolve()
+  await finishing
+  await writer.finish()
+  t.strictSame(kept(), ['Before this, 2 thoughts and plans were left out: too much data was waiting for the server.'])
+})
+
+t.test('output is written once what is said about it is stored too', async t => {
+  for (const failure of [full('ENOSPC'), new OutboxFull('full')]) {
+    const { writer, kept, room } = outbox()
+    const timers = manualClock()
+    t.capture(systemClock, 'after', (ms: number, run: () => void) => timers.after(ms, run))
+    room.fails.push(failure)
+    const stored = Promise.withResolvers<void>()
+    let isWritten = false
+    const writing = writer.write(newUserText('one')).then(() => (isWritten = true))
+    room.stored = stored.promise
+    await new Promise(resolve => setImmediate(resolve))
+    timers.advance(1000)
+    await new Promise(resolve => setImmediate(resolve))
+    t.notOk(isWritten)
+    stored.resolve()
+    await writing
+    t.match(kept().at(-1), /^The disk of this computer was full|^Messages of the agent are missing/)
+  }
+})
+
+t.test('a full disk is shown for as long as it is full, whatever the server gets meanwhile', async t => {
+  const { writer } = outbox()
+  writer.dropped(1)
+  writer.notesWait(full('ENOSPC'))
+  writer.drained()
+  t.match(writer.trouble, /disk is full/)
+  writer.notesWait(undefined)
+  t.equal(writer.trouble, undefined)
+})
+
 t.test("devices are told of the full disk while the session's own notes wait, and once when it is over [W16]", async t => {
   const { writer, kept, state } = outbox()
   writer.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
@@ -176,9 +225,14 @@ t.test('a gap that could not be recorded is recorded with the next lost output [
 })
 
 t.test('output that waited for the disk and then finds the queue full is missing, and the disk is told to be free', async t => {
+  const timers = manualClock()
+  t.capture(systemClock, 'after', (ms: number, run: () => void) => timers.after(ms, run))
   const { writer, kept, room, state } = outbox()
   room.fails.push(full('ENOSPC'), new OutboxFull('full'))
-  await writer.write(newUserText('lost'))
+  const writing = writer.write(newUserText('lost'))
+  await until(() => timers.pending === 1)
+  timers.advance(1000)
+  await writing
   t.match(kept(), [/^The disk of this computer was full for a moment\. Output from the meantime follows now\.$/, missing])
   t.equal(state().diskTrouble, undefined)
   t.match(writer.trouble, /^Too much data is waiting for the server/)
@@ -191,7 +245,13 @@ const missing = /^Messages of the agent are missing here: too much data was wait
 /** With as much room as the test says. */
 function outbox() {
   /** `isBroken`: nothing can be put, whatever it is. `fails`: with these in turn, before anything else. */
-  const room = { isFull: false, isBroken: false, dropsThoughts: false, fails: [] as Error[] }
+  const room = {
+    isFull: false,
+    isBroken: false,
+    dropsThoughts: false,
+    fails: [] as Error[],
+    stored: undefined as Promise<void> | undefined
+  }
   const clock = { now: 0 }
   const texts: string[] = []
   let state: AgentState = { controlledByUser: true }
@@ -204,6 +264,7 @@ function outbox() {
       if (room.isFull && !how?.beyondLimit) throw new OutboxFull('full')
       if (room.dropsThoughts) writer.dropped(1)
       const ev = envelopeOf(body)?.ev
+      if (ev?.t === 'service' && room.stored) await room.stored
       texts.push(ev?.t === 'service' ? ev.text : body.role === 'user' ? body.content.text : '')
     },
     publish: change => {
