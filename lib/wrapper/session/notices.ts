@@ -42,7 +42,7 @@ export function createNotices({ queue, open, clock = usual }: NoticesDeps): Noti
     if (isAtTerminal) clock.later(() => add(kind, ask), atTerminalMs)
     else queue.add({ kind, ask })
   }
-  const review = () => queue.keepOpen(turn && isSilent ? [...open(), silence] : open())
+  const review = () => queue.keepOpen(isSilent ? [...open(), silence] : open())
 
   let isSilent = false
   const watch = (ms: number) => {

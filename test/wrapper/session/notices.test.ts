@@ -205,6 +205,35 @@ t.test('silence of one turn is settled at its end, and the next one is watched f
   t.equal(sent.at(-1), 'silent silence', 'and the next turn is reported again')
 })
 
+t.test('an agent that has been silent since a person answered is reported within a minute', async t => {
+  const { notices, queue, clock, sent, ask, close } = startWorld()
+  notices.turnBegan('phone')
+  ask('a')
+  clock.advance(10 * 60_000)
+  close('a')
+  clock.advance(59_999)
+  await queue.flush()
+  t.notOk(sent.includes('silent silence'))
+  clock.advance(1)
+  await queue.flush()
+  t.equal(sent.at(-1), 'silent silence')
+})
+
+t.test('a session that failed rings, and so does an end whose turn was never seen, both without a duration', async t => {
+  const { notices, queue, bodies } = startWorld()
+  notices.failed()
+  await queue.flush()
+  notices.turnEnded('done', true)
+  await queue.flush()
+  t.match(
+    bodies.map(({ kind, ...notice }) => [kind, 'turnMs' in notice]),
+    [
+      ['failed', false],
+      ['done', false]
+    ]
+  )
+})
+
 t.test('a closed session watches its agent no longer', async t => {
   const { notices, queue, clock, sent } = startWorld()
   notices.turnBegan('phone')

@@ -146,6 +146,8 @@ t.test('a decided request keeps one line, its reason, and arguments of up to 200
   const args = (length: number) => ({ x: 'y'.repeat(length - 8) })
   t.strictSame(completedPermission({ ...request, arguments: args(2000) }, how).arguments, args(2000))
   t.strictSame(completedPermission({ ...request, arguments: args(2001) }, how).arguments, {})
+  const bare = completedPermission({ tool: 'Bash', arguments: undefined, createdAt: 1 }, how)
+  t.match([bare.title, bare.arguments], [undefined, undefined], 'of an existing wrapper')
   const long = completedPermission(
     { ...request, title: 't'.repeat(501), call: 'd' },
     { ...how, reason: 'r'.repeat(2001), answeredBy: 'phone' }
@@ -157,7 +159,9 @@ t.test('a decided request keeps one line, its reason, and arguments of up to 200
 
 t.test('a long label, and a long list of what a choice allows, are cut where they are shown', async t => {
   const rest = '\n… 1 more characters: see the rest on the computer.'
-  const grants = { what: [{ type: 'command', of: ['c'.repeat(501), 'make'] }] } as never as NonNullable<PermissionChoice['grants']>
+  const grants = { until: 'session', what: [{ type: 'command', of: ['c'.repeat(501), 'make'] }] } as never as NonNullable<
+    PermissionChoice['grants']
+  >
   const choice = { ...always, label: 'l'.repeat(501), grants }
   const shown = { ...grants, what: [{ type: 'command', of: [`${'c'.repeat(500)}${rest}`, 'make'] }] }
   t.strictSame(grantsOf(choice), shown)
