@@ -24,6 +24,10 @@ t.test('a key is accepted in every way of typing it', async t => {
   for (const text of typed) t.same(readBackupKey(text), read, text)
 })
 
+t.test('a key is written down in ten groups of five letters and one of two', async t => {
+  t.equal(formatBackupKey(secret), written)
+})
+
 t.test('every secret survives being written down and typed in', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), secret => {

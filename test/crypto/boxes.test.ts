@@ -50,6 +50,7 @@ t.test('a wrapped data key unwraps unchanged, and nothing else does', async t =>
   ]
   for (const bytes of notDataKeys) t.equal(unwrapDataKey(bytes, secretKey), undefined)
   t.throws(() => wrapDataKey(new Uint8Array(16), publicKey), RangeError)
+  t.throws(() => openBox(wrapped.subarray(0, 20), new Uint8Array(31)), { message: /^recipientSecretKey has 31 bytes/ })
 })
 
 t.test('a key that cannot receive is detected before encryption', async t => {

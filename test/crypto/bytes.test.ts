@@ -36,6 +36,12 @@ t.test('where the platform has no base64 the same is written and read', async ()
   )
 })
 
+t.test('without padding at its end nothing is left over, and a stray bit or letter is rejected', async t => {
+  t.equal(encodePortably(new Uint8Array(3)), 'AAAA')
+  t.equal(encodePortably(Uint8Array.of(255)), '/w==')
+  for (const body of ['AB', 'AAB', 'A=AA', 'AÀAA']) t.equal(decodePortably(body), undefined, body)
+})
+
 t.test('text that is not base64 is rejected, and each value has one encoding [N12]', async () => {
   const nearly = fc.string({ unit: fc.constantFrom(...'AQgz09+/-_=  \n\té.%'), maxLength: 12 })
   fc.assert(

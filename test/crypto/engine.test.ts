@@ -103,23 +103,43 @@ for (const [name, engine] of Object.entries({ sodium, noble })) {
   t.test(`${name}: a key, seed or nonce of the wrong length is a RangeError, never a verdict`, async t => {
     const short = new Uint8Array(31)
     const text = new Uint8Array(40)
-    const calls: (() => unknown)[] = [
-      () => engine.signSeedKeypair(short),
-      () => engine.signDetached(text, key),
-      () => engine.boxSeedKeypair(short),
-      () => engine.boxPublicKey(short),
-      () => engine.boxEasy(text, short, publicKey, secretKey),
-      () => engine.boxEasy(text, nonce, short, secretKey),
-      () => engine.boxEasy(text, nonce, publicKey, short),
-      () => engine.boxOpenEasy(text, short, publicKey, secretKey),
-      () => engine.boxOpenEasy(text, nonce, short, secretKey),
-      () => engine.boxOpenEasy(text, nonce, publicKey, short),
-      () => engine.secretboxEasy(text, short, key),
-      () => engine.secretboxEasy(text, nonce, short),
-      () => engine.secretboxOpenEasy(text, short, key),
-      () => engine.secretboxOpenEasy(text, nonce, short)
+    const iv = nonce.subarray(12)
+    const calls: [wrong: string, call: () => unknown][] = [
+      ['seed', () => engine.signSeedKeypair(short)],
+      ['secretKey', () => engine.signDetached(text, key)],
+      ['secretKey', () => engine.signPrehashed(text, key)],
+      ['seed', () => engine.boxSeedKeypair(short)],
+      ['secretKey', () => engine.boxPublicKey(short)],
+      ['nonce', () => engine.boxEasy(text, short, publicKey, secretKey)],
+      ['theirPublicKey', () => engine.boxEasy(text, nonce, short, secretKey)],
+      ['mySecretKey', () => engine.boxEasy(text, nonce, publicKey, short)],
+      ['nonce', () => engine.boxOpenEasy(text, short, publicKey, secretKey)],
+      ['theirPublicKey', () => engine.boxOpenEasy(text, nonce, short, secretKey)],
+      ['mySecretKey', () => engine.boxOpenEasy(text, nonce, publicKey, short)],
+      ['nonce', () => engine.secretboxEasy(text, short, key)],
+      ['key', () => engine.secretboxEasy(text, nonce, short)],
+      ['nonce', () => engine.secretboxOpenEasy(text, short, key)],
+      ['key', () => engine.secretboxOpenEasy(text, nonce, short)],
+      ['nonce', () => engine.gcmSeal(text, nonce, key)],
+      ['key', () => engine.gcmSeal(text, iv, short)],
+      ['nonce', () => engine.gcmOpen(text, nonce, key)],
+      ['key', () => engine.gcmOpen(text, iv, short)]
     ]
-    for (const call of calls) t.throws(call, RangeError, String(call))
+    for (const [wrong, call] of calls) t.throws(call, { name: 'RangeError', message: new RegExp(`^${wrong} has`) }, String(call))
+  })
+
+  t.test(`${name}: a signature or key of the wrong length signs nothing`, async t => {
+    const own = engine.signSeedKeypair(key)
+    const text = Uint8Array.of(1, 2, 3)
+    for (const [sign, verify] of [
+      [engine.signDetached, engine.verifyDetached],
+      [engine.signPrehashed, engine.verifyPrehashed]
+    ] as const) {
+      const signature = sign(text, own.secretKey)
+      t.equal(verify(signature, text, own.publicKey), true)
+      t.equal(verify(signature.subarray(1), text, own.publicKey), false)
+      t.equal(verify(signature, text, own.publicKey.subarray(1)), false)
+    }
   })
 
   t.test(`${name}: sealed bytes that are too short or changed do not open`, async t => {
