@@ -42,9 +42,9 @@ function nameProcess(): void {
 /** `help` and `version` work as words and as options: programs differ in which they use. */
 function asOptions(typed: string[]): string[] {
   const [word, topic] = typed
+  if (word === 'version') return ['--version', ...typed.slice(1)]
   const isAboutCommand = topic === undefined || topic.startsWith('-') || commands.some(({ usage }) => usage.split(' ')[0] === topic)
-  if (word === 'help' && isAboutCommand) return [...typed.slice(1), '--help']
-  return typed[0] === 'version' && typed.length === 1 ? ['--version'] : typed
+  return word === 'help' && isAboutCommand ? [...typed.slice(1), '--help'] : typed
 }
 
 async function commandLine(argv: string[]): Promise<Argv> {
