@@ -54,6 +54,8 @@ t.test('version and help work as words and as options', async t => {
       { code: 0, stdout: /afield <command>[\s\S]*afield serve[\s\S]*shows a page of the manual: /, stderr: '' },
       line
     )
+  const { stdout } = await run(t, ['--help'])
+  for (const example of ['serve', 'login', 'claude']) t.match(stdout, new RegExp(`^ {2}afield ${example} {2,}\\w`, 'm'))
   for (const line of ['help sessions', 'sessions --help', 'sessions -h'])
     t.match(await run(t, line.split(' ')), { code: 0, stdout: /^afield sessions /, stderr: '' }, line)
   t.match(await run(t, ['help', 'https']), { code: 0, stdout: /^HTTPS\n/, stderr: '' }, 'a page of the manual')

@@ -91,6 +91,18 @@ build.mjs start help https\` and elsewhere.
   t.end()
 })
 
+t.test('items stay apart, quotes and numbers too, and lines of code are never joined', t => {
+  const markdown =
+    '- one\n- two\n  goes on\n1. first\n2. second\n\nText\n\n```sh\none\ntwo\n```\n\n> a quote\nof two lines\n\n|x|yy|\n|-|-|\n|a|bc|\n'
+  t.equal(
+    manualText(markdown, { style, columns: 80 }),
+    '- one\n- two goes on\n1. first\n2. second\n\nText\n\n    one\n    two\n\n> a quote of two lines\n\n- a: bc\n'
+  )
+  const bold = (text: string) => `<${text}>`
+  t.equal(manualText('# Title\n\n**Bold** and', { style: { ...style, bold }, columns: 8 }), '<Title>\n\n<Bold>\nand\n')
+  t.end()
+})
+
 t.test('afield help shows a page, and the options of a command', async t => {
   // A pager is for terminals only.
   const page = await afield(['help', 'https'], { PAGER: '/bin/true' })
