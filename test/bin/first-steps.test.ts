@@ -28,6 +28,27 @@ t.test('no code is drawn for an address that a phone cannot use, and the ways to
   t.match(own.replaceAll('\n', ' '), /Phones cannot reach https:\/\/127\.0\.0\.1:3005\. Add --host 0\.0\.0\.0/)
 })
 
+t.test('the first step says where to open the address, and what was tried to make it one for phones', t => {
+  const at = { url: 'http://127.0.0.1:3005', setupCode: undefined }
+  const lines = (
+    server: Parameters<typeof firstSteps>[0],
+    options: Parameters<typeof firstSteps>[1],
+    advice: Parameters<typeof firstSteps>[3] = []
+  ) => firstSteps(server, options, log, advice).split('\n')
+  t.match(lines({ ...at, publicUrl: undefined }, nothing)[1], /^1\. Open this in a browser on this computer\.$/)
+  t.match(lines({ ...at, publicUrl: 'http://192.0.2.4:3005' }, nothing)[1], /^1\. Open this in a browser\.$/)
+  t.match(lines({ ...tunnel, setupCode }, nothing)[1], /^1\. Create your account: open this on your phone\.$/)
+  t.equal(lines({ ...tunnel, setupCode: undefined }, nothing)[3], '', 'there is no code, and no file with one')
+  const tried = 'Phones cannot reach the server yet; the reason is above.'
+  t.equal(lines({ ...at, publicUrl: undefined }, { ...nothing, https: 'auto' }).at(-1), tried)
+  t.equal(lines({ ...at, publicUrl: undefined }, { ...nothing, tunnel: 'cloudflared' }).at(-1), tried)
+  const advice = [{ text: '- Install Tailscale', lines: ['apt install tailscale'] }]
+  t.strictSame(lines({ ...at, publicUrl: undefined }, nothing, advice).slice(-2), ['- Install Tailscale', '  apt install tailscale'])
+  const narrow = firstSteps({ ...at, publicUrl: undefined }, nothing, { isTTY: false, columns: 12 }, advice).split('\n')
+  t.strictSame(narrow.slice(-3), ['- Install', '  Tailscale', '  apt install tailscale'])
+  t.end()
+})
+
 t.test('a log gets plain lines: neither a code to scan nor the setup code', async t => {
   const shown = firstSteps({ ...tunnel, setupCode }, nothing, log)
   t.notMatch(shown, /[█▀▄]/)

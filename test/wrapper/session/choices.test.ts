@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createChoices } from '../../../lib/wrapper/session/choices.ts'
+import { turn } from '../../client/link/fake-link.ts'
 
 const models = {
   current: 'small',
@@ -58,6 +59,42 @@ t.test('a choice is applied once, and the first one again by null, or by "defaul
   await t.rejects(choices.choose('effort', 'high'), { message: 'The agent has no such effort level.' })
 })
 
+t.test('a choice of either kind goes to the agent under its own name, and one applied later is told to the person', async t => {
+  const set: string[] = []
+  let told = Promise.withResolvers<void>()
+  const choices = createChoices({
+    agent: {
+      setModel: async id => set.push(`model ${id}`) > 0,
+      async setEffort(id) {
+        set.push(`effort ${id}`)
+        return id === 'high' ? 'later' : id !== 'none'
+      }
+    },
+    publish() {},
+    tell: () => told.promise
+  })
+  choices.follow({ models, efforts: models })
+  await choices.choose('model', 'large')
+  await choices.choose('effort', 'low')
+  await t.rejects(choices.choose('effort', 'high'), { message: /its effort level is chosen there/ })
+  t.strictSame(set.splice(0), ['model large', 'effort low', 'effort high'])
+
+  for (const effort of ['high', 'none']) {
+    told = Promise.withResolvers()
+    let isApplied = false
+    const applied = choices.apply({ effort }).then(() => {
+      isApplied = true
+    })
+    await turn()
+    t.notOk(isApplied, 'the sentence is on its way')
+    told.resolve()
+    await applied
+  }
+  choices.follow({ models, efforts: { ...models, current: 'large' } })
+  for (const effort of ['high', null]) await choices.apply({ effort })
+  t.strictSame(set, ['effort high', 'effort none', 'effort high', 'effort small'], 'a wish lasts until the agent offers anew')
+})
+
 t.test('an agent that offers no models any more publishes none, and a wish for its current one is passed on', async t => {
   const set: string[] = []
   let metadata: object = {}
@@ -68,11 +105,14 @@ t.test('an agent that offers no models any more publishes none, and a wish for i
     },
     async tell() {}
   })
-  choices.follow({ models, efforts: models })
+  const [small, large] = models.available
+  const efforts = { current: 'small', available: [small, { ...large, description: 'all of it' }] as typeof models.available }
+  choices.follow({ models, efforts })
   t.match(metadata, {
     currentModelCode: 'small',
     currentThoughtLevelCode: 'small',
-    models: [{ code: 'small', value: 'Small', description: null }, {}]
+    models: [{ code: 'small', value: 'Small', description: null }, { description: null }],
+    thoughtLevels: [{ code: 'small' }, { code: 'large', value: 'Large', description: 'all of it' }]
   })
   choices.follow({ models: undefined, efforts: undefined })
   t.match(metadata, { models: undefined, currentModelCode: undefined, thoughtLevels: undefined, currentThoughtLevelCode: undefined })

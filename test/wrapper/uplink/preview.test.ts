@@ -22,6 +22,7 @@ t.test('a session has the title that its person gave it', t => {
   t.equal(previewOf({ metadata: { ...metadata, name: 'Trees', summary: { text: 'Plant\n pears', updatedAt: 1 } } }).title, 'Plant pears')
   t.equal(previewOf({ metadata, firstPrompt: 'Plant some pears' }).title, 'Plant some pears')
   t.equal(previewOf({ metadata, firstPrompt: '/compact' }).title, 'orchard')
+  t.equal(previewOf({ metadata }, { ask: 'a', request: plain }).title, 'orchard')
   t.end()
 })
 
@@ -59,6 +60,31 @@ for (const [name, request] of others) {
   })
 }
 
+t.test('a command of the longest length, with nothing said beside it, may be allowed', t => {
+  const command = `echo ${'x'.repeat(115)}`
+  const content = [
+    { type: 'text' as const, text: '' },
+    { type: 'text' as const, text: command }
+  ]
+  t.match(asks({ ...plain, arguments: { command, cwd: '', timeout: null }, content }), { mayAllow: true, isWhole: true })
+  t.end()
+})
+
+t.test('a request that says little is shown by its tool, and as a risk', t => {
+  const little = { tool: 'Bash', arguments: null, createdAt: 1 }
+  t.strictSame(asks(little), { id: 'a', type: 'permission', kind: 'execute', text: 'Bash', isWhole: false, risk: 'risky', mayAllow: false })
+  t.match(asks({ ...little, arguments: 'ab' }), { type: 'permission', text: 'Bash', isWhole: false })
+  const { choices } = plain
+  t.match(asks({ ...little, tool: 'AskUserQuestion', ...(choices && { choices }) }), { type: 'permission' }, 'it has choices of its own')
+  t.end()
+})
+
+t.test('a request for a file is described by its path, once', t => {
+  const read = { ...plain, tool: 'Read', kind: 'read' as const, arguments: { path: 'src/b.ts' }, locations: ['src/a.ts', 'src/b.ts'] }
+  t.match(asks(read), { text: 'src/a.ts\nsrc/b.ts' })
+  t.end()
+})
+
 t.test('a change is described by its files', t => {
   const content = [{ type: 'diff' as const, path: 'src/a.ts', oldText: null, newText: 'x' }]
   t.match(asks({ ...plain, tool: 'Write', kind: 'edit', arguments: {}, content }), { kind: 'edit', text: 'src/a.ts', isWhole: false })
@@ -72,7 +98,17 @@ t.test('a question answered by text says so, others must be opened', t => {
     form: { questions: questions as (typeof question)[] }
   })
   t.same(asks(asked([question])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?', reply: 'q' })
+  t.same(asks(asked([{ ...question, allowsOther: false }])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?', reply: 'q' })
+  const picked = { ...question, allowsOther: false, options: [{ label: 'Pear', description: '' }] }
+  t.same(asks(asked([picked])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?' })
   t.same(asks(asked([question, question])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?' })
   t.same(asks(asked([{ ...question, number: { isWhole: true } }])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?' })
+  const bare = { tool: 'AskUserQuestion', arguments: 'unreadable', title: 'Asks\nyou', createdAt: 1 }
+  t.match(asks({ ...bare, title: undefined }), { type: 'question', text: '' })
+  t.strictSame(
+    asks(bare),
+    { id: 'a', type: 'question', text: 'Asks you' },
+    'a question that cannot be read, and that no answer can be bound to'
+  )
   t.end()
 })
