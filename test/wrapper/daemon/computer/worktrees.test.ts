@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { makeWorktree, worktreeMethods } from '../../../../lib/wrapper/daemon/computer/worktrees.ts'
+import { createSessionFolder } from '../../../../lib/wrapper/home/session-folder.ts'
 
 const author = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
 const env = { ...process.env, ...author }
@@ -53,7 +55,9 @@ t.test('a copy starts from the branch that was asked for, and says when there is
   git(orchard, 'commit', '-q', '--allow-empty', '-m', 'two')
   t.equal((await make('old', 'older')).worktree.base, before)
   await t.rejects(make('none', 'newer'), { message: 'This repository has no newer to start from.' })
-  const empty = t.testdir({})
+  const empty = mkdtempSync(join(tmpdir(), 'afield-empty-'))
+  t.teardown(() => rmSync(empty, { recursive: true }))
+  await t.rejects(make('none', undefined, empty), { message: /^This folder is not in a Git repository/ })
   git(empty, 'init', '-q')
   await t.rejects(make('empty', undefined, empty), { message: 'This repository has no commit to start from yet.' })
 })
@@ -74,6 +78,25 @@ t.test('a copy is listed with what it would lose, and removed with it only if th
   })
   t.equal(existsSync(path), false)
   t.same(await methods.worktrees(), { worktrees: [] })
+})
+
+t.test('a copy in which a session works is listed with it, and stays', async t => {
+  const { home, make, methods } = place(t)
+  const { worktree } = await make('busy')
+  const metadata = { path: worktree.path, host: 'studio' }
+  const folder = createSessionFolder(home, { tag: 'one', id: 's1', server: 's', key: null, cursor: 0, turn: null, metadata })
+  t.match(await methods.worktrees(), { worktrees: [{ isInUse: true, session: 's1' }] })
+  await t.rejects(methods['remove-worktree']({ path: worktree.path, force: true }), { message: 'A session works there now. End it first.' })
+  folder.retire()
+  t.match(await methods.worktrees(), { worktrees: [{ isInUse: false, session: 's1' }] })
+})
+
+t.test('a copy that began anew is counted from its first commit', async t => {
+  const { make, methods } = place(t)
+  const { path } = (await make('anew')).worktree
+  git(path, 'checkout', '-q', '--orphan', 'fresh')
+  git(path, 'commit', '-q', '-m', 'first')
+  t.match(await methods.worktrees(), { worktrees: [{ ahead: 1, branch: 'fresh', base: git(path, 'rev-parse', 'HEAD') }] })
 })
 
 t.test('the branch of a copy without commits of its own goes with it', async t => {

@@ -126,6 +126,9 @@ t.test('what was erased or written over on the screen is no attempt', t => {
     ['corrected with a backspace', ['retrying in 1s · attempt 2\b1/10'], [first]],
     ['no backspace leaves its line', [`\b\b${said}`], [first]],
     ['the last of two', [`${said}\r\n${other}`], ['2 of 10 in 2000, other']],
+    ['at the bottom, however far below it the cursor was sent', ['\x1b[99B', said, '\x1b[30;1H', said], [first]],
+    ['in the place that a single number names', ['\x1b[3H', said, '\x1b[3;1H', said], [first]],
+    ['still there after its screen was erased up to above it', [`\n\n${said}`, '\x1b[2;1H\x1b[1J', `\x1b[3;1H${said}`], [first]],
     ['scrolled away', [said, '\r\n'.repeat(30), said], [first, first]]
   ]
   for (const [name, outputs, told] of cases) t.strictSame(retriesIn(...outputs), told, name)
