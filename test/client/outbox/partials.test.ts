@@ -25,6 +25,17 @@ t.test('a growing text is sent in full once, then only additions', t => {
   t.end()
 })
 
+t.test('text of one moment is sent in full once, by the clock of the system too', t => {
+  const sent: PartialFrame[] = []
+  const teller = createPartialTeller(frame => sent.push(frame) > 0)
+  for (const text of ['one', 'one two']) t.ok(teller.tell(grown(text)))
+  t.strictSame(sent, [
+    { ...grown('one'), n: 1 },
+    { block: 'b1', n: 2, added: ' two' }
+  ])
+  t.end()
+})
+
 t.test('it is sent in full after a gap, after a rewrite, when someone joins, and periodically', t => {
   const { teller, sent, link, clock } = line()
   teller.tell(grown('one'))

@@ -86,6 +86,15 @@ t.test('the current model is shown even if Codex hides it or does not know it', 
   t.end()
 })
 
+t.test('a model whose level nobody knows offers none', t => {
+  const told: AgentEvent[] = []
+  const unknown = models.map(model => ({ ...model, defaultReasoningEffort: null }))
+  const line = { request: async () => {} }
+  createSettings({ emit: event => told.push(event), line, models: unknown, mode: 'default' }).began({ model: 'large', effort: undefined })
+  t.strictSame(told, [{ type: 'options', models: { current: 'large', available: [large, small] }, efforts: undefined }])
+  t.end()
+})
+
 t.test('what is set at the terminal is reported once, under a name of ours or one that says so', t => {
   const cases: [about: Partial<ThreadSettings>, mode: string, name: string][] = [
     [{}, 'default', 'Ask first'],
