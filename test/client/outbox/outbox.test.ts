@@ -263,17 +263,46 @@ for (const status of [400, 413]) {
   })
 }
 
-t.test('messages of a deleted session are set aside together, and those of other sessions arrive [W5]', async t => {
-  const { outbox, requests, request, stored, setAside } = await openWorld()
-  await Promise.all([outbox.put(draft('a')), outbox.put(draft('b', { session: 's2' })), outbox.put(draft('c'))])
+for (const [status, why] of [
+  [404, 'Session not found'],
+  [409, 'The session has no numbers left']
+] as const)
+  t.test(`messages of a session that stores none (${status}) are set aside together, and those of other sessions arrive [W5]`, async t => {
+    const { outbox, requests, request, stored, setAside } = await openWorld()
+    await Promise.all([outbox.put(draft('a')), outbox.put(draft('b')), outbox.put(draft('c', { session: 's2' }))])
+    await turn()
+    let isIdle = false
+    const idle = outbox.idle().then(() => (isIdle = true))
+    await turn()
+    t.notOk(isIdle, 'with messages on their way')
+    let asked = 0
+    for (; requests.length > 0; asked++) {
+      if (request().session === 's1') await request().fail(new Refused(status, why))
+      else await request().accept()
+    }
+    t.strictSame(setAside, ['a', 'b'])
+    t.strictSame(stored, ['c'])
+    t.equal(asked, 2, 'all in one request')
+    await idle
+  })
+
+t.test('a new connection sends again what may have been lost with the old one', async t => {
+  const signals: AbortSignal[] = []
+  const outbox = await openOutbox({
+    journal: createMemoryJournal([draft('a')]),
+    onSetAside() {},
+    send: (_session, _drafts, signal) => {
+      if (signal) signals.push(signal)
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    },
+    clock: manualClock()
+  })
   await turn()
-  while (requests.length > 0) {
-    if (request().session === 's1') await request().fail(new Refused(404, 'Session not found'))
-    else await request().accept()
-  }
-  t.strictSame(setAside, ['a', 'c'])
-  t.strictSame(stored, ['b'])
-  await outbox.idle()
+  t.equal(signals.length, 1)
+  outbox.restart()
+  await turn()
+  t.match(signals, [{ aborted: true }, { aborted: false }])
+  await outbox.close()
 })
 
 t.test('a set-aside draft stored nowhere else stays in the journal, and is not reported as pending', async t => {
@@ -465,6 +494,17 @@ t.test('an outbox closes its journal once that has what was put', async t => {
   await Promise.all([put, closing])
   t.ok(isClosed)
   t.match(await journal.load(), [{ localId: 'a' }])
+})
+
+t.test('an outbox is closed once its journal is', async t => {
+  const closed = Promise.withResolvers<void>()
+  const { outbox } = await openWorld({ journal: { ...createMemoryJournal(), close: () => closed.promise } })
+  let isClosed = false
+  const closing = outbox.close().then(() => (isClosed = true))
+  await turn()
+  t.notOk(isClosed)
+  closed.resolve()
+  await closing
 })
 
 t.test('a draft put again before the journal has it is written once and takes its room once', async t => {

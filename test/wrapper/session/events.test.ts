@@ -166,6 +166,8 @@ t.test('usage is written when it changed, each window once, the shortest first',
   t.equal(writes(), 1)
   await take({ type: 'usage-windows', windows: [window(300, 3), window(300, 4, 'large')] } as AgentEvent)
   t.strictSame(metadata().usageWindows, [window(300, 3), window(300, 4, 'large'), window(10_080, 1)])
+  await take({ type: 'usage-windows', windows: [window(300, 5, 'large')] } as AgentEvent)
+  t.strictSame(metadata().usageWindows, [window(300, 3), window(300, 5, 'large'), window(10_080, 1)])
 })
 
 interface World {
