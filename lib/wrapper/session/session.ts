@@ -77,6 +77,8 @@ export interface SessionOptions {
   env: Readonly<Record<string, string | undefined>>
   fetch: Fetch
   onChange(): void
+  /** How it reaches the server. */
+  connect?: typeof openUplink
 }
 
 /** Connects an agent with its owner's devices until one of them ends the session. */
@@ -137,7 +139,7 @@ class WrappedSession implements Session {
   }
 
   async open(): Promise<void> {
-    const { home, credentials, folder, unsent, metadata: ownMetadata, env, fetch } = this.#options
+    const { home, credentials, folder, unsent, metadata: ownMetadata, env, fetch, connect = openUplink } = this.#options
     const { writer } = this.#parts
     const handlers = sessionMethods(this.#parts, {
       turns: this.#turns,
@@ -145,7 +147,7 @@ class WrappedSession implements Session {
       env,
       onKill: () => this.#endedElsewhere('The session was ended from another device.')
     })
-    this.#uplink = await openUplink({
+    this.#uplink = await connect({
       home,
       credentials,
       folder,

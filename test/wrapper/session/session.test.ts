@@ -2,17 +2,166 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../../lib/async/clock.ts'
 import { BoundedQueue } from '../../../lib/async/queue.ts'
+import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
+import type { MessageBody } from '../../../lib/protocol/sealed/messages.ts'
+import { type AgentState, nobody, type SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { type Agent, AgentDied, type AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
-import { listSessions, readNotes } from '../../../lib/wrapper/home/session-folder.ts'
+import { createSessionFolder, listSessions, readNotes } from '../../../lib/wrapper/home/session-folder.ts'
 import { startSession } from '../../../lib/wrapper/session/session.ts'
 import { drawSessions, numbered } from '../../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../../lib/wrapper/terminal/style.ts'
+import type { LinkState } from '../../../lib/wrapper/uplink/link.ts'
 import { fetch } from '../../../lib/wrapper/uplink/network.ts'
 import { openUplink } from '../../../lib/wrapper/uplink/uplink.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import { computerWithSession } from '../kit/left-behind.ts'
+
+t.test('what the server reports is shown at the terminal and told in the session', async t => {
+  const { session, options, uplink, said, changes } = await sessionOf(t)
+  options.onFault('message-repeated', 1)
+  t.match(session.status.trouble, /^A message was left out: it repeats an earlier one/)
+  options.onForged({ why: 'repeated', method: 'abort' })
+  t.match(session.status.trouble, /^A call was rejected: it repeats an earlier one/)
+  options.onRefused('too large')
+  t.match(said.at(-1), /^Your devices may show an outdated state of this session: the server rejected the update \(too large\)\.$/)
+  t.match(session.status.trouble, /^A call was rejected/, 'nothing that a person must answer is hidden')
+  uplink.trouble = 'no more messages'
+  t.equal(session.status.trouble, 'no more messages')
+  options.onDropped(2)
+  t.match(session.status.trouble, /the oldest thoughts and plans are dropped/)
+  uplink.waiting = 3
+  options.onChange()
+  t.match(session.status, { waiting: 3, trouble: /dropped/ })
+  uplink.waiting = 0
+  const before = changes()
+  options.onChange()
+  t.equal(session.status.trouble, 'no more messages', 'the server has everything')
+  t.ok(changes() > before)
+  await until(() => said.some(text => text.startsWith('Before this, 2 thoughts and plans were left out')))
+  session.end('system')
+  await session.ended
+})
+
+t.test('a decision that devices may not show is named until it is made', async t => {
+  const { session, options, events, said, changes } = await sessionOf(t)
+  events.offer(asking('a'.repeat(200)))
+  await until(() => session.status.questions.length === 1)
+  const before = changes()
+  options.onRefused('too large')
+  t.ok(changes() > before)
+  t.match(
+    session.status.trouble,
+    /^Your devices may not show a pending decision, “a{100}.*”: the server rejected the update \(too large\)\./s
+  )
+  t.equal(said.at(-1), session.status.trouble)
+  events.offer({ type: 'permission-closed', ask: 'q' })
+  await until(() => session.status.trouble === undefined)
+  session.end('system')
+  await session.ended
+})
+
+t.test('messages that cannot be read are named when the session ends, and none that it heard resumes it', async t => {
+  const { session, options, said, folder } = await sessionOf(t)
+  options.onMessage({ ok: false, reason: 'unreadable' } as never, { seq: 3, localId: 'a' } as never)
+  options.onOwn({ seq: 5 } as never)
+  options.onForgedMessage({ seq: 7, localId: 'forged' } as never)
+  options.onOwn({ seq: 4 } as never)
+  t.notMatch(said, [/./])
+  session.end('person')
+  await session.ended
+  t.match(said, [/^Message 3 was left out: it is damaged/])
+  t.match(folder.notes, { heardUpTo: 7, isEnding: true, endedBy: 'person' })
+})
+
+t.test('a forged message is not waited for', async t => {
+  const { session, options, folder } = await sessionOf(t)
+  options.onForgedMessage({ seq: 1, localId: 'forged' } as never)
+  t.match(folder.notes, { cursor: 1 })
+  session.end('system')
+  await session.ended
+})
+
+t.test('messages numbered anew count from the first', async t => {
+  const { session, options, folder } = await sessionOf(t)
+  options.onOwn({ seq: 9 } as never)
+  options.onNumberedAnew()
+  session.end('person')
+  await session.ended
+  t.equal(folder.notes.heardUpTo, 0)
+})
+
+t.test('a session ends when its server or another device ends it, and its folder goes with what was deleted', async t => {
+  for (const [type, sentence, isThere] of [
+    ['gone', 'The session was deleted on another device.', false],
+    ['unknown', 'The server no longer has this session.', true]
+  ] as const) {
+    const { session, options, uplink, home } = await sessionOf(t)
+    uplink.delivers = false
+    uplink.link = { type }
+    options.onChange()
+    t.strictSame(await session.ended, { how: { type: 'elsewhere', sentence }, delivered: false })
+    t.equal(readdirSync(join(home, 'sessions')).length === 1, isThere, type)
+  }
+})
+
+t.test('only a session that is known to run is ended by being archived', async t => {
+  for (const lifecycleState of ['archived', 'archiveRequested']) {
+    const { session, options } = await sessionOf(t)
+    options.onMetadata({ lifecycleState } as never)
+    options.onMetadata({ lifecycleState: 'running' } as never)
+    options.onMetadata({ lifecycleState } as never)
+    const sentence = 'The session was archived on another device.'
+    t.strictSame(await session.ended, { how: { type: 'elsewhere', sentence }, delivered: true })
+  }
+})
+
+t.test('metadata of a run replaces that of the one before, and the rest stays', async t => {
+  const { session, uplink } = await sessionOf(t, { name: 'Apples', agentEnd: { type: 'exited' }, progress: { done: 1 }, agentTitle: 'Old' })
+  t.match(uplink.metadata, { name: 'Apples', agentTitle: 'Demo agent', editsQueue: true, methods: Array })
+  t.notOk(uplink.metadata['agentEnd'])
+  t.notOk(uplink.metadata['progress'])
+  t.equal(uplink.control, 'phone')
+  session.end('system')
+  await session.ended
+})
+
+t.test('the end of an agent is in the metadata, and its devices stop showing that it works', async t => {
+  const { session, events, uplink } = await sessionOf(t)
+  events.fail(new AgentDied('exit code 3', ''))
+  t.match(await session.ended, { how: { type: 'agent-died' } })
+  t.ok(uplink.metadata['agentEnd'])
+  t.equal(uplink.isThinking, false)
+  t.match(uplink.notices, ['failed'])
+})
+
+t.test('a request that nobody answers in time is denied by nobody', async t => {
+  const timers = manualClock()
+  t.capture(systemClock, 'after', (ms: number, run: () => void) => timers.after(ms, run))
+  const { session, options, events, uplink, answers } = await sessionOf(t)
+  await options.handlers.setUnanswered?.({ denyAfterMinutes: 5 }, undefined as never)
+  events.offer(asking('make'))
+  await until(() => session.status.questions.length === 1)
+  timers.advance(5 * 60_000)
+  await until(() => answers.length > 0)
+  t.match(answers, [['q', 'no']])
+  t.match(uplink.state.completedRequests, { q: { status: 'denied', answeredBy: nobody, reason: /^Nobody answered within 5 minutes/ } })
+  session.end('system')
+  await session.ended
+})
+
+t.test('a device stops the turn of the session', async t => {
+  const { session, options } = await sessionOf(t)
+  await session.prompt('go')
+  await until(() => session.status.isWorking)
+  await options.handlers.abort?.({}, undefined as never)
+  await until(() => !session.status.isWorking)
+  session.end('system')
+  await session.ended
+})
 
 t.test('what was open at the end is open on no device any more, and the session says how it ended', async t => {
   const { begin, phone, home } = await ownSession(t)
@@ -208,6 +357,110 @@ t.test('the phone reads and changes files of the session’s folder, and runs co
   await t.rejects(session.call('readFile', { path: '/etc/passwd' }), /allowed/)
 })
 
+const asking = (title: string) =>
+  ({
+    type: 'permission-asked',
+    asked: {
+      ask: 'q',
+      step: { call: 'c', name: 'Bash', title, kind: 'execute', input: {}, locations: [], content: [] },
+      choices: [
+        { id: 'yes', label: 'Yes', kind: 'allow_once' },
+        { id: 'no', label: 'No', kind: 'reject_once' }
+      ]
+    }
+  }) satisfies AgentEvent
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+}
+
+type GivenOptions = Parameters<typeof openUplink>[0]
+type Given = { [Name in keyof Required<GivenOptions>]: NonNullable<GivenOptions[Name]> }
+
+/** A session in this process whose server is the test's, as far as a session sees one. */
+async function sessionOf(t: Test, before: object = {}) {
+  const home = openHome({ AFIELD_HOME: t.testdir() })
+  const metadata = { path: home.path, host: 'here', machineId: home.machineId, agentTitle: 'Demo agent' } as SessionMetadata
+  const folder = createSessionFolder(home.path, {
+    tag: 'own',
+    server: 'https://home.example',
+    program: { kind: 'demo' },
+    key: null,
+    metadata,
+    cursor: 0,
+    turn: null
+  })
+  const events = new BoundedQueue<AgentEvent>(100)
+  const [said, answers]: [string[], unknown[][]] = [[], []]
+  const uplink = {
+    session: 's1',
+    link: { type: 'connecting' } as LinkState,
+    waiting: 0,
+    trouble: undefined as string | undefined,
+    delivers: true,
+    control: '',
+    isThinking: undefined as boolean | undefined,
+    state: {} as AgentState,
+    metadata: before as SessionMetadata,
+    notices: [] as string[],
+    async put(body: MessageBody) {
+      const ev = envelopeOf(body)?.ev
+      if (ev?.t === 'service' && !('fault' in ev)) said.push(ev.text)
+    },
+    showPartial: () => true,
+    caughtUp: async () => {},
+    setThinking: (isThinking: boolean) => Object.assign(uplink, { isThinking }),
+    notify: async ({ kind }: { kind: string }) => void uplink.notices.push(kind),
+    tellRead() {},
+    setControl: (control: string) => Object.assign(uplink, { control }),
+    changeState: (change: (state: AgentState) => AgentState) => Object.assign(uplink, { state: change(uplink.state) }),
+    changeMetadata: (change: (known: SessionMetadata) => SessionMetadata) => Object.assign(uplink, { metadata: change(uplink.metadata) }),
+    end: async () => uplink.delivers,
+    close: async () => {}
+  }
+  const given: Given[] = []
+  let changes = 0
+  const session = await startSession({
+    agent: quietAgent(events, answers),
+    home,
+    credentials: { server: 'https://home.example' } as never,
+    folder,
+    metadata,
+    env: {},
+    fetch,
+    onChange: () => void changes++,
+    async connect(options) {
+      given.push(options as Given)
+      return uplink as never
+    }
+  })
+  t.teardown(() => {
+    session.end('system')
+    return session.ended
+  })
+  const [options] = given
+  if (!options) throw new Error('the session did not connect')
+  return { session, options, uplink, events, said, answers, folder, home: home.path, changes: () => changes }
+}
+
+/** It says what the test lets it say. */
+function quietAgent(events: BoundedQueue<AgentEvent>, answers: unknown[][] = []): Agent {
+  const over = () => void events.offer({ type: 'turn-ended', reason: 'cancelled' })
+  return {
+    conversation: 'own',
+    version: undefined,
+    events,
+    prompt: async () => true,
+    answer: (...answer) => answers.push(answer) > 0,
+    setMode: async () => false,
+    cancel: async () => over(),
+    async stop() {
+      over()
+      events.close()
+    }
+  }
+}
+
 type Begun = Awaited<ReturnType<Awaited<ReturnType<typeof ownSession>>['begin']>>
 
 /** A session in this process, whose agent says what the test lets it say. */
@@ -224,23 +477,9 @@ async function ownSession(t: Test) {
     async begin() {
       const events = new BoundedQueue<AgentEvent>(100)
       const bell = new EventTarget()
-      const over = (reason: 'cancelled') => void events.offer({ type: 'turn-ended', reason })
-      const agent: Agent = {
-        conversation: 'own',
-        version: undefined,
-        events,
-        prompt: async () => true,
-        answer: () => false,
-        setMode: async () => false,
-        cancel: async () => over('cancelled'),
-        async stop() {
-          over('cancelled')
-          events.close()
-        }
-      }
       const metadata = { ...folder.notes.metadata, lifecycleState: 'running', hostPid: process.pid }
       const onChange = () => bell.dispatchEvent(new Event('change'))
-      const session = await startSession({ agent, home, credentials, folder, metadata, env: {}, fetch, onChange })
+      const session = await startSession({ agent: quietAgent(events), home, credentials, folder, metadata, env: {}, fetch, onChange })
       t.teardown(() => {
         session.end('system')
         return session.ended.catch(() => {})
