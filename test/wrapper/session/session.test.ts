@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../lib/async/clock.ts'
 import { BoundedQueue } from '../../../lib/async/queue.ts'
-import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
+import { Unreachable } from '../../../lib/client/link/refusals.ts'
+import { envelopeOf, newUserText } from '../../../lib/client/sealed/messages.ts'
 import type { MessageBody } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, nobody, type SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
-import { type Agent, AgentDied, type AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
+import { type Agent, AgentDied, type AgentEvent, type UnsentHistory } from '../../../lib/wrapper/agents/agent.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { createSessionFolder, listSessions, readNotes } from '../../../lib/wrapper/home/session-folder.ts'
 import { startSession } from '../../../lib/wrapper/session/session.ts'
@@ -110,8 +111,10 @@ t.test('a session ends when its server or another device ends it, and its folder
 
 t.test('only a session that is known to run is ended by being archived', async t => {
   for (const lifecycleState of ['archived', 'archiveRequested']) {
-    const { session, options } = await sessionOf(t)
+    const { session, options, folder } = await sessionOf(t)
     options.onMetadata({ lifecycleState } as never)
+    await new Promise(resolve => setImmediate(resolve))
+    t.notOk(folder.notes.isEnding)
     options.onMetadata({ lifecycleState: 'running' } as never)
     options.onMetadata({ lifecycleState } as never)
     const sentence = 'The session was archived on another device.'
@@ -151,6 +154,76 @@ t.test('a request that nobody answers in time is denied by nobody', async t => {
   t.match(uplink.state.completedRequests, { q: { status: 'denied', answeredBy: nobody, reason: /^Nobody answered within 5 minutes/ } })
   session.end('system')
   await session.ended
+})
+
+t.test('a message of a device begins a turn, whose last words are told and whose end is delivered with the session', async t => {
+  const { session, options, prompts, told } = await sessionOf(t)
+  options.onMessage({ ok: true, body: newUserText('hello', { sentFrom: 'web' }) } as never, { seq: 1, localId: 'm1' } as never)
+  await until(() => prompts.length === 1)
+  t.strictSame(prompts, ['hello'])
+  t.ok(session.status.isWorking)
+  session.end('system')
+  t.match(await session.ended, { delivered: true })
+  t.strictSame(told.slice(-3), ['last words', 'turn-end', 'the end'])
+})
+
+t.test('a session ends once its agent has stopped, and asks nothing any more', async t => {
+  const stopped = Promise.withResolvers<void>()
+  const { session, events, uplink, told } = await sessionOf(t, {}, { stopped: stopped.promise })
+  events.offer(asking('make'))
+  await until(() => uplink.state.requests?.['q'] !== undefined)
+  session.end('system')
+  await new Promise(resolve => setImmediate(resolve))
+  t.notOk(told.includes('the end'))
+  t.ok(uplink.state.requests?.['q'])
+  stopped.resolve()
+  await session.ended
+  t.strictSame(uplink.state.requests ?? {}, {})
+  t.match(uplink.state.completedRequests, { q: { status: 'canceled' } })
+})
+
+t.test('what an earlier process did not send is told before the session goes on', async t => {
+  const unsent = { events: [{ type: 'text', block: 'b', text: 'recorded', thinking: false }], upTo: undefined } satisfies UnsentHistory
+  const { session, told } = await sessionOf(t, {}, { unsent })
+  t.strictSame(told, ['recorded'])
+  session.end('system')
+  await session.ended
+})
+
+t.test('a notice that the server did not get is sent with the next connection', async t => {
+  const { session, options, uplink, events } = await sessionOf(t)
+  uplink.isAway = true
+  await session.prompt('go')
+  await until(() => session.status.isWorking)
+  events.offer({ type: 'turn-ended', reason: 'done' })
+  await until(() => !session.status.isWorking)
+  t.match(session.status.link, { type: 'connecting' })
+  uplink.isAway = false
+  options.onChange()
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(uplink.notices, [])
+  uplink.link = { type: 'live' }
+  options.onChange()
+  t.match(session.status.link, { type: 'live' })
+  await until(() => uplink.notices.length > 0)
+  t.strictSame(uplink.notices, ['done'])
+  session.end('system')
+  await session.ended
+})
+
+t.test('a session that its agent, the system or its own end closes may be resumed, one that a person closes not', async t => {
+  for (const [end, endedBy] of [
+    [({ session }) => session.end('system'), 'itself'],
+    [({ session }) => session.end('person'), 'person'],
+    [({ events }) => events.close(), 'person'],
+    [({ events }) => events.fail(new AgentDied('exit code 3', '')), 'itself'],
+    [({ options }) => void options.handlers.killSession?.({}, undefined as never, Promise.resolve()), 'person']
+  ] satisfies [(own: Own) => void, string][]) {
+    const own = await sessionOf(t)
+    end(own)
+    await own.session.ended
+    t.equal(own.folder.notes.endedBy, endedBy)
+  }
 })
 
 t.test('a device stops the turn of the session', async t => {
@@ -378,7 +451,7 @@ type GivenOptions = Parameters<typeof openUplink>[0]
 type Given = { [Name in keyof Required<GivenOptions>]: NonNullable<GivenOptions[Name]> }
 
 /** A session in this process whose server is the test's, as far as a session sees one. */
-async function sessionOf(t: Test, before: object = {}) {
+async function sessionOf(t: Test, before: object = {}, how: { stopped?: Promise<void>; unsent?: UnsentHistory } = {}) {
   const home = openHome({ AFIELD_HOME: t.testdir() })
   const metadata = { path: home.path, host: 'here', machineId: home.machineId, agentTitle: 'Demo agent' } as SessionMetadata
   const folder = createSessionFolder(home.path, {
@@ -391,7 +464,7 @@ async function sessionOf(t: Test, before: object = {}) {
     turn: null
   })
   const events = new BoundedQueue<AgentEvent>(100)
-  const [said, answers]: [string[], unknown[][]] = [[], []]
+  const [said, told, prompts, answers]: [string[], string[], string[], unknown[][]] = [[], [], [], []]
   const uplink = {
     session: 's1',
     link: { type: 'connecting' } as LinkState,
@@ -406,22 +479,43 @@ async function sessionOf(t: Test, before: object = {}) {
     async put(body: MessageBody) {
       const ev = envelopeOf(body)?.ev
       if (ev?.t === 'service' && !('fault' in ev)) said.push(ev.text)
+      if (ev) told.push(ev.t === 'text' ? ev.text : ev.t)
     },
     showPartial: () => true,
     caughtUp: async () => {},
     setThinking: (isThinking: boolean) => Object.assign(uplink, { isThinking }),
-    notify: async ({ kind }: { kind: string }) => void uplink.notices.push(kind),
+    isAway: false,
+    async notify({ kind }: { kind: string }) {
+      if (uplink.isAway) throw new Unreachable('network')
+      uplink.notices.push(kind)
+    },
     tellRead() {},
     setControl: (control: string) => Object.assign(uplink, { control }),
     changeState: (change: (state: AgentState) => AgentState) => Object.assign(uplink, { state: change(uplink.state) }),
     changeMetadata: (change: (known: SessionMetadata) => SessionMetadata) => Object.assign(uplink, { metadata: change(uplink.metadata) }),
-    end: async () => uplink.delivers,
+    async end() {
+      told.push('the end')
+      return uplink.delivers
+    },
     close: async () => {}
   }
   const given: Given[] = []
   let changes = 0
   const session = await startSession({
-    agent: quietAgent(events, answers),
+    agent: {
+      ...quietAgent(events, answers),
+      async prompt(text) {
+        prompts.push(text)
+        return true
+      },
+      async stop() {
+        await how.stopped
+        events.offer({ type: 'text', block: 'b', text: 'last words', thinking: false })
+        events.offer({ type: 'turn-ended', reason: 'cancelled' })
+        events.close()
+      }
+    },
+    ...(how.unsent && { unsent: how.unsent }),
     home,
     credentials: { server: 'https://home.example' } as never,
     folder,
@@ -440,8 +534,10 @@ async function sessionOf(t: Test, before: object = {}) {
   })
   const [options] = given
   if (!options) throw new Error('the session did not connect')
-  return { session, options, uplink, events, said, answers, folder, home: home.path, changes: () => changes }
+  return { session, options, uplink, events, said, told, prompts, answers, folder, home: home.path, changes: () => changes }
 }
+
+type Own = Awaited<ReturnType<typeof sessionOf>>
 
 /** It says what the test lets it say. */
 function quietAgent(events: BoundedQueue<AgentEvent>, answers: unknown[][] = []): Agent {
