@@ -68,8 +68,8 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   const tellAlive = (how?: { volatile: boolean }) => socket?.send('machine-alive', { machineId: home.machineId, time: Date.now() }, how)
 
   async function open(): Promise<void> {
-    await retrier.attempt(() => registerMachine(rest, home, credentials.keys))
-    const { machine } = await retrier.attempt(() => rest.call('readMachine', { params: { id: home.machineId } }))
+    await retrier.attempt(signal => registerMachine(rest, home, credentials.keys, signal))
+    const { machine } = await retrier.attempt(signal => rest.call('readMachine', { params: { id: home.machineId } }, { signal }))
     const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId }, WebSocket })
     socket = line
     openCells(line, machine)

@@ -14,7 +14,12 @@ import { makePrivateFolder, writePrivateFile } from './private-files.ts'
  * the key of an ended link, which nobody here can read any more: that is replaced. Rejects like
  * `rest.call`.
  */
-export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home, 'path' | 'machineId'>, keys: TerminalKeys): Promise<void> {
+export async function registerMachine(
+  rest: Pick<Rest, 'call'>,
+  home: Pick<Home, 'path' | 'machineId'>,
+  keys: TerminalKeys,
+  signal?: AbortSignal
+): Promise<void> {
   const { cipher, wrapped } = terminalVault(keys).machine
   const metadata: MachineMetadata = {
     host: hostname(),
@@ -24,10 +29,10 @@ export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home,
     happyHomeDir: home.path
   }
   const id = home.machineId
-  const open = () => rest.call('openMachine', { body: { id, metadata: cipher.seal(metadata), dataEncryptionKey: wrapped } })
+  const open = () => rest.call('openMachine', { body: { id, metadata: cipher.seal(metadata), dataEncryptionKey: wrapped } }, { signal })
   const { machine } = await open()
   if (cipher.open(machine.metadata).ok) return
-  await rest.call('removeMachine', { params: { id } })
+  await rest.call('removeMachine', { params: { id } }, { signal })
   await open()
 }
 

@@ -114,16 +114,18 @@ t.test('a computer whose link was ended says so, before it is connected and afte
 
 t.test('one that is closed before it was linked says nothing more', async t => {
   const { open } = await account(t)
-  const asked = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<AbortSignal>()
   const { line, heard } = open({
     fetch: (_, { signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
-        asked.resolve()
+        asked.resolve(signal)
       })
   })
-  await asked.promise
+  const signal = await asked.promise
+  t.notOk(signal.aborted)
   await line.close()
+  t.ok(signal.aborted, 'and its request does not keep the process running')
   await new Promise(setImmediate)
   t.strictSame(heard, [])
   t.strictSame(line.state, { type: 'connecting' })
