@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { version } from '../../../lib/assets.ts'
 import { askLocal } from '../../../lib/local-socket/ask.ts'
 import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
 import { startDaemon } from '../../../lib/wrapper/daemon/daemon.ts'
@@ -11,7 +12,7 @@ import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { listLeases } from '../../../lib/wrapper/home/ownership.ts'
 import { makePrivateFolder } from '../../../lib/wrapper/home/private-files.ts'
 import { nameOf } from '../../../lib/wrapper/home/processes.ts'
-import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
+import { createSessionFolder, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { texts, turnsEnded } from '../kit/demo.ts'
@@ -20,6 +21,90 @@ import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
 const noSignals = { skip: process.platform === 'win32' && 'no signals' }
+
+/** A daemon in this process, and what it told. */
+async function daemonHere(t: Test, { token }: { token?: string } = {}) {
+  const server = await startServer(t)
+  const { home: path, phone } = await linkedComputer(t, server)
+  const home = openHome({ AFIELD_HOME: path })
+  const credentials = home.credentials(server.url)
+  if (!credentials) throw new Error('the computer is linked')
+  const told: string[] = []
+  const bell = new EventTarget()
+  const tell = (line: string) => {
+    told.push(line)
+    bell.dispatchEvent(new Event('news'))
+  }
+  const start = () => {
+    const given = token === undefined ? credentials : { server: server.url, keys: credentials.keys, token }
+    const daemon = startDaemon({ home, credentials: given, env: { PATH: '/nowhere' }, fetch, tell })
+    t.teardown(daemon.stop)
+    return daemon
+  }
+  const says = async (line: string) => {
+    while (!told.includes(line)) await once(bell, 'news')
+  }
+  return { server, path, machineId: home.machineId, phone, told, start, says }
+}
+
+t.test('a daemon says how it is to its owner and to a phone, until its owner stops it', async t => {
+  const { server, path, machineId, phone, told, start, says } = await daemonHere(t)
+  const before = Date.now()
+  const { ended } = start()
+  t.match(findDaemon(path), { pid: process.pid, server: server.url, version: version(), link: 'connecting' })
+  await says('live')
+  t.match(findDaemon(path), { link: 'live' })
+  const machine = await phone.machine()
+  await machine.until(async () => (await machine.state())?.pid === process.pid)
+  t.match(await machine.metadata(), { cliAvailability: { claude: false } })
+  t.match(await machine.call('keep-awake', {}), { on: false })
+  const metadata = { path: t.testdirName, host: 'here', machineId, flavor: 'demo', agentSessionId: 'one' }
+  const versions = { metadataVersion: 1, agentStateVersion: 1, seq: 0 }
+  const fallback = { metadata, ...versions, encryptionKey: Buffer.alloc(32).toString('base64'), encryptionVariant: 'dataKey' }
+  writeFileSync(join(path, 'policy.json'), JSON.stringify({ folders: [t.testdirName] }), { mode: 0o600 })
+  const remembered = machine.call('resume-happy-session', { sessionId: 'nobody', fallback })
+  await t.rejects(remembered, /^The server does not know the session\.$/, 'an app can tell of it, and it was asked')
+
+  const status = await askDaemon(path, 'status')
+  t.match(status, { pid: process.pid, link: 'live' })
+  t.ok(Number(status?.startedAt) >= before)
+  t.strictSame(await askDaemon(path, 'list'), [])
+  const notes = { tag: 'one', id: 'one', server: server.url, key: null, metadata: { path, host: 'here' }, cursor: 0, turn: null }
+  const folder = createSessionFolder(path, notes)
+  t.strictSame(await askDaemon(path, 'list'), [{ id: 'one', pid: process.pid, folder: path }])
+  folder.remove()
+
+  t.strictSame(await askDaemon(path, 'stop'), {})
+  t.equal(await ended, 'stopped')
+  t.match(await machine.state(), { status: 'offline' })
+  t.strictSame(told, ['live', 'stopped'])
+  t.equal(findDaemon(path), undefined)
+  t.equal(await askDaemon(path, 'status'), undefined, 'nobody answers any more')
+})
+
+t.test('a phone stops a daemon, or has it replaced', async t => {
+  const { phone, told, start, says } = await daemonHere(t)
+  const first = start()
+  await says('live')
+  const machine = await phone.machine()
+  t.match(await machine.call('restart', {}), { message: /restarts/ })
+  t.equal(await first.ended, 'restarts')
+  t.equal(told.at(-1), 'restarts')
+  told.length = 0
+  const second = start()
+  await says('live')
+  t.match(await machine.call('stop-daemon', {}), { message: /acknowledged/ })
+  t.equal(await second.ended, 'stopped')
+})
+
+t.test('a daemon whose link was ended says so, and runs on', async t => {
+  const { path, start, says } = await daemonHere(t, { token: 'nonsense' })
+  const daemon = start()
+  await says('unlinked')
+  t.match(await askDaemon(path, 'status'), { link: 'unlinked' })
+  daemon.stop()
+  t.equal(await daemon.ended, 'stopped')
+})
 
 t.test('a phone starts a session on a computer, and it outlives the daemon', async t => {
   const { phone, allowed, machine, process } = await daemonOf(t, await startServer(t))
