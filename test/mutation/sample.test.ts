@@ -18,6 +18,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
     test: {
       'two.mjs': tested('two of two', "if (double(2) !== 4) { console.log('not ok 1 - four'); process.exit(1) }"),
       'loop.mjs': tested('an end', 'if (double(1) === 0) setInterval(() => {}, 1000)'),
+      'kept.mjs': tested('no exit', "if (double(2) !== 4) console.log('not ok 1 - four\\nBail out! four')"),
       'broken.mjs': 'process.exit(1)',
       'other.mjs': tested('nothing of it', '')
     }
@@ -29,7 +30,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
         .map(({ reaching }) => ({ file: 'double.ts', reaching }))
     : []
   if (!double || !half) throw new Error('no places')
-  const names = ['two', 'loop', 'broken', 'other']
+  const names = ['two', 'loop', 'kept', 'broken', 'other']
   const copy = new TreeCopy(tree, ['double.ts', ...names.map(name => `test/${name}.mjs`)], [double, half])
   const tried = async (from: string, to: string, names: readonly string[], seconds = 20) => {
     const at = before.indexOf(from)
@@ -45,6 +46,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
   t.same(await tried('* 2', '* 5', ['two']), ['killed', 'test/two.mjs: two of two', 1])
   t.same(await tried('* 2', '* 1 * 2', ['two']), ['survived', undefined, 1])
   t.same(await tried('* 2', '* 0', ['loop']), ['killed', 'test/loop.mjs, which did not end', 1])
+  t.same(await tried('* 2', '* 8', ['kept']), ['killed', 'test/kept.mjs: no exit', 1], 'its program could not exit')
   t.same(await tried('* 2', '* 6', ['broken']), ['unfit', undefined, 1], 'a test that always fails says nothing')
   t.same(
     await tried('* 2', '* 7', ['other', 'broken', 'two']),

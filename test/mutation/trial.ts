@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { NearTest } from '../kit/reach.ts'
 import { type Change, keyOf, Notes, type Place } from './notes.ts'
 
@@ -160,7 +161,9 @@ export class TreeCopy {
     this.#notes.forget()
     const hears = opensBrowser ? ['--import=./test/mutation/note-pages.mjs'] : []
     const { code, said, isLate } = await this.#node([...hears, test], seconds)
-    const result = code === 0 ? 'passed' : isLate ? 'late' : 'failed'
+    // A test that keeps its program from exiting ends with 0 then too.
+    const isPassed = code === 0 && !/^Bail out!/m.test(said)
+    const result = isPassed ? 'passed' : isLate ? 'late' : 'failed'
     const reached = this.#notes.noted()
     const isReached = change !== undefined && reached.has(keyOf(change))
     const run: Run = { result, seconds: took(), reached, isReached, title: failedTitle(said) }
@@ -229,11 +232,15 @@ export class TreeCopy {
       const closed = new Promise<number | null>(resolve => child.once('exit', resolve))
       const said: Buffer[] = []
       child.stdout.on('data', (data: Buffer) => said.push(data))
-      return { code: await closed, said: Buffer.concat(said).toString(), isLate }
+      const isSaid = new Promise(resolve => child.stdout.once('end', resolve))
+      const code = await closed
+      // A program that it started may keep the other end open.
+      await Promise.race([isSaid, pause(restMs)])
+      return { code, said: Buffer.concat(said).toString(), isLate }
     } finally {
       clearTimeout(timer)
       this.#end()
-      // A program that it started may have the other end, and live in a group of its own.
+      // What has the other end may live in a group of its own.
       child.stdout.destroy()
       removeFolder(temporary)
     }
@@ -251,6 +258,9 @@ export class TreeCopy {
     }
   }
 }
+
+/** How long what a test said last may take, in milliseconds. */
+const restMs = 200
 
 /** What has just been killed may still have written into it. */
 function removeFolder(folder: string): void {
