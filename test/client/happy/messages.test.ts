@@ -97,3 +97,52 @@ t.test('thoughts, terminal output and the end of a turn are told in all their fo
   t.same(of({ type: 'tool-result', callId: 'c', output: { exit: 1 } }), ended('completed', '{\n  "exit": 1\n}'), 'an unknown shape in full')
   t.end()
 })
+
+t.test('a call and an edited file are told with all that is known of them', t => {
+  const of = (data: object) => events({ type: 'codex', data })
+  const called = (name: string, args: object, description = '') => [
+    { role: 'agent', t: 'tool-call-start', call: 'c', name, title: '', description, args, locations: [] }
+  ]
+  const input = { command: 'ls', description: 'List' }
+  t.same(of({ type: 'tool-call', callId: 'c', name: 'Bash', input }), called('Bash', input, 'List'))
+  for (const input of [['ls'], 'ls', null, undefined])
+    t.same(of({ type: 'tool-call', callId: 'c', name: 'Bash', input }), called('Bash', {}))
+  const edited = (content: object[], title: string) => [
+    {
+      ...{ role: 'agent', t: 'tool-call-start', call: 'c', kind: 'edit', name: 'edit', title, description: '', args: {} },
+      ...{ locations: ['/a'], content }
+    },
+    { role: 'agent', t: 'tool-call-end', call: 'c' }
+  ]
+  t.same(
+    of({ type: 'file-edit', id: 'c', filePath: '/a', description: 'Make it', newContent: 'x' }),
+    edited([{ type: 'diff', path: '/a', oldText: null, newText: 'x' }], 'Make it')
+  )
+  t.same(of({ type: 'file-edit', id: 'c', filePath: '/a' }), edited([], ''))
+  t.end()
+})
+
+t.test('the output of a call is its text, under whichever name an agent gives it', t => {
+  const shown = (output: unknown) =>
+    events({ type: 'codex', data: { type: 'tool-result', callId: 'c', output } }).flatMap(ev =>
+      ev.t === 'tool-call-end' ? ev.content : []
+    )
+  for (const name of ['output', 'stdout', 'formatted_output', 'aggregated_output', 'content', 'text', 'message'])
+    t.same(shown({ exit: 0, [name]: 'done' }), [{ type: 'text', text: 'done' }], name)
+  t.same(shown({ output: 'first', message: 'last' }), [{ type: 'text', text: 'first' }])
+  t.same(shown({ output: 1, text: 'done' }), [{ type: 'text', text: 'done' }], 'only if it is text')
+  t.same(shown(7), [{ type: 'text', text: '7' }])
+  t.same(shown([{ text: { content: 'deep' } }, 'bare']), [{ type: 'text', text: 'deep\n' }])
+  t.end()
+})
+
+t.test('a string is a text block, and anything that is neither text nor blocks says nothing', t => {
+  t.same(events(line('assistant', 'Done')), [{ role: 'agent', t: 'text', text: 'Done' }])
+  for (const content of [undefined, null, 7, {}, [null, 'x', [], { type: 'image' }]]) {
+    t.same(events(line('assistant', content)), [])
+    t.same(events(line('user', content)), [])
+  }
+  t.same(events(line('assistant', 'x', { isCompactSummary: true })), [])
+  t.same(events(line('user', [{ type: 'text', text: 7 }])), [{ role: 'user', t: 'text', text: '' }])
+  t.end()
+})
