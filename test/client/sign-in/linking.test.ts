@@ -120,6 +120,65 @@ t.test('an answer not made with the secret of the link cannot be decrypted', asy
   t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
 })
 
+t.test('an approval whose token or answer does not decrypt is unreadable', async t => {
+  const world = await startWorld(t)
+  for (const changed of ['sealedToken', 'response']) {
+    const altering: Fetch = async (to, init) => {
+      const answer = await fetch(to, init)
+      if (!to.includes('/poll')) return answer
+      return Response.json({ ...((await answer.json()) as object), [changed]: Buffer.alloc(120, 1).toString('base64') })
+    }
+    const linking = await startLinking('terminal', { server: world.url, fetch: altering })
+    assert(linking !== 'unsupported')
+    const link = readRequestLink(linking.link)
+    assert(link)
+    const view = await lookAtRequest({ rest: world.rest, vault: world.vault, link })
+    assert(view.type === 'waiting')
+    await view.approval.approve(linking.checkCode)
+    t.same(await linking.wait(), { type: 'unreadable' }, changed)
+  }
+})
+
+t.test('a long name of a device is cut, and its token says until when it is valid', async t => {
+  const world = await startWorld(t)
+  const linking = await startLinking('terminal', { server: world.url, fetch, deviceName: 'x'.repeat(101) })
+  assert(linking !== 'unsupported')
+  const link = readRequestLink(linking.link)
+  assert(link)
+  const view = await lookAtRequest({ rest: world.rest, vault: world.vault, link })
+  assert(view.type === 'waiting')
+  t.equal(view.name, 'x'.repeat(100))
+  await view.approval.approve(linking.checkCode)
+  const before = Date.now()
+  const end = await linking.wait()
+  assert(end.type === 'paired')
+  t.ok((end.signedIn.renewal?.expiresAt ?? 0) > before)
+})
+
+t.test('a poll that is asked to come later does, and the asker hears why', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const polls: string[] = []
+  const busy: Fetch = (to, init) => {
+    if (!to.includes('/poll')) return fetch(to, init)
+    polls.push(to)
+    const headers = { 'retry-after': '7' }
+    return Promise.resolve(Response.json({ error: 'x' }, polls.length === 1 ? { status: 429, headers } : { status: 410 }))
+  }
+  const troubles: unknown[] = []
+  const onTrouble = (_: unknown, error?: unknown) => void troubles.push(error)
+  const linking = await startLinking('terminal', { server: world.url, fetch: busy, clock, onTrouble })
+  assert(linking !== 'unsupported')
+  const end = linking.wait()
+  while (clock.pending === 0) await new Promise(done => setImmediate(done))
+  clock.advance(6_999)
+  await new Promise(done => setImmediate(done))
+  t.equal(polls.length, 1)
+  clock.advance(1)
+  t.same(await end, { type: 'expired' })
+  t.match(troubles, [{ name: 'Refused', status: 429 }])
+})
+
 t.test('an unanswered request expires, and a lost network only delays it', async t => {
   const world = await startWorld(t)
   const clock = manualClock()
