@@ -7,12 +7,14 @@ import { openOpencodeHistories } from '../../../lib/wrapper/histories/opencode.t
 function opencode(t: Test, { isInOwnFolder = false } = {}) {
   const home = t.testdir({ '.local': { share: { opencode: {} } }, answer: '[]', asked: '' })
   const program = join(home, 'opencode')
-  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> "${home}/asked"\ncat "${home}/answer"\n`)
+  writeFileSync(program, '#!/bin/sh\nprintf "%s\\n" "$*" >> "$ORCHARD/asked"\ncat "$ORCHARD/answer"\n')
   chmodSync(program, 0o755)
   const share = join(home, '.local', 'share')
   const env = {
     PATH: process.env['PATH'] ?? '',
     OPENCODE_BIN_PATH: program,
+    // Only what it is given tells it where that is.
+    ORCHARD: home,
     ...(isInOwnFolder ? { XDG_DATA_HOME: share } : { HOME: home })
   }
   const database = join(share, 'opencode', 'opencode.db')
@@ -49,6 +51,13 @@ t.test('the conversations of opencode are asked for once until its database is w
     await histories.list()
     t.equal(timesAsked(asked()), 3, 'also if it is only in its journal')
   }
+})
+
+t.test('opencode may have thousands of conversations', async t => {
+  const { histories, answer, write } = opencode(t)
+  answer(Array.from({ length: 3_000 }, (_, index) => ({ ...row, id: `ses_${index}`, title: 'Plant '.repeat(100) })))
+  write(1)
+  t.equal((await histories.list()).length, 3_000)
 })
 
 t.test('a version of opencode that stores its conversations otherwise has none, and cannot be searched', async t => {
