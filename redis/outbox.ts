@@ -89,7 +89,7 @@ export class Outbox {
   async fetch(parcel: string, withinMs: number): Promise<string | undefined> {
     const client = this.#client
     if (!client) return undefined
-    const found = await withDeadline(withinMs, async () => client.get(this.#keyOf(parcel)), { clock: systemClock }).catch(() => null)
+    const found = await withDeadline(withinMs, async () => client.get(this.#keyOf(parcel))).catch(() => null)
     return found ?? undefined
   }
 
