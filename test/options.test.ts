@@ -87,6 +87,8 @@ const inWords: [flags: Record<string, unknown>, sentence: string][] = [
   [{ signup: 'all' }, '--signup must be one of owner, approve, invite, open, closed.'],
   [{ 'metrics-token': 'short secret' }, '--metrics-token must be text of 16 or more characters.'],
   [{ data: '' }, '--data must be non-empty text.'],
+  [{ 'public-url': 'ftp://home.example' }, '--public-url must be an address such as https://home.example.'],
+  [{ 'public-url': 'home' }, '--public-url must be an address such as https://home.example.'],
   [{ 'expo-url': 'exp' }, '--expo-url must be off or an address such as https://exp.host.']
 ]
 for (const [flags, sentence] of inWords) {

@@ -66,7 +66,7 @@ async function committed(git: Git, commit: string, path: string): Promise<Side> 
     type: 'file',
     size: Number(size),
     async read() {
-      const blob = await git.read(['cat-file', 'blob', id], { mostBytes: mostImageBytes + 1 })
+      const blob = await git.read(['cat-file', 'blob', id])
       if (blob.exitCode !== 0) throw refusalOf(blob)
       return blob.stdout
     }
