@@ -117,5 +117,8 @@ t.test('the tests of a source are sorted by how near they are', async t => {
   t.same(namesOf('lib/server/limits.ts').slice(0, 1), ['server/limits'], 'its own test is first')
   t.same(namesOf('lib/server/quotas.ts'), ['server/limits'])
   t.same(namesOf('lib/server/actions/messages.ts').slice(0, 3), ['server/actions/messages', 'server/edge/http/welcome', 'server/start'])
+  const options = { 'lib/options.ts': '', 'test/options.test.ts': "import '../lib/options.ts'" }
+  const ofOptions = nearestTests({ files: Object.keys(options), tests: ['test/options.test.ts'], read: file => options[file as never] })
+  t.match(ofOptions('lib/options.ts'), [{ test: 'test/options.test.ts', isOwn: true }], 'also one that runs for every change')
   t.match(nearest('web/session/log.tsx'), [{ test: 'test/journeys/walk.test.ts', opensApp: true, isOwn: false }])
 })

@@ -99,7 +99,7 @@ export interface NearTest {
 
 /**
  * For any source, the tests that can reach it, nearest first: its own, then those that import it, by the length of the way and
- * the distance in the tree, then those that start a program with it. Those that read the tree itself are left out.
+ * the distance in the tree, then those that start a program with it.
  */
 export function nearestTests({
   files,
@@ -112,7 +112,7 @@ export function nearestTests({
 }): (file: string) => NearTest[] {
   const graph = graphOf(files, read)
   const commands = commandsOf(files)
-  const reaches = tests.filter(test => !always.includes(test)).map(test => ({ test, ...reachOf(test, { graph, commands, read }) }))
+  const reaches = tests.map(test => ({ test, ...reachOf(test, { graph, commands, read }) }))
   return file =>
     reaches
       .filter(({ whole }) => whole.has(file))
