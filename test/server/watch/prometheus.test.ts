@@ -44,6 +44,15 @@ t.test('only a request with the token reads them', async t => {
   t.ok((await scrape(server)).size > 0)
 })
 
+t.test('what a monitor asks is counted by its result too', async t => {
+  const server = await startServer(t, { metricsToken })
+  await call(server, 'GET', '/metrics', { token: 'another' })
+  await call(server, 'GET', '/health')
+  const counted = await scrape(server)
+  t.equal(counted.get('afield_http_requests_total{route="GET /health",status="2xx"}'), 1)
+  t.equal(counted.get('afield_http_requests_total{route="GET /metrics",status="4xx"}'), 1)
+})
+
 t.test('events are counted', async t => {
   const server = await startServer(t, { metricsToken })
   await useEverything(await signUp(t, server))
