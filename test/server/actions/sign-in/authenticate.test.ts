@@ -14,7 +14,7 @@ const idleMs = 60 * minute
 const from = () => '10.0.0'
 
 /** An authenticator on a store with one token, which ends when unused for an hour and was last used at `usedAt`. */
-async function withToken(t: Test, { usedAt = 0, isCutOff = false } = {}) {
+async function withToken(t: Test, { usedAt = 0, isCutOff = false, mayWrite = Promise.resolve() } = {}) {
   const clock = manualClock()
   const row: Bearer = {
     ...{ account: 'ada' as AccountId, token: 'one' as TokenId, kind: 'account', scopes: ['read'], device: null },
@@ -24,6 +24,7 @@ async function withToken(t: Test, { usedAt = 0, isCutOff = false } = {}) {
   const store: Partial<Store> = {
     findBearer: async hash => (hash === hashToken('text') ? { ...row } : 'missing'),
     async markTokensUsed(given) {
+      await mayWrite
       marks.push(...given)
       for (const { at } of given) row.expiresAt = Math.max(row.expiresAt ?? 0, at + idleMs)
     },
@@ -36,7 +37,7 @@ async function withToken(t: Test, { usedAt = 0, isCutOff = false } = {}) {
   t.teardown(close)
   const passMinutes = (count: number) => clock.advance(count * minute)
   const turnEnds = () => new Promise(resolve => setImmediate(resolve))
-  return { use: () => bearer('text', from), marks, passMinutes, turnEnds }
+  return { use: () => bearer('text', from), marks, passMinutes, turnEnds, close }
 }
 
 t.test('a token is marked as used once its last use is minutes ago, so not right after the sign-in that made it', async t => {
@@ -77,4 +78,20 @@ t.test('a use that is not written yet keeps a token valid that is read from the 
   t.match(marks, [{ token: 'one', at: 55 * minute }])
   passMinutes(61)
   t.notOk(await use(), 'it was not used for an hour')
+})
+
+t.test('the end waits until the last use of a token is written', async t => {
+  const { promise: mayWrite, resolve: write } = Promise.withResolvers<void>()
+  const { use, marks, passMinutes, turnEnds, close } = await withToken(t, { usedAt: 20 * minute, mayWrite })
+  passMinutes(26)
+  await use()
+  let isClosed = false
+  const closing = close().then(() => {
+    isClosed = true
+  })
+  await turnEnds()
+  t.notOk(isClosed)
+  write()
+  await closing
+  t.match(marks, [{ token: 'one' }])
 })
