@@ -1,14 +1,13 @@
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { openPostgresStore } from '../../postgres/store.ts'
-import { lacksPostgres, startPostgres } from '../kit/postgres.ts'
-import { storeContract } from '../store/contract.ts'
+import { partsOfStore } from '../store/contract.ts'
+import { proveParts } from './contract.ts'
 
-t.test('the store in PostgreSQL', { skip: lacksPostgres }, async t => {
-  const postgres = await startPostgres(t)
-  const migrated = await postgres.makeDatabase()
-  await (await openPostgresStore(migrated, {})).close()
-  storeContract(t, () => {
-    const url = postgres.makeDatabase(migrated)
-    return async () => openPostgresStore(await url, {})
-  })
+proveParts(t, 'isolation', 'namesakes', 'own counts', 'lives', 'restart')
+
+t.test('each part of the contract is proven by one test of this folder', async t => {
+  const tests = globSync(`${import.meta.dirname}/**/*.test.ts`).map(file => readFileSync(file, 'utf8'))
+  const calls = tests.flatMap(text => [...text.matchAll(/^proveParts\(t, (.*)\)$/gm)].map(([, names = '']) => names))
+  const proven = calls.flatMap(names => [...names.matchAll(/'([^']+)'/g)].map(([, name]) => name))
+  t.same(proven.toSorted(), Object.keys(partsOfStore).toSorted())
 })

@@ -27,32 +27,35 @@ import { workContract } from './contract/work.ts'
 
 /** What every driver of `Store` keeps. `place` makes an empty place for a store; opening it again finds what was stored. */
 export function storeContract(t: Check, place: StorePlace): void {
-  for (const part of [
-    signInContract,
-    signUpContract,
-    quotaContract,
-    pairingContract,
-    pairingRequestContract,
-    rowContract,
-    sessionListContract,
-    cellContract,
-    messageContract,
-    kvContract,
-    artifactContract,
-    attachmentContract,
-    accessKeyContract,
-    usageContract,
-    storageContract,
-    changeContract,
-    noticeContract,
-    workContract,
-    lifeContract,
-    turnContract,
-    isolationContract,
-    namesakeContract,
-    ownCountContract,
-    restartContract
-  ]) {
-    part(t, place)
-  }
+  for (const part of Object.values(partsOfStore)) part(t, place)
+}
+
+export type PartOfStore = keyof typeof partsOfStore
+
+/** The whole contract, by what each part is about. */
+export const partsOfStore = {
+  'sign-in': signInContract,
+  'sign-up': signUpContract,
+  quotas: quotaContract,
+  pairings: pairingContract,
+  'pairing requests': pairingRequestContract,
+  rows: rowContract,
+  'session lists': sessionListContract,
+  cells: cellContract,
+  messages: messageContract,
+  kv: kvContract,
+  artifacts: artifactContract,
+  attachments: attachmentContract,
+  'access keys': accessKeyContract,
+  usage: usageContract,
+  storage: storageContract,
+  changes: changeContract,
+  notices: noticeContract,
+  work: workContract,
+  lives: lifeContract,
+  turns: turnContract,
+  isolation: isolationContract,
+  namesakes: namesakeContract,
+  'own counts': ownCountContract,
+  restart: restartContract
 }

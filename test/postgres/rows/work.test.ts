@@ -1,6 +1,9 @@
 import t from 'tap'
 import { openPostgresStore } from '../../../postgres/store.ts'
 import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
+import { proveParts } from '../contract.ts'
+
+proveParts(t, 'work')
 
 t.test('of several instances that claim work at once, one does it [M7]', { skip: lacksPostgres }, async t => {
   const postgres = await startPostgres(t)
