@@ -97,6 +97,7 @@ export const freshPrefix = 'afield-restore-'
  */
 export function settle(places: Places): void {
   completeNoted(places)
+  rmSync(`${noteOf(places)}.part`, { force: true })
   for (const directory of new Set([dirname(places.database), places.data])) {
     for (const name of readdirSync(directory)) {
       if (name.startsWith(freshPrefix)) rmSync(join(directory, name), { recursive: true, force: true })
