@@ -228,6 +228,25 @@ export function noticeContract(t: Check, place: StorePlace): void {
     t.same(await store.listChannels(account), [])
   })
 
+  t.test('a delivery has what was written, and the preview only if its device wants previews', async t => {
+    const store = await openFor(t, place)
+    const { account, device } = await accountWithPhone(store, 'ann')
+    const words = { kind: 'done', title: 'Build', body: 'It is done.', preview: 'All is green.', now: 9, expiresAt: 1000 } as const
+    const ways = { isSilent: true, isCollected: false, unlessWatched: true }
+    await store.addNotice(account, notice('n', [delivery({ receipt: 'R', ...ways })], words))
+    const { kind, title, body } = words
+    const shown = { id: 'n', kind, session, title, body, preview: null, createdAt: 9, expiresAt: 1000 }
+    const [due] = await claim(store)
+    t.same(due, {
+      ...{ key: due?.key, account, token: 'WebPush[x]', channel: 'phone', receipt: 'R', what: 'show', ticket: null, attempts: 1 },
+      ...{ ...ways, language: 'en', notice: shown }
+    })
+    await store.writeNotificationSettings(account, device, v.parse(notificationSettings, { previews: true }))
+    t.match(await claim(store, { now: 70 }), [{ notice: { title, body, preview: 'All is green.' } }])
+    await store.addNotice(account, notice('m', [delivery({ isSilent: false, isCollected: true, unlessWatched: false })]))
+    t.match(await claim(store), [{ isSilent: false, isCollected: true, unlessWatched: false }])
+  })
+
   t.test('of two accounts with the same names each has its own channels, settings and notices [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'eve', 'WebPush[y]')]
