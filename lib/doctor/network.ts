@@ -19,14 +19,14 @@ type Address = Pick<ServerOptions, 'data' | 'host' | 'port' | 'publicUrl' | 'htt
 export async function examineAddress(options: Address, serving: Serving, now: () => number): Promise<Finding[]> {
   const url = options.publicUrl ?? serving.url ?? ownUrl(options)
   try {
-    const { answer, expiresAt } = await get(new URL('health', `${url.replace(/\/$/, '')}/`))
+    const { answer, expiresAt } = await get(new URL('health', `${url}/`))
     if (!serving.mayRun && options.publicUrl === undefined && answer.statusCode === 200) return [otherServer(url, options.data)]
     return [
       reached(url, answer),
       clock(answer, now()),
       ...(expiresAt === undefined ? [] : [certificate(expiresAt, now())]),
       await sockets(url),
-      ...(isProxied(options) && answer.statusCode === 200 ? await examineProxy(url.replace(/\/+$/, '')) : [])
+      ...(isProxied(options) && answer.statusCode === 200 ? await examineProxy(url) : [])
     ]
   } catch (error) {
     const of = options.publicUrl === undefined ? 'own address' : 'public address'
@@ -90,7 +90,7 @@ function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
 /** Whether a WebSocket opens, and what the server says first arrives. */
 async function sockets(url: string): Promise<Finding> {
   const of = 'WebSocket'
-  const passes = await opensSocket(new URL('v1/updates/?EIO=4&transport=websocket', `${url.replace(/\/$/, '')}/`)).catch(() => false)
+  const passes = await opensSocket(new URL('v1/updates/?EIO=4&transport=websocket', `${url}/`)).catch(() => false)
   if (passes) return ok(of, 'passes')
   return fail(
     of,
