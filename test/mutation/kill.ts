@@ -6,7 +6,7 @@ import type { Mutant } from './statements.ts'
 const root = join(import.meta.dirname, '../..')
 const preload = join(import.meta.dirname, 'mutate-statement.mjs')
 /** What must see that a predicate is gone: the matrix over the wire, then the contract of the store. */
-const judges = ['test/server/isolation.test.ts', 'test/sqlite/store.test.ts', 'test/sqlite/engine/leftovers.test.ts']
+const judges = ['test/server/isolation.test.ts', 'test/mutation/store-contract.ts', 'test/sqlite/engine/leftovers.test.ts']
 
 /** Whether a judge fails when the store has lost the predicate. */
 export async function isKilled(mutant: Mutant): Promise<boolean> {

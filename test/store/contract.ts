@@ -4,6 +4,7 @@ import { artifactContract } from './contract/artifacts.ts'
 import { attachmentContract } from './contract/attachments.ts'
 import { cellContract } from './contract/cells.ts'
 import { changeContract } from './contract/changes.ts'
+import { expiryContract } from './contract/expiry.ts'
 import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
@@ -35,6 +36,7 @@ export type PartOfStore = keyof typeof partsOfStore
 /** The whole contract, by what each part is about. */
 export const partsOfStore = {
   'sign-in': signInContract,
+  expiry: expiryContract,
   'sign-up': signUpContract,
   quotas: quotaContract,
   pairings: pairingContract,

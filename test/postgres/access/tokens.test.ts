@@ -1,4 +1,4 @@
 import t from 'tap'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'sign-in')
+proveParts(t, 'sign-in', 'expiry')

@@ -5,6 +5,8 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { StoreBroken } from '../../../lib/store/store.ts'
 import { CommitQueue } from '../../../sqlite/engine/commit-queue.ts'
+import { turnContract } from '../../store/contract/turns.ts'
+import { proveParts } from '../contract.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
@@ -220,6 +222,8 @@ t.test('closing the queue finishes its waiting members first', async t => {
   await writes
   await t.rejects(write('late'), { name: 'StoreBroken' })
 })
+
+proveParts(t, turnContract)
 
 function openQueue(t: Test) {
   const file = join(t.testdir(), 'words.db')

@@ -11,8 +11,12 @@ import { openDatabase } from '../../../sqlite/file/database.ts'
 import { messages } from '../../../sqlite/rows/messages.ts'
 import { sessions } from '../../../sqlite/rows/sessions.ts'
 import { draft, found, newAccount, newSession } from '../../store/contract/kit.ts'
+import { messageContract } from '../../store/contract/messages.ts'
+import { proveParts } from '../contract.ts'
 
 const lastPossible = 2 ** 31 - 2
+
+proveParts(t, messageContract)
 
 t.test('the numbers of a session end below 2^31 - 1 with a clear answer, and repeats are still answered [O5]', async t => {
   const dataDirectory = join(t.testdir(), 'data')

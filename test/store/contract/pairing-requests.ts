@@ -4,7 +4,7 @@ import * as v from '../../../lib/schema.ts'
 import type { PairingRequestDraft } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import type { Check } from '../../contracts/check.ts'
-import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
+import { deviceId, newAccount, openFor, type StorePlace, sha256, signInAs, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000
 const tokenEndsAt = 24 * 60 * 60_000
@@ -65,12 +65,54 @@ export function pairingRequestContract(t: Check, place: StorePlace): void {
     t.same(await poll(), delivered)
   })
 
-  t.test("an asker's description is stored unchanged and is optional", async t => {
+  t.test('what an asker says is stored unchanged, with a description or without', async t => {
     const store = await openFor(t, place)
-    await store.addPairingRequest({ ...draft(v.parse(pairingId, 'a'), 0), about: 'sealed' })
-    await store.addPairingRequest(draft(v.parse(pairingId, 'b'), 0))
-    t.match(await store.readPairingRequest(v.parse(pairingId, 'a'), 0), { about: 'sealed' })
-    t.match(await store.readPairingRequest(v.parse(pairingId, 'b'), 0), { about: null })
+    const ann = await newAccount(store, 'ann')
+    const [id, other] = [v.parse(pairingId, 'a'), v.parse(pairingId, 'b')]
+    const said = { kind: 'device', name: 'a laptop', publicKey: 'its key', deviceKey: 'its other key', from: '10.0.7' } as const
+    await store.addPairingRequest({ ...said, id, about: 'sealed', pollHash: 'right', most: undefined, now: 0.5, endsAt: 9.5 })
+    await store.addPairingRequest(draft(other, 0))
+    const row = { ...said, about: 'sealed', state: 'waiting', account: null, endsAt: 9 }
+    t.same(await store.readPairingRequest(id, 8), row)
+    t.same(await store.readPairingRequest(id, 9), { ...row, state: 'over' })
+    t.match(await store.readPairingRequest(other, 0), { about: null })
+    await store.approvePairingRequest({ id, account: ann, device: null, response: 'one', now: 0 })
+    t.same(await store.readPairingRequest(id, 8), { ...row, state: 'approved', account: ann })
+    t.same(await store.readPairingRequest(v.parse(pairingId, 'c'), 0), 'unknown')
+  })
+
+  t.test('an answer is fetched until the moment its request ends, and not after its token has expired [A7]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const { poll } = await approvedRequest(store, ann, { tokenEndsAt: ttlMs - 5 })
+    const delivered = await poll(1)
+    t.match(delivered, { state: 'delivered', tokenEndsAt: ttlMs - 5 })
+    t.same(await poll(ttlMs - 1), delivered)
+    t.same(await poll(ttlMs), { state: 'over' })
+    t.same(await store.endExpiredTokens(ttlMs - 5), ['laptop'])
+    t.same(await poll(ttlMs - 1), { state: 'over' }, 'and its device is gone')
+  })
+
+  t.test(
+    'a token without a device, or that never expires, is not given to an asker, and the next poll finds the answer [A7] [D4]',
+    async t => {
+      const store = await openFor(t, place)
+      const ann = await newAccount(store, 'ann')
+      const { id, poll } = await approvedRequest(store, ann)
+      for (const more of [{ device: null }, { expiresAt: null }]) {
+        const token = () => ({ draft: { ...tokenDraft('terminal', 'wrong'), expiresAt: tokenEndsAt, ...more }, sealed: 'sealed' })
+        await t.rejects(store.pollPairingRequest({ id, pollHash: 'right', now: 1, token }))
+      }
+      t.equal(await store.findBearer(sha256('wrong')), 'missing')
+      t.match(await poll(), { state: 'delivered', device: 'device of laptop' })
+    }
+  )
+
+  t.test('the key of an account is read by its id', async t => {
+    const store = await openFor(t, place)
+    const [ann] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
+    t.equal(await store.readAccountKey(ann), sha256('key of ann'))
+    t.equal(await store.readAccountKey(signInAs('nobody').newAccount), 'missing')
   })
 
   t.test('a flood from an IPv6 network of any width makes room within itself, and requests from elsewhere stay [A7]', async t => {
@@ -136,12 +178,12 @@ export function pairingRequestContract(t: Check, place: StorePlace): void {
 }
 
 /** What lets `device of laptop` into the account, once it asks. */
-async function approvedRequest(store: Store, account: AccountId) {
+async function approvedRequest(store: Store, account: AccountId, ends = { tokenEndsAt }) {
   const id = v.parse(pairingId, 'a')
   await store.addPairingRequest(draft(id, 0))
   await store.approvePairingRequest({ id, account, device: null, response: 'one', now: 0 })
-  const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: tokenEndsAt }, sealed: 'sealed' })
-  return { poll: () => store.pollPairingRequest({ id, pollHash: 'right', now: 1, token }) }
+  const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: ends.tokenEndsAt }, sealed: 'sealed' })
+  return { id, poll: (now = 1) => store.pollPairingRequest({ id, pollHash: 'right', now, token }) }
 }
 
 function draft(id: PairingId, now: number): PairingRequestDraft {

@@ -1,0 +1,5 @@
+import t from 'tap'
+import { expiryContract } from '../../store/contract/expiry.ts'
+import { proveParts } from '../contract.ts'
+
+proveParts(t, expiryContract)
