@@ -1,378 +1,602 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import {
-  contentSecretKey,
-  openBlob,
-  openLegacy,
-  openWithDataKey,
-  sealLegacy,
-  sealWithDataKey,
-  unwrapDataKey
-} from '../../lib/crypto/index.ts'
-import { cryptoReady, signInKeypair } from '../../lib/crypto/sign.ts'
-import { openStore, openTransfer } from '../../lib/store/open.ts'
-import { transferTables } from '../../lib/store/transfer.ts'
-import { type ImportAsk, importHappy } from '../../lib/transfer/import-happy.ts'
-import { afield } from '../bin/kit/afield.ts'
-import { type Person, signUp } from '../kit/person.ts'
-import { lacksPostgres, type Postgres, startPostgres } from '../kit/postgres.ts'
-import { startServer } from '../kit/server.ts'
-import { newAccount } from '../store/contract/kit.ts'
-import { type Insert, makeHappyDatabase } from './happy-tables.ts'
+import { checksumOf } from '../../lib/store/checksum.ts'
+import type {
+  HappyAccessKey,
+  HappyAccount,
+  HappyArtifact,
+  HappyDatabase,
+  HappyMachine,
+  HappyMessage,
+  HappyPushToken,
+  HappySession,
+  HappyUsage,
+  HappyValue
+} from '../../lib/store/happy.ts'
+import { emptyTransfer, type Transfer, type TransferRow, transferRows, transferTable, transferTables } from '../../lib/store/transfer.ts'
+import { type ImportDeps, importAccounts } from '../../lib/transfer/happy.ts'
+import { openSqliteTransfer } from '../../sqlite/transfer.ts'
+import { memoryFolder } from '../kit/memory-folder.ts'
+import { sha256 } from '../store/contract/kit.ts'
 
-/** What Happy's own clients made of known secrets. */
-const vectors = JSON.parse(readFileSync('test/fixtures/vectors.json', 'utf8'))
-const bytesOf = ({ hex }: { hex: string }) => Buffer.from(hex, 'hex')
-const secret = bytesOf(vectors.signIn.masterSecret)
-const [wrapped] = vectors.wrappedDataKey
-const dataKey = bytesOf(wrapped.dataKey)
-const [metadata] = vectors.dataKeyEnvelope
-const [hello] = vectors.legacyEnvelope
-const file = '0d9f1c0a-0000-4000-8000-00000000000f.enc'
-const artifact = 'a1b2c3d4-0000-4000-8000-000000000001'
+interface Session extends Partial<HappySession> {
+  messages?: Partial<HappyMessage>[]
+}
+interface Account extends Partial<HappyAccount> {
+  sessions?: Session[]
+  machines?: Partial<HappyMachine>[]
+  artifacts?: Partial<HappyArtifact>[]
+  accessKeys?: Partial<HappyAccessKey>[]
+  values?: Partial<HappyValue>[]
+  usage?: Partial<HappyUsage>[]
+  pushTokens?: Partial<HappyPushToken>[]
+}
 
-t.test('importing a Happy server', { skip: lacksPostgres }, async t => {
-  const postgres = await startPostgres(t)
-  await cryptoReady()
+const times = { activeAt: 30, createdAt: 10, updatedAt: 20 }
+const sealedText = { t: 'encrypted', c: 'c2VhbGVk' }
+const keyOf = (id: string) => Buffer.from(sha256(id), 'base64url').toString('hex')
 
-  t.test('an existing client signs in with its account key and reads everything back', async t => {
-    const from = await happyDatabase(postgres, fillAnn)
-    const data = t.testdir({ bucket: { sessions: { 'session-1': { attachments: {} } } }, data: {} })
-    const bucket = join(data, 'bucket')
-    writeFileSync(join(bucket, 'sessions/session-1/attachments', file), bytesOf(vectors.attachmentBlob.stored))
-    for (const store of ['sqlite:afield.db', await postgres.makeDatabase()]) {
-      const place = join(data, 'data')
-      const { counts, remarks } = await runImport({ from, store, data: place, attachments: bucket })
-      t.same(
-        Object.values(counts).map(({ imported }) => imported),
-        [1, 2, 4, 1, 1, 1, 2, 2, 1, 1],
-        store
-      )
-      t.match(remarks, [/oldest, becomes the owner/, /^A usage report claude without a session is left out: there is a newer one/])
-      const server = await startServer(t, { data: place, store, signup: 'closed' })
-      await readEverything(t, await signUp(t, server, secret))
-      await server.close()
+/** A Happy server with these accounts; what a test does not name is valid. */
+function happyWith(accounts: Account[]): HappyDatabase {
+  const accountOf = (id: string) => accounts.find(account => account.id === id)
+  const messages = new Map(accounts.flatMap(({ sessions = [] }) => sessions.map(session => [session.id, session.messages ?? []])))
+  const rows =
+    <Row>(of: (account: Account) => Partial<Row>[] | undefined, defaults: Row) =>
+    (account: string) =>
+      each((of(accountOf(account) ?? {}) ?? []).map(row => ({ ...defaults, ...row }))) as AsyncIterable<Row>
+  const bytes = Buffer.of(1, 2)
+  return {
+    others: 0,
+    async *accounts() {
+      for (const { id = '', publicKey = keyOf(id), ...account } of accounts)
+        yield { seq: 0, settings: null, settingsVersion: 0, createdAt: 10, ...account, id, publicKey }
+    },
+    sessions: rows<HappySession>(({ sessions }) => sessions?.map(session => ({ tag: `tag of ${session.id}`, ...session })), {
+      ...{ id: 's', tag: 'tag', metadata: 'm', metadataVersion: 1, agentState: null, agentStateVersion: 0, dataKey: null, seq: 0, ...times }
+    }),
+    async *messages(session) {
+      let seq = 0
+      for (const message of messages.get(session) ?? [])
+        yield { id: `message ${++seq}`, seq, localId: null, content: sealedText, createdAt: 11, ...message }
+    },
+    machines: rows<HappyMachine>(({ machines }) => machines, {
+      ...{ id: 'm', metadata: 'm', metadataVersion: 1, daemonState: null, daemonStateVersion: 0, dataKey: null, ...times }
+    }),
+    artifacts: rows<HappyArtifact>(({ artifacts }) => artifacts, {
+      ...{ id: 'a', header: bytes, headerVersion: 1, body: bytes, bodyVersion: 1, dataKey: bytes, seq: 0, createdAt: 10, updatedAt: 20 }
+    }),
+    accessKeys: rows<HappyAccessKey>(({ accessKeys }) => accessKeys, {
+      ...{ sessionId: 's', machineId: 'm', data: 'd', dataVersion: 1, createdAt: 10, updatedAt: 20 }
+    }),
+    values: rows<HappyValue>(({ values }) => values, { key: 'k', value: bytes, version: 1, updatedAt: 20 }),
+    usage: rows<HappyUsage>(({ usage }) => usage, {
+      ...{ key: 'claude', sessionId: null, data: { tokens: {}, cost: {} }, createdAt: 10, updatedAt: 20 }
+    }),
+    pushTokens: rows<HappyPushToken>(({ pushTokens }) => pushTokens, { token: 'ExponentPushToken[x]', createdAt: 10, updatedAt: 20 }),
+    async close() {}
+  }
+}
+
+async function* each<Row>(rows: Row[]) {
+  yield* rows
+}
+
+async function emptyStore(t: Test): Promise<Transfer> {
+  const data = memoryFolder(t)
+  const transfer = await openSqliteTransfer(join(data, 'afield.db'), data)
+  t.teardown(() => transfer.close())
+  return transfer
+}
+
+function run(to: Transfer, accounts: Account[], more: Partial<ImportDeps> = {}) {
+  const { signal } = new AbortController()
+  return importAccounts({ from: happyWith(accounts), to, bucket: undefined, isCheck: false, owner: undefined, tell() {}, signal, ...more })
+}
+
+const rowsOf = (store: Transfer, table: string): Promise<TransferRow[]> => Array.fromAsync(transferRows(store, transferTable(table)))
+
+/** One of everything. */
+const ann: Account = {
+  ...{ id: 'ann', publicKey: keyOf('ann'), seq: 40, settings: 'sealed settings', settingsVersion: 3, createdAt: 1 },
+  sessions: [
+    {
+      ...{ id: 'one', tag: 'tag of one', metadata: 'metadata', metadataVersion: 4, agentState: 'state', agentStateVersion: 5 },
+      ...{ dataKey: Buffer.from('key'), seq: 6, activeAt: 103, createdAt: 101, updatedAt: 102 },
+      messages: [{ seq: 2, localId: 'local', createdAt: 104 }, { seq: 4 }]
+    },
+    { id: 'two', tag: 'tag of two' }
+  ],
+  machines: [
+    {
+      ...{ id: 'laptop', metadata: 'metadata', metadataVersion: 7, daemonState: 'state', daemonStateVersion: 8 },
+      ...{ dataKey: Buffer.from('key'), activeAt: 203, createdAt: 201, updatedAt: 202 }
     }
-  })
+  ],
+  artifacts: [
+    {
+      ...{ id: 'note', header: Buffer.from('header'), headerVersion: 9, body: Buffer.from('the body'), bodyVersion: 10 },
+      ...{ dataKey: Buffer.from('key'), seq: 11, createdAt: 301, updatedAt: 302 }
+    }
+  ],
+  accessKeys: [{ sessionId: 'one', machineId: 'laptop', data: 'sealed', dataVersion: 12, createdAt: 401, updatedAt: 402 }],
+  values: [
+    { key: 'there', value: Buffer.from('value'), version: 13, updatedAt: 501 },
+    { key: 'gone', value: null, version: 14, updatedAt: 502 }
+  ],
+  usage: [
+    { key: 'claude', sessionId: 'one', data: { tokens: { total: 5 }, cost: { total: 0.5 } }, createdAt: 601, updatedAt: 602 },
+    { key: 'claude', sessionId: null, data: { tokens: { total: 7 }, cost: {} }, createdAt: 603, updatedAt: 604 }
+  ],
+  pushTokens: [{ token: 'ExponentPushToken[x]', createdAt: 701, updatedAt: 702 }]
+}
 
-  t.test('several runs double nothing, and accounts that exist are named and left alone', async t => {
-    const from = await happyDatabase(postgres, fillAnn)
-    const data = t.testdir()
-    await runImport({ from, data })
-    const before = await contentOf(data)
-    const { counts, remarks } = await runImport({ from, data })
-    t.match(counts, { accounts: { imported: 0, leftOut: 1 }, messages: { imported: 0 } })
-    t.match(remarks, [/^Account ann is left out: it is here already/])
-    t.equal(remarks.length, 1)
-    t.same(await contentOf(data), before)
-
-    const other = t.testdir()
-    const opened = await openStore('sqlite:afield.db', { dataDirectory: other, onBroken() {} })
-    await newAccount(opened, 'here before')
-    await opened.close()
-    const second = await runImport({ from, data: other })
-    t.match(second, { counts: { accounts: { imported: 1 } }, remarks: [/^A usage report/] })
-    t.match(
-      (await contentOf(other))['account']?.map(({ id, role }) => [id, role]),
-      [
-        ['account-here before', 'owner'],
-        ['ann', 'member']
-      ]
-    )
-  })
-
-  t.test('numbers stay, except those that are taken: they get the next ones, and none gets a lower one', async t => {
-    const from = await happyDatabase(postgres, async insert => {
-      await addAccount(insert, 'ann', secret)
-      await addSession(insert, 'ann', 'odd', { seq: 9 })
-      for (const [seq, id, at] of [
-        [2, 'b', 2],
-        [2, 'c', 1],
-        [0, 'a', 9],
-        [3, 'd', 3],
-        [7, 'e', 4]
-      ] as const)
-        await addMessage(insert, 'odd', { id, seq, localId: id, createdAt: new Date(at) })
-    })
-    const data = t.testdir()
-    const { remarks } = await runImport({ from, data })
-    t.match(remarks, [/oldest, becomes the owner/, /^Session odd: 3 messages got a higher number/])
-    const { message, session, account } = await contentOf(data)
-    t.same(
-      message?.map(({ seq, local_id }) => [seq, local_id]),
-      [
-        [1, 'a'],
-        [2, 'c'],
-        [3, 'b'],
-        [4, 'd'],
-        [7, 'e']
-      ]
-    )
-    t.match(session, [{ last_seq: 9, gaps: 4 }])
-    t.match(account, [{ messages: 5, bytes: 5 * 4 }])
-
-    const server = await startServer(t, { data })
-    const ann = await signUp(t, server, secret)
-    t.match((await ann.send('odd', { localId: 'next' })).body.messages, [{ seq: 10 }])
-    t.equal((await ann.call('DELETE', '/v1/sessions/odd')).status, 200)
-    t.match((await ann.call('GET', '/v1/account/storage')).body, { messages: 0, bytes: { messages: 0 } })
-  })
-
-  t.test('what does not fit is named and left out, and a check says the same and writes nothing', async t => {
-    const long = 'x'.repeat(300)
-    const from = await happyDatabase(postgres, async insert => {
-      await addAccount(insert, 'ann', secret)
-      await addAccount(insert, 'bob', randomBytes(32), { publicKey: 'not a key' })
-      await addSession(insert, 'ann', 'good')
-      await addSession(insert, 'ann', `bad-${long}`)
-      await addMessage(insert, 'good', { id: 'plain', seq: 1, content: { t: 'plain', text: 'readable' } })
-      await addMessage(insert, 'good', { id: 'unnamed', seq: 2, localId: long })
-      await insert('Machine', { id: long, accountId: 'ann', metadata: 'm' })
-      await insert('AccessKey', { accountId: 'ann', machineId: long, sessionId: 'good', data: 'd' })
-      await insert('UsageReport', { key: 'k', accountId: 'ann', data: { tokens: { total: 'many' }, cost: {} } })
-      await insert('UsageReport', { key: 'k', accountId: 'ann', sessionId: 'gone', data: { tokens: {}, cost: {} } })
-      await insert('UserKVStore', { accountId: 'ann', key: '', value: Buffer.from('v') })
-      await insert('UserKVStore', { accountId: 'ann', key: 'one\u0001\u0001two', value: Buffer.from('v') })
-      await insert('AccountPushToken', { accountId: 'ann', token: '' })
-      await insert('Artifact', { id: long, accountId: 'ann', header: Buffer.of(1), body: Buffer.of(2), dataEncryptionKey: Buffer.of(3) })
-    })
-    const root = t.testdir({ bucket: { sessions: { good: { attachments: { 'other.txt': 'x', [file]: '' } } } } })
-    const [data, attachments] = [join(root, 'data'), join(root, 'bucket')]
-    const check = await runImport({ from, data, attachments, isCheck: true })
-    t.notOk(existsSync(data), 'nothing is created')
-    const done = await runImport({ from, data, attachments })
-    t.same(check, done)
-    t.same(
-      Object.values(done.counts).map(({ imported, leftOut }) => [imported, leftOut]),
-      [
-        [1, 1],
-        [1, 1],
-        [1, 1],
-        [0, 1],
-        [0, 1],
-        [0, 1],
-        [1, 1],
-        [0, 2],
-        [0, 1],
-        [0, 2]
-      ]
-    )
-    t.equal(done.remarks.filter(remark => remark.includes('is left out')).length, 12)
-    t.ok(done.remarks.some(remark => remark.startsWith('Message unnamed of session good is imported without the id of its sender')))
-    t.match(await contentOf(data), {
-      ...{ message: [{ seq: 2, local_id: null }], machine: [], session: [{ id: 'good' }] },
-      kv: [{ name: 'one\u0001\u0001two' }]
-    })
-  })
-
-  t.test('an account of which something cannot be written is not there at all, and the next run brings it', async t => {
-    const from = await happyDatabase(postgres, fillAnn)
-    const data = t.testdir()
-    const target = await postgres.makeDatabase()
-    await runImport({ from: await happyDatabase(postgres, async () => {}), store: target, data })
-    const [, name = ''] = new URL(target).pathname.split('/')
-    await postgres.query('ALTER TABLE usage_report ADD CONSTRAINT none CHECK (name IS NULL)', name)
-    await t.rejects(runImport({ from, store: target, data }))
-    t.same(await postgres.query('SELECT (SELECT count(*)::int FROM account) AS accounts, count(*)::int AS messages FROM message', name), [
-      { accounts: 0, messages: 0 }
-    ])
-    await postgres.query('ALTER TABLE usage_report DROP CONSTRAINT none', name)
-    t.match(await runImport({ from, store: target, data }), { counts: { accounts: { imported: 1 }, messages: { imported: 4 } } })
-  })
-
-  t.test('a stopped import leaves a store that a server can use, and the next run goes on', async t => {
-    const from = await happyDatabase(postgres, async insert => {
-      await fillAnn(insert)
-      await addAccount(insert, 'bob', randomBytes(32))
-    })
-    const [data, store] = [t.testdir(), await postgres.makeDatabase()]
-    const controller = new AbortController()
-    const stopped = runImport({ from, data, store, signal: controller.signal, tell: () => controller.abort() })
-    await t.rejects(stopped, { name: 'CannotStart', exitCode: 130, message: /^Stopped\. Run the same command again/ })
-    const server = await startServer(t, { data, store })
-    const ann = await signUp(t, server, secret)
-    t.not(await ann.openSession(), 'session-1')
-    t.not((await signUp(t, server)).id, 'ann')
-    await server.close()
-    t.match(await runImport({ from, data, store }), { counts: { accounts: { imported: 1, leftOut: 1 } } })
-  })
-
-  t.test('the command ends with a table and says who becomes the owner', async t => {
-    const from = await happyDatabase(postgres, async insert => {
-      await addAccount(insert, 'ann', secret)
-      await addAccount(insert, 'bob', randomBytes(32))
-    })
-    const data = t.testdir()
-    const { status, stdout, stderr } = await afield(['import-happy', from, '--data', data, '--owner', 'bob'])
-    t.equal(status, 0, stderr)
-    t.match(stdout, /imported +left out\n +accounts +2 +0\n +sessions +0 +0\n/)
-    t.match(stdout, /apps sign in again by themselves/)
-    t.match((await contentOf(data))['account']?.map(({ id, role }) => [id, role]).toSorted(), [
-      ['ann', 'member'],
-      ['bob', 'owner']
-    ])
-    const checked = await afield(['import-happy', from, '--data', data, '--check'])
-    t.match(checked.stdout, /would be imported +left out\n +accounts +0 +2\n.*Nothing was written\.\n$/s)
-    const again = await afield(['import-happy', from, '--data', data])
-    t.match(again.stdout, /imported +left out\n +accounts +0 +2\n/)
-    t.notMatch(again.stdout, /apps sign in again/, 'everything was here before')
-  })
-
-  t.test('a database that is none of Happy, an unknown owner or a folder without sessions is rejected in a sentence', async t => {
-    const data = t.testdir({ empty: {} })
-    const from = await happyDatabase(postgres, fillAnn)
-    const wrong = (ask: Partial<ImportAsk>) => runImport({ from, data, ...ask })
-    await t.rejects(wrong({ from: await postgres.makeDatabase() }), {
-      name: 'CannotStart',
-      message: /not one of a Happy server: it has no table Account/
-    })
-    await t.rejects(wrong({ from: 'sqlite:x.db' }), { name: 'CannotStart', message: /Give the database of the Happy server as postgres:/ })
-    await t.rejects(wrong({ owner: 'nobody' }), { name: 'CannotStart', message: /no account nobody/ })
-    await t.rejects(wrong({ attachments: join(data, 'empty') }), { name: 'CannotStart', message: /has no folder "sessions"/ })
-    await t.rejects(wrong({ store: from }), { name: 'CannotStart', message: /is not one of Afield/ })
-    const server = await startServer(t, { data })
-    await t.rejects(wrong({}), { name: 'CannotStart', message: /Another Afield server is using/ })
-    await server.close()
-  })
+t.test('everything of an account is stored sealed as it was, with its numbers, versions and times', async t => {
+  const store = await emptyStore(t)
+  const { counts, remarks } = await run(store, [ann])
+  t.same(remarks, ['Account ann, the oldest, becomes the owner of this server; choose another with --owner.'])
+  t.same(
+    Object.entries(counts).map(([kind, { imported, leftOut }]) => [kind, imported, leftOut]),
+    [
+      ['accounts', 1, 0],
+      ['sessions', 2, 0],
+      ['messages', 2, 0],
+      ['machines', 1, 0],
+      ['artifacts', 1, 0],
+      ['access keys', 1, 0],
+      ['values', 2, 0],
+      ['usage reports', 2, 0],
+      ['push tokens', 1, 0],
+      ['attachments', 0, 0]
+    ]
+  )
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const artifactBytes = base64('header').length + base64('the body').length
+  const never = { delivered_seq: 0, read_seq: 0, gap_ahead: 0, active: 0 }
+  const expected: Record<string, TransferRow[]> = {
+    account: [
+      {
+        ...{ key: 1, id: 'ann', public_key: keyOf('ann').toUpperCase(), role: 'owner', clock: 47, forgotten_clock: 40 },
+        ...{ messages: 2, bytes: 16, attachment_bytes: 0, artifact_bytes: artifactBytes },
+        ...{ legacy_login: 'on', legacy_logins: 0, created_at: 1 }
+      }
+    ],
+    account_cells: [{ account: 1, settings: 'sealed settings', settings_version: 3, settings_clock: 41 }],
+    session: [
+      {
+        ...{ key: 1, account: 1, id: 'one', tag: 'tag of one', last_seq: 6, gaps: 4, bytes: 16, clock: 46, ...never },
+        ...{ active_at: 103, created_at: 101, updated_at: 102 }
+      },
+      {
+        ...{ key: 2, account: 1, id: 'two', tag: 'tag of two', last_seq: 0, gaps: 0, bytes: 0, clock: 47, ...never },
+        ...{ active_at: 30, created_at: 10, updated_at: 20 }
+      }
+    ],
+    session_cells: [
+      {
+        ...{ session: 1, account: 1, data_key: base64('key'), metadata: 'metadata', metadata_version: 4 },
+        ...{ agent_state: 'state', agent_state_version: 5 }
+      },
+      { session: 2, account: 1, data_key: null, metadata: 'm', metadata_version: 1, agent_state: null, agent_state_version: 0 }
+    ],
+    message: [
+      { account: 1, session: 1, seq: 2, created_at: 104, crc: checksumOf(1, 2, 'c2VhbGVk'), local_id: 'local', sealed: 'c2VhbGVk' },
+      { account: 1, session: 1, seq: 4, created_at: 11, crc: checksumOf(1, 4, 'c2VhbGVk'), local_id: null, sealed: 'c2VhbGVk' }
+    ],
+    machine: [
+      {
+        ...{ key: 1, account: 1, id: 'laptop', data_key: base64('key'), metadata: 'metadata', metadata_version: 7 },
+        ...{ daemon_state: 'state', daemon_state_version: 8, clock: 42, active: 0, active_at: 203, created_at: 201, updated_at: 202 }
+      }
+    ],
+    artifact: [
+      {
+        ...{ key: 1, account: 1, id: 'note', seq: 11, clock: 43, created_at: 301, updated_at: 302, data_key: base64('key') },
+        ...{ bytes: artifactBytes, header_version: 9, body_version: 10, header: base64('header'), body: base64('the body') }
+      }
+    ],
+    access_key: [{ account: 1, session: 1, machine: 1, data: 'sealed', data_version: 12, created_at: 401, updated_at: 402 }],
+    kv: [
+      { account: 1, name: 'gone', version: 14, clock: 45, updated_at: 502, value: null },
+      { account: 1, name: 'there', version: 13, clock: 44, updated_at: 501, value: base64('value') }
+    ]
+  }
+  for (const [table, rows] of Object.entries(expected)) t.same(await rowsOf(store, table), rows, table)
+  const usage = await rowsOf(store, 'usage_report')
+  t.match(usage, [
+    { account: 1, session: 0, name: 'claude', created_at: 603, updated_at: 604, tokens: '{"total":7}', cost: '{}' },
+    { account: 1, session: 1, name: 'claude', created_at: 601, updated_at: 602, tokens: '{"total":5}', cost: '{"total":0.5}' }
+  ])
+  t.not(usage[0]?.['id'], usage[1]?.['id'])
+  t.match(await rowsOf(store, 'push_token'), [
+    { account: 1, token: 'ExponentPushToken[x]', id: /^\S{10,}$/, device: null, created_at: 701, updated_at: 702 }
+  ])
+  for (const { name } of transferTables)
+    if (!(name in expected) && !['usage_report', 'push_token', 'epoch', 'legacy_hold'].includes(name))
+      t.same(await rowsOf(store, name), [], `nothing in ${name}`)
 })
 
-function runImport(ask: Partial<ImportAsk> & Pick<ImportAsk, 'from' | 'data'>) {
-  return importHappy({
-    ...{ store: 'sqlite:afield.db', attachments: undefined, isCheck: false, owner: undefined },
-    ...{ tell() {}, signal: new AbortController().signal },
-    ...ask
-  })
-}
+t.test('rows of several accounts get keys of their own, above all that the store has used', async t => {
+  const store = await emptyStore(t)
+  await run(store, [ann])
+  const second = { ...ann, id: 'bob', publicKey: keyOf('bob') }
+  await run(store, [second, { ...ann, id: 'eve', publicKey: keyOf('eve') }])
+  for (const table of ['account', 'machine', 'artifact'])
+    t.same(
+      (await rowsOf(store, table)).map(({ key }) => key),
+      [1, 2, 3],
+      table
+    )
+  t.same(
+    (await rowsOf(store, 'session')).map(({ key, account }) => [key, account]),
+    [1, 2, 3, 4, 5, 6].map(key => [key, Math.ceil(key / 2)])
+  )
+  t.same(
+    (await rowsOf(store, 'access_key')).map(({ account, session, machine }) => [account, session, machine]),
+    [
+      [1, 1, 1],
+      [2, 3, 2],
+      [3, 5, 3]
+    ]
+  )
+  t.match(await store.lastKeys(), { account: 3, usage_report: 6 })
+})
 
-async function happyDatabase(postgres: Postgres, fill: (insert: Insert) => Promise<void>): Promise<string> {
-  const url = await postgres.makeDatabase()
-  await makeHappyDatabase(url, fill)
-  return url
-}
-
-async function addAccount(insert: Insert, id: string, accountSecret: Uint8Array, more: object = {}): Promise<void> {
-  const publicKey = Buffer.from(signInKeypair(accountSecret).publicKey).toString('hex').toUpperCase()
-  await insert('Account', { id, publicKey, seq: 40, ...more })
-}
-
-function addSession(insert: Insert, accountId: string, id: string, more: object = {}): Promise<void> {
-  return insert('Session', { id, tag: `tag of ${id}`, accountId, metadata: 'm', ...more })
-}
-
-function addMessage(
-  insert: Insert,
-  sessionId: string,
-  { content = { t: 'encrypted', c: 'aGk=' }, ...more }: Record<string, unknown>
-): Promise<void> {
-  return insert('SessionMessage', { sessionId, content, ...more })
-}
-
-/** An account with one of everything, sealed as Happy's clients do. */
-async function fillAnn(insert: Insert): Promise<void> {
-  const settings = Buffer.from(sealLegacy(secret, { schemaVersion: 2, viewInline: true })).toString('base64')
-  await addAccount(insert, 'ann', secret, { settings, settingsVersion: 3, firstName: 'Ann' })
-  await addSession(insert, 'ann', 'session-1', {
-    ...{ metadata: bytesOf(metadata.envelope).toString('base64'), metadataVersion: 4, seq: 3 },
-    ...{ dataEncryptionKey: bytesOf(wrapped.dataEncryptionKey), createdAt: new Date(1_000), lastActiveAt: new Date(2_000) }
-  })
-  await addSession(insert, 'ann', 'session-2', {
-    agentState: hello.envelope.base64,
-    agentStateVersion: 2,
-    seq: 1,
-    createdAt: new Date(3_000)
-  })
-  for (const seq of [1, 2, 3])
-    await addMessage(insert, 'session-1', { seq, localId: `local-${seq}`, content: encrypted(sealWithDataKey(dataKey, { seq })) })
-  await addMessage(insert, 'session-2', { seq: 1, localId: null, content: encrypted(bytesOf(hello.envelope)), createdAt: new Date(5_000) })
-  await insert('Machine', {
-    id: 'machine-1',
-    accountId: 'ann',
-    metadata: hello.envelope.base64,
-    metadataVersion: 2,
-    daemonState: 'ZA==',
-    daemonStateVersion: 5
-  })
-  await insert('Artifact', {
-    ...{ id: artifact, accountId: 'ann', header: sealWithDataKey(dataKey, { title: 'a list' }), headerVersion: 2 },
-    ...{
-      body: sealWithDataKey(dataKey, { body: 'milk' }),
-      bodyVersion: 3,
-      dataEncryptionKey: bytesOf(wrapped.dataEncryptionKey),
-      seq: 6
-    }
-  })
-  await insert('AccessKey', { accountId: 'ann', machineId: 'machine-1', sessionId: 'session-1', data: 'c2VhbGVk', dataVersion: 7 })
-  await insert('UserKVStore', { accountId: 'ann', key: 'there', value: Buffer.from('value'), version: 2 })
-  await insert('UserKVStore', { accountId: 'ann', key: 'gone', value: null, version: 5 })
-  const sums = { tokens: { total: 10, input: 4 }, cost: { total: 0.5 } }
-  await insert('UsageReport', { key: 'claude', accountId: 'ann', sessionId: 'session-1', data: sums })
-  await insert('UsageReport', { key: 'claude', accountId: 'ann', sessionId: null, data: sums, updatedAt: new Date(2_000) })
-  const older = { tokens: { total: 1_000 }, cost: {} }
-  await insert('UsageReport', { key: 'claude', accountId: 'ann', sessionId: null, data: older, updatedAt: new Date(1_000) })
-  await insert('AccountPushToken', { accountId: 'ann', token: 'ExponentPushToken[abc]' })
-}
-
-function encrypted(bytes: Uint8Array): { t: string; c: string } {
-  return { t: 'encrypted', c: Buffer.from(bytes).toString('base64') }
-}
-
-async function readEverything(t: Test, ann: Person): Promise<void> {
-  t.equal(ann.id, 'ann')
-  const get = async (path: string) => (await ann.call('GET', path)).body
-  const fromBase64 = (text: string) => Buffer.from(text, 'base64')
-
-  const { settings, settingsVersion } = await get('/v1/account/settings')
-  t.equal(settingsVersion, 3)
-  t.match(openLegacy(secret, fromBase64(settings)), { ok: true, value: { viewInline: true } })
-
-  const { sessions } = await get('/v1/sessions')
-  const [one, two] = ['session-1', 'session-2'].map(id => sessions.find((session: { id: string }) => session.id === id))
-  t.match(one, { seq: 3, metadataVersion: 4, active: false, createdAt: 1_000, activeAt: 2_000 })
-  const key = unwrapDataKey(fromBase64(one.dataEncryptionKey), contentSecretKey(secret)) ?? new Uint8Array()
-  t.same(Buffer.from(key), dataKey)
-  t.match(openWithDataKey(key, fromBase64(one.metadata)), { ok: true, value: JSON.parse(metadata.plaintext) })
-  t.match(two, { seq: 1, dataEncryptionKey: null, agentState: hello.envelope.base64, agentStateVersion: 2 })
-
-  const { messages } = await get('/v3/sessions/session-1/messages?after_seq=0')
-  for (const [index, { seq, localId, content }] of messages.entries()) {
-    t.match([seq, localId, content.t], [index + 1, `local-${index + 1}`, 'encrypted'])
-    t.match(openWithDataKey(key, fromBase64(content.c)), { ok: true, value: { seq } })
-  }
-  const { messages: legacy } = await get('/v3/sessions/session-2/messages?before_seq=2147483647')
-  t.match(legacy, [{ seq: 1, localId: null, createdAt: 5_000 }])
-  t.match(openLegacy(secret, fromBase64(legacy[0].content.c)), { ok: true, value: JSON.parse(hello.plaintextJson) })
-
-  t.match(await get('/v1/machines'), [
-    { id: 'machine-1', metadata: hello.envelope.base64, metadataVersion: 2, daemonState: 'ZA==', daemonStateVersion: 5 }
+t.test('settings that were never written are no row, and removed ones keep their version', async t => {
+  const store = await emptyStore(t)
+  await run(store, [
+    { id: 'never', settings: null, settingsVersion: 0 },
+    { id: 'removed', settings: null, settingsVersion: 2 },
+    { id: 'first', settings: 'x', settingsVersion: 0 }
   ])
-  const document = await get(`/v1/artifacts/${artifact}`)
-  t.match(document, { headerVersion: 2, bodyVersion: 3, seq: 6 })
-  t.match(openWithDataKey(dataKey, fromBase64(document.body)), { ok: true, value: { body: 'milk' } })
-  t.match(await get('/v1/access-keys/session-1/machine-1'), { accessKey: { data: 'c2VhbGVk', dataVersion: 7 } })
-  t.match(await get('/v1/kv/there'), { value: Buffer.from('value').toString('base64'), version: 2 })
-  const revived = { mutations: [{ key: 'gone', value: 'bmV3', version: 5 }] }
-  t.match((await ann.call('POST', '/v1/kv', { body: revived })).body, { success: true, results: [{ version: 6 }] })
-  t.match((await ann.call('POST', '/v1/usage/query', { body: {} })).body, { totalReports: 2, usage: [{ tokens: { total: 20 } }] })
-  t.match(await get('/v1/push-tokens'), { tokens: [{ token: 'ExponentPushToken[abc]' }] })
+  t.same(
+    (await rowsOf(store, 'account_cells')).map(({ account, settings, settings_version }) => [account, settings, settings_version]),
+    [
+      [2, null, 2],
+      [3, 'x', 0]
+    ]
+  )
+})
 
-  const ref = `sessions/session-1/attachments/${file}`
-  const { downloadUrl } = (await ann.call('POST', '/v1/sessions/session-1/attachments/request-download', { body: { ref } })).body
-  const stored = Buffer.from(await (await fetch(downloadUrl, { headers: { authorization: `Bearer ${ann.token}` } })).arrayBuffer())
-  t.same(Buffer.from(openBlob(stored, bytesOf(vectors.attachmentBlob.blobKey)) ?? []), bytesOf(vectors.attachmentBlob.plaintext))
+const tooLong = 'x'.repeat(32 * 1024 * 1024 + 1)
+const tooMany = Buffer.alloc(24 * 1024 * 1024 + 1)
+const atAFault: [what: string, remark: string | RegExp, account: Account][] = [
+  ['an account without an id', /^Account {2}is left out: its id is longer than 64 characters, or empty\.$/, { id: '' }],
+  [
+    'an account with another key',
+    'Account x is left out: its key is not one of Ed25519.',
+    { id: 'x', publicKey: `${keyOf('x').slice(1)}g` }
+  ],
+  ['an account with a longer key', 'Account x is left out: its key is not one of Ed25519.', { id: 'x', publicKey: `${keyOf('x')}0` }],
+  ['long settings', 'Account x is left out: its settings are longer than 32 MiB.', { id: 'x', settings: tooLong }],
+  [
+    'a session with a long id',
+    `Session ${'i'.repeat(112)}… is left out: its id is longer than 64 characters, or empty; so are its messages.`,
+    { id: 'x', sessions: [{ id: 'i'.repeat(113) }] }
+  ],
+  [
+    'a session with a long tag',
+    'Session s is left out: its tag is longer than 1024 characters, or empty; so are its messages.',
+    { id: 'x', sessions: [{ id: 's', tag: 't'.repeat(1_025) }] }
+  ],
+  [
+    'a session with long metadata',
+    'Session s is left out: its metadata is longer than 1 MiB; so are its messages.',
+    { id: 'x', sessions: [{ id: 's', metadata: 'm'.repeat(1024 * 1024 + 1) }] }
+  ],
+  [
+    'a session with a long state',
+    'Session s is left out: the state of its agent is longer than 4 MiB; so are its messages.',
+    { id: 'x', sessions: [{ id: 's', agentState: 'm'.repeat(4 * 1024 * 1024 + 1) }] }
+  ],
+  [
+    'a message that is not sealed',
+    'Message m of session s is left out: it is not a sealed text of at most 32 MiB.',
+    { id: 'x', sessions: [{ id: 's', messages: [{ id: 'm', content: { t: 'plain', c: 'x' } }] }] }
+  ],
+  [
+    'a message without content',
+    'Message m of session s is left out: it is not a sealed text of at most 32 MiB.',
+    { id: 'x', sessions: [{ id: 's', messages: [{ id: 'm', content: null }] }] }
+  ],
+  [
+    'a message above the last number',
+    'Message m of session s is left out: no number is left in its session.',
+    { id: 'x', sessions: [{ id: 's', seq: 2 ** 31, messages: [{ id: 'm', seq: 2 ** 31 - 1 }] }] }
+  ],
+  ['a machine with a long id', fault(`Machine ${'m'.repeat(112)}…`), { id: 'x', machines: [{ id: 'm'.repeat(201) }] }],
+  ['a machine with long metadata', fault('Machine m'), { id: 'x', machines: [{ metadata: 'm'.repeat(1024 * 1024 + 1) }] }],
+  ['a machine with a long state', fault('Machine m'), { id: 'x', machines: [{ daemonState: 'm'.repeat(4 * 1024 * 1024 + 1) }] }],
+  ['an artifact without an id', fault('Artifact '), { id: 'x', artifacts: [{ id: '' }] }],
+  ['an artifact with a long header', fault('Artifact a'), { id: 'x', artifacts: [{ header: tooMany }] }],
+  ['an artifact with a long body', fault('Artifact a'), { id: 'x', artifacts: [{ body: tooMany }] }],
+  [
+    'a key of no session',
+    fault('The access key of session s on machine m'),
+    { id: 'x', machines: [{ id: 'm' }], accessKeys: [{ sessionId: 's', machineId: 'm' }] }
+  ],
+  [
+    'a key of no machine',
+    fault('The access key of session s on machine m'),
+    { id: 'x', sessions: [{ id: 's' }], accessKeys: [{ sessionId: 's', machineId: 'm' }] }
+  ],
+  [
+    'a long key',
+    fault('The access key of session s on machine m'),
+    { id: 'x', sessions: [{ id: 's' }], machines: [{ id: 'm' }], accessKeys: [{ data: tooLong }] }
+  ],
+  ['a value without a name', fault('The value of '), { id: 'x', values: [{ key: '' }] }],
+  [
+    'sums that are none',
+    fault('The usage report claude of session none'),
+    { id: 'x', usage: [{ data: { tokens: { total: 'many' }, cost: {} } }] }
+  ],
+  ['sums of no session', fault('The usage report claude of session s'), { id: 'x', usage: [{ sessionId: 's' }] }],
+  ['sums with a long name', fault(`The usage report ${'n'.repeat(103)}…`), { id: 'x', usage: [{ key: 'n'.repeat(201) }] }],
+  [
+    'older sums of the same name',
+    'A usage report claude without a session is left out: there is a newer one of this name.',
+    { id: 'x', usage: [{ key: 'claude' }, { key: 'claude' }] }
+  ],
+  ['an empty push token', fault('A push token of account x'), { id: 'x', pushTokens: [{ token: '' }] }],
+  ['a long push token', fault('A push token of account x'), { id: 'x', pushTokens: [{ token: 't'.repeat(4_097) }] }]
+]
 
-  const { body: changes } = await ann.call('GET', '/v1/changes?since=0')
-  t.match(changes, { complete: true, sessions: [{}, {}] })
-  t.ok(changes.clock > 40, 'the clock goes on above every number that clients have seen')
-  t.match((await ann.send('session-1', { localId: 'local-3' }, { localId: 'local-4' })).body.messages, [{ seq: 3 }, { seq: 4 }])
+function fault(name: string): string {
+  return `${name} is left out: it, or what it belongs to, is longer than allowed or not what it should be.`
 }
 
-/** All rows by table. */
-async function contentOf(data: string): Promise<Record<string, readonly Record<string, unknown>[]>> {
-  const transfer = await openTransfer('sqlite:afield.db', data)
-  const content: Record<string, readonly Record<string, unknown>[]> = {}
-  for (const table of transferTables) content[table.name] = await transfer.read(table, undefined)
-  await transfer.close()
-  return content
-}
+t.test('what does not fit is named and left out, with nothing else', async t => {
+  for (const [what, remark, account] of atAFault) {
+    const store = await emptyStore(t)
+    const { counts, remarks } = await run(store, [{ id: 'fine' }, account])
+    t.match(remarks.slice(1), [remark], what)
+    t.equal(remarks.length, 2, what)
+    const leftOut = Object.values(counts).reduce((sum, count) => sum + count.leftOut, 0)
+    t.equal(leftOut, 1, what)
+    const accounts = (await rowsOf(store, 'account')).map(({ id }) => id)
+    t.same(accounts, remark.toString().includes('Account') ? ['fine'] : ['fine', 'x'], what)
+    const stored = ['session', 'session_cells', 'message', 'machine', 'artifact', 'access_key', 'kv', 'usage_report', 'push_token']
+    let rows = 0
+    for (const table of stored) rows += (await rowsOf(store, table)).length
+    const imported = Object.entries(counts).reduce((sum, [kind, count]) => sum + (kind === 'accounts' ? 0 : count.imported), 0)
+    t.equal(rows, imported + counts.sessions.imported, `${what}: the rest is there`)
+  }
+})
+
+t.test('what is as long as allowed is imported', async t => {
+  const store = await emptyStore(t)
+  const { remarks } = await run(store, [
+    {
+      id: 'i'.repeat(64),
+      sessions: [{ id: 's'.repeat(64), tag: 't'.repeat(1_024) }],
+      machines: [{ id: 'm'.repeat(200) }],
+      values: [{ key: 'k'.repeat(1_024) }],
+      usage: [{ key: 'n'.repeat(200) }],
+      pushTokens: [{ token: 't'.repeat(4_096) }]
+    }
+  ])
+  t.equal(remarks.length, 1)
+})
+
+t.test('a message keeps its number unless that is taken, and loses the name of its sender if that is', async t => {
+  const store = await emptyStore(t)
+  const long = 'x'.repeat(201)
+  const messages = [
+    { id: 'a', seq: 0, localId: 'same' },
+    { id: 'b', seq: 2, localId: 'same' },
+    { id: 'c', seq: 2, localId: long },
+    { id: 'd', seq: 7, localId: null }
+  ]
+  const { remarks } = await run(store, [
+    {
+      id: 'ann',
+      sessions: [
+        { id: 's', messages },
+        { id: 'other', messages: [{ localId: 'same' }] }
+      ]
+    }
+  ])
+  const imported = (id: string) => `Message ${id} of session s is imported without the id of its sender, which is empty, too long or taken.`
+  t.same(remarks.slice(1), [
+    imported('b'),
+    imported('c'),
+    'Session s: 2 messages got a higher number, because theirs was taken or is none. Their order stays.'
+  ])
+  t.same(
+    (await rowsOf(store, 'message')).map(({ session, seq, local_id }) => [session, seq, local_id]),
+    [
+      [1, 1, 'same'],
+      [1, 2, null],
+      [1, 3, null],
+      [1, 7, null],
+      [2, 1, 'same']
+    ]
+  )
+  t.match(await rowsOf(store, 'session'), [
+    { last_seq: 7, gaps: 3 },
+    { last_seq: 1, gaps: 0 }
+  ])
+})
+
+t.test('a session whose number is too high ends at the last possible one', async t => {
+  const store = await emptyStore(t)
+  await run(store, [{ id: 'ann', sessions: [{ id: 's', seq: 2 ** 31 + 5, messages: [{ seq: 2 ** 31 - 2 }] }] }])
+  t.match(await rowsOf(store, 'session'), [{ last_seq: 2 ** 31 - 2, gaps: 2 ** 31 - 3 }])
+})
+
+t.test('the owner is the account that was named, the first one that fits, or the one that is there', async t => {
+  const roles = async (store: Transfer) => (await rowsOf(store, 'account')).map(({ id, role }) => `${id} ${role}`)
+  const named = await emptyStore(t)
+  t.same((await run(named, [{ id: 'ann' }, { id: 'bob' }], { owner: 'bob' })).remarks, [])
+  t.same(await roles(named), ['ann member', 'bob owner'])
+  t.same((await run(named, [{ id: 'eve' }], { owner: 'eve' })).remarks, [], 'there is one')
+  t.same(await roles(named), ['ann member', 'bob owner', 'eve member'])
+
+  const first = await emptyStore(t)
+  const { remarks } = await run(first, [{ id: 'bad', publicKey: 'x' }, { id: 'ann' }, { id: 'bob' }])
+  t.match(remarks, [/^Account ann, the oldest, becomes the owner/, /^Account bad is left out/])
+  t.same(await roles(first), ['ann owner', 'bob member'])
+
+  const none = await emptyStore(t)
+  for (const owner of ['nobody', 'bad'])
+    await t.rejects(run(none, [{ id: 'bad', publicKey: 'x' }, { id: 'ann' }], { owner }), {
+      name: 'CannotStart',
+      message: `There is no account ${owner} to become the owner.`
+    })
+  t.same(await roles(none), [])
+  t.same((await run(none, [])).remarks, [])
+})
+
+t.test('an account that is there already stays as it is, and so does one with its name', async t => {
+  const store = await emptyStore(t)
+  await run(store, [ann])
+  const { counts, remarks } = await run(store, [
+    { ...ann, id: 'renamed', publicKey: keyOf('ann').toLowerCase(), seq: 99 },
+    { id: 'ann', publicKey: keyOf('other') }
+  ])
+  t.same(remarks, [
+    'Account renamed is left out: it is here already, and stays as it is.',
+    'Account ann is left out: another account has its id here.'
+  ])
+  t.same(counts.accounts, { imported: 0, leftOut: 2 })
+  t.match(await rowsOf(store, 'account'), [{ id: 'ann', clock: 47 }])
+})
+
+t.test('a check says the same as an import, and neither writes nor begins anything', async t => {
+  const accounts = [ann, { id: 'bad', publicKey: 'x' }]
+  const refuse = async () => {
+    throw new Error('it writes')
+  }
+  const to = { ...emptyTransfer, write: refuse, atomically: refuse, continueAfter: refuse }
+  t.same(await run(to, accounts, { isCheck: true }), await run(await emptyStore(t), accounts))
+})
+
+t.test('an account of which something cannot be written is not there at all, and those before it are', async t => {
+  const store = await emptyStore(t)
+  const failing: Transfer = {
+    ...store,
+    async write(table, rows) {
+      if (table.name === 'push_token' && rows[0]?.['account'] === 2) throw new Error('no space')
+      await store.write(table, rows)
+    }
+  }
+  await t.rejects(run(failing, [ann, { ...ann, id: 'bob', publicKey: keyOf('bob') }]), { message: 'no space' })
+  t.match(await rowsOf(store, 'account'), [{ id: 'ann' }])
+  t.equal(await store.count(transferTable('message')), 2)
+  t.match(await store.lastKeys(), { account: 1 })
+})
+
+t.test('an import stops between accounts, and within a long session, with nothing of that account', async t => {
+  for (const after of [1, 2]) {
+    const store = await emptyStore(t)
+    const stop = new AbortController()
+    const long = { id: 's', messages: Array.from({ length: 2_500 }, () => ({})) }
+    const told: unknown[] = []
+    const tell = (progress: object) => {
+      if (told.push(progress) === after) stop.abort()
+    }
+    await t.rejects(run(store, [{ id: 'ann' }, { id: 'bob', sessions: [long] }], { signal: stop.signal, tell }), {
+      name: 'CannotStart',
+      message: 'Stopped. Run the same command again to go on with the next account.',
+      exitCode: 130
+    })
+    t.same(
+      told,
+      [
+        { accounts: 1, messages: 0 },
+        { accounts: 1, messages: 1_000 }
+      ].slice(0, after)
+    )
+    t.same([await store.count(transferTable('account')), await store.count(transferTable('message'))], [1, 0])
+  }
+})
+
+t.test('progress counts also what is left out, and is told at least every thousand messages', async t => {
+  const told: unknown[] = []
+  const long = { id: 's', messages: Array.from({ length: 2_001 }, (_, index) => (index === 7 ? { content: null } : {})) }
+  await run(
+    await emptyStore(t),
+    [
+      { id: 'bad', publicKey: 'x' },
+      { id: 'ann', sessions: [long] }
+    ],
+    { tell: progress => told.push(progress) }
+  )
+  t.same(told, [
+    { accounts: 1, messages: 0 },
+    { accounts: 1, messages: 1_001 },
+    { accounts: 1, messages: 2_001 },
+    { accounts: 2, messages: 2_001 }
+  ])
+})
+
+t.test('rows are written as they are read, up to 500 or about 4 MiB at a time', async t => {
+  const store = await emptyStore(t)
+  const sizes: number[] = []
+  const watched: Transfer = {
+    ...store,
+    async write(table, rows) {
+      if (table.name === 'message' || table.name === 'session_cells') sizes.push(rows.length)
+      await store.write(table, rows)
+    }
+  }
+  const many = Array.from({ length: 501 }, () => ({}))
+  const large = Array.from({ length: 4 }, () => ({ content: { t: 'encrypted', c: 'x'.repeat(1_500_000) } }))
+  await run(watched, [
+    {
+      id: 'ann',
+      sessions: [
+        { id: 'many', messages: many },
+        { id: 'large', messages: large }
+      ]
+    }
+  ])
+  t.same(sizes, [500, 1, 3, 1, 2])
+  sizes.length = 0
+  const metadata = 'm'.repeat(1024 * 1024)
+  const sessions = [1, 2, 3].map(id => ({ id: `session ${id}`, metadata, agentState: 's'.repeat(1024 * 1024) }))
+  await run(watched, [{ id: 'bob', sessions }])
+  t.same(sizes, [3])
+  sizes.length = 0
+  await run(watched, [{ id: 'eve', sessions: sessions.map(session => ({ ...session, agentState: 's'.repeat(3 * 1024 * 1024 + 1) })) }])
+  t.same(sizes, [1, 1, 1])
+})
+
+t.test('attachments are imported in pieces with their session, and what is none is named', async t => {
+  const store = await emptyStore(t)
+  const folder = memoryFolder(t)
+  const place = join(folder, 'sessions', 'one', 'attachments')
+  mkdirSync(place, { recursive: true })
+  const name = (number: number) => `0d9f1c0a-0000-4000-8000-00000000000${number}.enc`
+  const whole = Buffer.alloc(300_000, 'afield ')
+  writeFileSync(join(place, name(1)), whole)
+  writeFileSync(join(place, name(2)), 'small')
+  writeFileSync(join(place, 'other.txt'), 'x')
+  for (const number of [1, 2]) utimesSync(join(place, name(number)), 5, 7)
+  const { counts, remarks } = await run(store, [ann], { bucket: { folder } })
+  t.same(counts.attachments, { imported: 2, leftOut: 1 })
+  t.match(
+    remarks[1],
+    /^The file \S+\/sessions\/one\/attachments\/other\.txt is left out: its name is not that of an attachment\.$|^The file \S+… is left out/
+  )
+  const same = { account: 1, session: 1, attempt: 0, created_at: 7_000, ends_at: null }
+  t.same(await rowsOf(store, 'attachment'), [
+    { ...same, key: 1, id: name(1), size: 300_000, received: 300_000, sha256: sha256(whole.toString()) },
+    { ...same, key: 2, id: name(2), size: 5, received: 5, sha256: sha256('small') }
+  ])
+  const piece = (attachment: number, at: number, bytes: Buffer) => ({
+    account: 1,
+    attachment,
+    at,
+    crc: checksumOf(attachment, at, bytes),
+    bytes
+  })
+  const pieces = [
+    piece(1, 0, whole.subarray(0, 256 * 1024)),
+    piece(1, 256 * 1024, whole.subarray(256 * 1024)),
+    piece(2, 0, Buffer.from('small'))
+  ]
+  t.same(await rowsOf(store, 'attachment_piece'), pieces)
+  t.match(await rowsOf(store, 'account'), [{ attachment_bytes: 300_005 }])
+})
