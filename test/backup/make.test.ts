@@ -2,13 +2,14 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join, relative } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { version } from '../../lib/assets.ts'
 import { unpack } from '../../lib/backup/archive.ts'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
-import { newAccount } from '../store/contract/kit.ts'
+import { newAccount, newSession } from '../store/contract/kit.ts'
 
 const now = Date.UTC(2030, 0, 2, 3, 4, 5)
 
@@ -18,7 +19,7 @@ async function filled(t: Test, databaseName = 'afield.db') {
   const [data, out] = [join(root, 'data'), join(root, 'out')]
   for (const directory of [data, out]) mkdirSync(directory)
   const store = await openStore(`sqlite:${databaseName}`, { dataDirectory: data, onBroken: reason => t.fail(reason.message) })
-  await newAccount(store, 'ann')
+  await newSession(store, await newAccount(store, 'ann'))
   await store.close()
   const tell: Parameters<typeof makeBackup>[0]['tell'] = () => {}
   const backup = (target = out, more: { tell?: typeof tell; passphrase?: string } = {}) =>
@@ -39,7 +40,7 @@ t.test('a backup in a directory is named after its time, and says what it has', 
   writeFileSync(join(data, 'push-key.pem'), 'a key')
   const made = await backup(relative(process.cwd(), out))
   const file = join(out, 'afield-2030-01-02T030405.backup')
-  const holds = { accounts: 1, sessions: 0, messages: 0 }
+  const holds = { accounts: 1, sessions: 1, messages: 0 }
   t.same(made, { file, bytes: statSync(file).size, holds, keys: ['push-key.pem'], sealed: false })
   t.match(await manifestOf(file), {
     version: version(),
@@ -63,6 +64,19 @@ t.test('a place where no backup can be is rejected before anything is copied', a
   ] as const)
     await t.rejects(backup(target, { tell: step => told.push(step) }), { name: 'CannotStart', message, exitCode: 78 })
   t.same([told, readdirSync(out), copiesIn(data)], [[], ['a'], []])
+})
+
+t.test('a damaged database is not backed up, and what is wrong with it is said [K1]', async t => {
+  const { data, out, backup } = await filled(t)
+  const database = new Database(join(data, 'afield.db'))
+  database.exec("UPDATE session_cells SET metadata = 'changed'")
+  database.close()
+  await t.rejects(backup(), {
+    name: 'CannotStart',
+    message: /^No backup was made, because the database is damaged: session_cells 1 is not what was stored\. Keep your older backups\.$/,
+    exitCode: 75
+  })
+  t.same([readdirSync(out), copiesIn(data)], [[], []])
 })
 
 t.test('keys are in it, and nothing that a server creates again, that lets somebody in, or that is another database [K2, K3]', async t => {
