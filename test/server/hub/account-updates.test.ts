@@ -182,6 +182,7 @@ t.test('a gap is counted, and filled without leaving anybody out', async t => {
   const asked: number[] = []
   const world = openWorld({
     async readMessages(...ask) {
+      t.same(ask.slice(0, 2), [account, session])
       asked.push(ask[2].limit)
       return messagesUpTo(9, 2)(...ask)
     }
@@ -214,6 +215,7 @@ t.test('a gap that the store cannot fill any more holds nothing up', async t => 
     await until(() => world.sent.length >= 2)
     world.messages(6)
     t.same(world.seqs(), [1, 5, 6])
+    t.same([world.happened, world.errors], [['a gap'], []])
   }
 })
 
@@ -450,8 +452,11 @@ t.test('a message below the missed ones that were sent makes connections reconne
   world.updates.sendMissed()
   await until(() => world.seqs().length > 0)
   t.same(world.seqs(), [8, 9])
+  world.messages(8)
+  t.same(world.happened, [], 'a repetition is none')
   world.messages(7)
-  t.same(world.happened, ['reconnect'])
+  world.messages(7)
+  t.same(world.happened, ['reconnect'], 'once: who connects then has read it')
 })
 
 t.test('with a lost message that may be from before the first one sent, clients read what they lack themselves [M1] [M2]', async t => {
