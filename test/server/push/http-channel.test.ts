@@ -1,6 +1,6 @@
 import t from 'tap'
 import * as v from '../../../lib/schema.ts'
-import { httpChannel, pageOf } from '../../../lib/server/push/http-channel.ts'
+import { appAddress, httpChannel, pageOf, webAddress } from '../../../lib/server/push/http-channel.ts'
 import { NotAllowed, type Outbound } from '../../../lib/server/push/outbound.ts'
 import { never, outgoing, session } from './outgoing.ts'
 import { tokenOf } from './stand-in.ts'
@@ -85,6 +85,23 @@ t.test('the flaw of a token names its field, and nothing that is in it', async t
   t.match(flawOf(tokenOf('Own', { url: 5 })), /^Own: url \S/)
   for (const unreadable of ['Own[not json]', 'Own[]', `${token} `, ` ${token}`, 'Own[e30', tokenOf('Other', {})])
     t.match(flawOf(unreadable), /^Own: token \S/, unreadable)
+})
+
+t.test('an address that a person chose is a web address of bounded length', async t => {
+  const isOne = (schema: v.GenericSchema, text: unknown) => v.safeParse(schema, text).success
+  const long = (length: number) => `https://one.example/${'x'.repeat(length - 'https://one.example/'.length)}`
+  for (const [schema, most] of [
+    [webAddress, 2048],
+    [appAddress, 300]
+  ] as const) {
+    t.equal(isOne(schema, 'http://192.168.1.2:8080/hook'), true)
+    t.equal(isOne(schema, 'ftp://one.example'), false)
+    t.equal(isOne(schema, 'https://user:secret@one.example'), false)
+    t.equal(isOne(schema, long(most)), true)
+    t.equal(isOne(schema, long(most + 1)), false)
+  }
+  t.equal(isOne(appAddress, undefined), true)
+  t.equal(isOne(webAddress, undefined), false)
 })
 
 t.test('a notice links to its session in the app, if the address of the app is known', async t => {
