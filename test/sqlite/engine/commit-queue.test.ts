@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { StoreBroken } from '../../../lib/store/store.ts'
-import { CommitQueue } from '../../../sqlite/engine/commit-queue.ts'
+import { CommitQueue, type CommitQueueDeps } from '../../../sqlite/engine/commit-queue.ts'
 import { turnContract } from '../../store/contract/turns.ts'
 import { proveParts } from '../contract.ts'
 
@@ -214,6 +214,117 @@ for (const whose of ['tail', 'beside'] as const)
     t.same(words(), ['next'])
   })
 
+t.test('a full disk releases the reserve, and until it is back only writes that need no space are taken [F1]', async t => {
+  const disk = { isReleased: false, releases: 0 }
+  const reserve = {
+    isReleased: () => disk.isReleased,
+    release() {
+      disk.isReleased = true
+      disk.releases += 1
+    }
+  }
+  const { database, write, queue, words } = openQueue(t, { reserve })
+  await write('before', 1)
+  database.pragma(`max_page_count = ${database.pragma('page_count', { simple: true })}`)
+  await t.rejects(write('x'.repeat(100_000), 1), {
+    name: 'StoreFull',
+    message: 'The disk has no space for this write.',
+    cause: { code: 'SQLITE_FULL' }
+  })
+  t.equal(disk.releases, 1)
+  database.pragma('max_page_count = 100000')
+  await t.rejects(write('late', 1), { name: 'StoreFull', message: 'The disk has no space for this write.' })
+  t.equal(await queue.write(() => database.prepare('DELETE FROM word').run().changes), 1)
+  disk.isReleased = false
+  await write('after', 1)
+  t.same(words(), ['after'])
+})
+
+t.test('while the log is too long only writes that need no space are taken [F6]', async t => {
+  const log = { isTooLong: () => isTooLong }
+  let isTooLong = true
+  const { write, words } = openQueue(t, { log })
+  await t.rejects(write('large', 1), { name: 'StoreBusy', message: 'Another program keeps reading the database.' })
+  await write('removal', 0)
+  isTooLong = false
+  await write('large', 1)
+  t.same(words(), ['large', 'removal'])
+})
+
+t.test('each commit is told with how many writes shared it, and a failed turn is not', async t => {
+  const told: { members: number; ms: number }[] = []
+  const { write, queue, words } = openQueue(t, { onCommit: turn => told.push(turn) })
+  await Promise.all([write('a'), write('b'), write('c')])
+  await t.rejects(
+    queue.write(() => {
+      throw new Error('changed my mind')
+    })
+  )
+  await queue.read(words)
+  t.match(told, [{ members: 3 }])
+  t.equal(told.length, 1)
+  t.ok((told[0]?.ms ?? -1) >= 0 && (told[0]?.ms ?? -1) < 60_000)
+})
+
+t.test('what belongs beside the database is there before the commit, or undone with it', async t => {
+  const log: string[] = []
+  let isFailing = false
+  const beside = {
+    beforeCommit() {
+      log.push(`before ${readWords().join(' ')}, of which ${words().join(' ')}`)
+      if (isFailing) throw new Error('no space beside')
+    },
+    undone: () => log.push('undone')
+  }
+  const { file, write, words } = openQueue(t, { beside })
+  const reader = new Database(file, { readonly: true })
+  t.teardown(() => reader.close())
+  const readWords = () => reader.prepare<[], string>('SELECT word FROM word').pluck().all()
+  await Promise.all([write('a'), write('b')])
+  isFailing = true
+  await t.rejects(write('c'), { message: 'no space beside' })
+  isFailing = false
+  await write('d')
+  t.same(log, ['before , of which a b', 'before a b, of which a b c', 'undone', 'before a b, of which a b d'])
+  t.same(words(), ['a', 'b', 'd'])
+})
+
+t.test('deferred work is done before another kind of member and before the commit, and forgotten with what failed', async t => {
+  const { queue, insert, words } = openQueue(t)
+  const log: string[] = []
+  const tailOf = (kind: string) => ({ finish: () => log.push(`finish ${kind}`), forget: () => log.push(`forget ${kind}`) })
+  const [one, other] = [tailOf('one'), tailOf('other')]
+  const write = (word: string, tail: typeof one | undefined) =>
+    queue.write(
+      () => {
+        log.push(word)
+        insert(word)
+      },
+      { ...(tail && { tail }) }
+    )
+  await Promise.all([write('a', one), write('b', one), write('c', other), write('d', undefined), write('e', one)])
+  t.same(log.splice(0), ['a', 'b', 'finish one', 'c', 'finish other', 'd', 'e', 'finish one'])
+
+  const outcomes = await Promise.allSettled([write('f', one), write('a', other), write('g', one)])
+  t.same(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled']
+  )
+  const again = ['f', 'finish one', 'a', 'forget other', 'g', 'finish one']
+  t.same(log, ['f', 'finish one', 'a', 'forget one', 'forget other', 'forget one', ...again])
+  t.same(words(), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+})
+
+t.test('a queue that is closed with nothing waiting says so to everyone who comes later', async t => {
+  const { write, queue, words, told } = openQueue(t)
+  await queue.end()
+  await queue.end()
+  const closed = { name: 'StoreBroken', message: 'The store is closed.' }
+  await t.rejects(write('late'), closed)
+  await t.rejects(queue.read(words), closed)
+  t.same([words(), told], [[], []])
+})
+
 t.test('closing the queue finishes its waiting members first', async t => {
   const { write, queue, words } = openQueue(t)
   const writes = Promise.all(Array.from({ length: 300 }, (_, index) => write(`${index}`)))
@@ -225,7 +336,7 @@ t.test('closing the queue finishes its waiting members first', async t => {
 
 proveParts(t, turnContract)
 
-function openQueue(t: Test) {
+function openQueue(t: Test, more: Partial<CommitQueueDeps> = {}) {
   const file = join(t.testdir(), 'words.db')
   const database = new Database(file, { timeout: 0 })
   t.teardown(() => database.close())
@@ -233,7 +344,7 @@ function openQueue(t: Test) {
   database.pragma('synchronous = FULL')
   database.exec('CREATE TABLE word (word TEXT PRIMARY KEY)')
   const told: StoreBroken[] = []
-  const queue = new CommitQueue({ database, onBroken: reason => told.push(reason) })
+  const queue = new CommitQueue({ database, onBroken: reason => told.push(reason), ...more })
   const insert = (word: string) => database.prepare('INSERT INTO word VALUES (?)').run(word).changes
   return {
     file,
