@@ -58,16 +58,9 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'readClock
     const most = ask.limit + 1
     const marks = [...rowSources.flatMap(source => source(account, since, most)), ...removals(account, removedSince, most)]
     const page: ChangedRows = { sessions: [], machines: [], settings: undefined, artifacts: [], kv: [], removed: [] }
-    const { more, end } = fill(page, marks, ask.limit)
-    return {
-      ...page,
-      complete: true,
-      epoch: epoch(),
-      clock: more ? end : clock,
-      began,
-      more,
-      active: more ? undefined : activeRows(account)
-    }
+    const end = fill(page, marks, ask.limit)
+    const more = end !== undefined
+    return { ...page, complete: true, epoch: epoch(), clock: end ?? clock, began, more, active: more ? undefined : activeRows(account) }
   }
 
   return {
@@ -76,18 +69,18 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'readClock
   }
 }
 
-/** Adds marks in order until the page is full, never splitting one clock; `end` is the last clock of it. */
-function fill(page: ChangedRows, marks: Mark[], limit: number): { more: boolean; end: number } {
+/** Adds marks in order until the page is full, never splitting one clock; returns the last clock of it if there are more. */
+function fill(page: ChangedRows, marks: Mark[], limit: number): number | undefined {
   let rows = 0
   let bytes = 0
   let end = 0
   for (const mark of marks.sort((one, other) => one.clock - other.clock)) {
-    if (mark.clock > end && (rows >= limit || bytes > mostPageBytes)) return { more: true, end }
+    if (mark.clock > end && (rows >= limit || bytes > mostPageBytes)) return end
     bytes += mark.addTo(page)
     rows += 1
     end = mark.clock
   }
-  return { more: false, end }
+  return undefined
 }
 
 interface Place {

@@ -74,7 +74,7 @@ export function attachmentContract(t: Check, place: StorePlace): void {
     const ann = await newAccount(store, 'ann')
     const file = await openUpload(store, ann)
     await append(store, file, 0, 'old')
-    t.match(await store.restartUpload(ann, file.session, file.id, 2), { received: 0, attempt: 1, sha256: null })
+    t.same(await store.restartUpload(ann, file.session, file.id, 2), { size: 6, received: 0, attempt: 1, sha256: null })
     t.match(await append(store, file, 0, 'old'), { taken: false })
     t.match(await append(store, file, 0, 'new', { attempt: 1 }), { received: 3, taken: true })
     t.match(await append(store, file, 3, 'old'), { taken: false })

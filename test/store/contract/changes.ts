@@ -167,6 +167,24 @@ export function changeContract(t: Check, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch: renewed, since: 1 }), { complete: true, epoch: renewed })
   })
 
+  t.test('an account that is gone has no changes, and whoever had some starts over', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    await newSession(store, ann)
+    const { epoch, clock } = complete(await store.changesSince(ann, fromNothing))
+    await store.removeAccount(ann)
+    t.match(await store.changesSince(ann, fromNothing), {
+      complete: true,
+      epoch,
+      clock: 0,
+      began: 0,
+      more: false,
+      sessions: [],
+      removed: []
+    })
+    t.same(await store.changesSince(ann, { ...fromNothing, epoch, since: clock }), { complete: false, epoch, clock: 0 })
+  })
+
   t.test('the epoch survives a restart', async t => {
     const open = place(t)
     const store = await open()
