@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
-import type { PairingAnswer, PairingPoll, PairingPolled } from '../../../lib/store/access/pairings.ts'
+import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
+import type { PairingAnswer, PairingPoll, PairingPolled, PairingRequestDraft } from '../../../lib/store/access/pairings.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import type { Check } from '../../contracts/check.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
@@ -76,12 +77,71 @@ export function pairingContract(t: Check, place: StorePlace): void {
     t.same(await waiting('b', 'e', 'f'), [true, true, true])
   })
 
+  t.test('requests of both kinds are forgotten a day after they ended, and a delivered one a day after its delivery', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const id = v.parse(pairingId, 'a')
+    await store.pollPairing(poll({ publicKey: 'old' }))
+    await store.pollPairing(poll({ publicKey: 'fetched' }))
+    await store.addPairingRequest(requestOf(id))
+    await store.answerPairing({ kind: 'terminal', publicKey: 'fetched', response: 'sealed', account: ann, now: 5 })
+    t.match(await store.pollPairing(poll({ publicKey: 'fetched', now: 10 })), { state: 'delivered' })
+    const states = async (now: number) => {
+      await store.sweepPairings(now)
+      const request = await store.readPairingRequest(id, now)
+      return [
+        (await store.readPairing('terminal', 'old', now)).status,
+        (await store.readPairing('terminal', 'fetched', now)).status,
+        request === 'unknown' ? request : request.state
+      ]
+    }
+    t.same(await states(10 + dayMs - 1), ['over', 'answered', 'over'])
+    t.same(await states(10 + dayMs), ['over', 'unknown', 'over'])
+    t.same(await states(ttlMs + dayMs - 1), ['over', 'unknown', 'over'])
+    t.same(await states(ttlMs + dayMs), ['unknown', 'unknown', 'unknown'])
+  })
+
+  t.test('when the clock is moved, requests of both kinds that wait end as much later, and others stay as they ended', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const [id, ended] = [v.parse(pairingId, 'a'), v.parse(pairingId, 'b')]
+    await store.pollPairing(poll({ publicKey: 'waits' }))
+    await store.pollPairing(poll({ publicKey: 'ended', expiresAt: 10 }))
+    await store.pollPairing(poll({ publicKey: 'fetched' }))
+    await store.answerPairing({ kind: 'terminal', publicKey: 'fetched', response: 'sealed', account: ann, now: 1 })
+    await store.pollPairing(poll({ publicKey: 'fetched', now: 11 }))
+    await store.addPairingRequest(requestOf(id))
+    await store.addPairingRequest({ ...requestOf(ended), endsAt: 10 })
+    const hour = 60 * 60_000
+    for (let calls = 0; calls < 2; calls += 1) await store.movePairings({ from: 10.5, byMs: hour - 0.4, mostMs: ttlMs - 10.5 })
+    const state = async (id: PairingId, now: number) => {
+      const request = await store.readPairingRequest(id, now)
+      return request === 'unknown' ? request : request.state
+    }
+    const end = ttlMs + hour
+    for (const [now, is, request] of [
+      [end - 1, 'waiting', 'waiting'],
+      [end, 'over', 'over']
+    ] as const)
+      t.same([(await store.readPairing('terminal', 'waits', now)).status, await state(id, now)], [is, request])
+    t.same([(await store.readPairing('terminal', 'ended', 11)).status, await state(ended, 11)], ['over', 'over'])
+    await store.sweepPairings(11 + dayMs)
+    t.same([(await store.readPairing('terminal', 'ended', 11)).status, await state(ended, 11)], ['unknown', 'unknown'])
+    t.equal((await store.readPairing('terminal', 'fetched', 11)).status, 'unknown', 'it ended when it was fetched')
+    t.equal((await store.readPairing('terminal', 'waits', 11)).status, 'waiting')
+  })
+
   t.test('a device and a terminal with the same key are two requests', async t => {
     const store = await openFor(t, place)
     await store.pollPairing(poll({ kind: 'device' }))
     t.same(await store.readPairing('terminal', 'key', 0), { status: 'unknown', supportsV2: false })
     t.same(await store.readPairing('device', 'key', 0), { status: 'waiting', supportsV2: true })
   })
+}
+
+function requestOf(id: PairingId): PairingRequestDraft {
+  const said = { name: 'laptop', publicKey: 'key', deviceKey: 'device', pollHash: 'right', from: '10.0.0' }
+  return { id, kind: 'terminal', ...said, most: undefined, endsAt: ttlMs, now: 0 }
 }
 
 function poll(more: Partial<PairingPoll> = {}): PairingPoll {
