@@ -184,7 +184,7 @@ class PostgresTransfer implements MoveTarget {
     const lists = Object.values(columns).map((kind, index) => `$${index + 1}::${typeOf[kind]}[]`)
     return this.#connection.run(
       `INSERT INTO ${into} (${names.join(', ')}) SELECT * FROM unnest(${lists.join(', ')}) ON CONFLICT DO NOTHING`,
-      names.map(name => rows.map(row => asGiven(columns[name] === 'flag', row[name])))
+      names.map(name => rows.map(row => asGiven(row[name])))
     )
   }
 
@@ -211,8 +211,7 @@ function sequenceOf(table: string): string {
   return `${table}_key_seq`
 }
 
-function asGiven(isFlag: boolean, value: TransferValue | undefined): unknown {
-  if (isFlag && typeof value === 'number') return value === 1
+function asGiven(value: TransferValue | undefined): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
 }
 
