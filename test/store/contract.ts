@@ -6,7 +6,7 @@ import { cellContract } from './contract/cells.ts'
 import { changeContract } from './contract/changes.ts'
 import { expiryContract } from './contract/expiry.ts'
 import { isolationContract } from './contract/isolation.ts'
-import type { StorePlace } from './contract/kit.ts'
+import type { ContractPart, StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
 import { lifeContract } from './contract/lives.ts'
 import { messageContract } from './contract/messages.ts'
@@ -22,6 +22,7 @@ import { sessionListContract } from './contract/session-lists.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { signUpContract } from './contract/sign-up.ts'
 import { storageContract } from './contract/storage.ts'
+import { tokenContract } from './contract/tokens.ts'
 import { turnContract } from './contract/turns.ts'
 import { usageContract } from './contract/usage.ts'
 import { workContract } from './contract/work.ts'
@@ -31,13 +32,12 @@ export function storeContract(t: Check, place: StorePlace): void {
   for (const part of Object.values(partsOfStore)) part(t, place)
 }
 
-export type PartOfStore = keyof typeof partsOfStore
-
 /** The whole contract, by what each part is about. */
-export const partsOfStore = {
+export const partsOfStore: Readonly<Record<string, ContractPart>> = {
   'sign-in': signInContract,
   expiry: expiryContract,
   'sign-up': signUpContract,
+  tokens: tokenContract,
   quotas: quotaContract,
   pairings: pairingContract,
   'pairing requests': pairingRequestContract,

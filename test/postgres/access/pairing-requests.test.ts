@@ -1,4 +1,5 @@
 import t from 'tap'
+import { pairingRequestContract } from '../../store/contract/pairing-requests.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'pairing requests')
+proveParts(t, pairingRequestContract)

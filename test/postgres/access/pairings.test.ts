@@ -1,4 +1,5 @@
 import t from 'tap'
+import { pairingContract } from '../../store/contract/pairings.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'pairings')
+proveParts(t, pairingContract)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { signUpContract } from '../../store/contract/sign-up.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'sign-up')
+proveParts(t, signUpContract)

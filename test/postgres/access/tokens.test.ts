@@ -1,4 +1,6 @@
 import t from 'tap'
+import { expiryContract } from '../../store/contract/expiry.ts'
+import { tokenContract } from '../../store/contract/tokens.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'sign-in', 'expiry')
+proveParts(t, expiryContract, tokenContract)

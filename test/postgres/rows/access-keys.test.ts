@@ -1,4 +1,5 @@
 import t from 'tap'
+import { accessKeyContract } from '../../store/contract/access-keys.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'access keys')
+proveParts(t, accessKeyContract)

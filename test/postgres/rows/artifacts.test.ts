@@ -1,4 +1,5 @@
 import t from 'tap'
+import { artifactContract } from '../../store/contract/artifacts.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'artifacts')
+proveParts(t, artifactContract)

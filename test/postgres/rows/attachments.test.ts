@@ -1,4 +1,5 @@
 import t from 'tap'
+import { attachmentContract } from '../../store/contract/attachments.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'attachments')
+proveParts(t, attachmentContract)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { cellContract } from '../../store/contract/cells.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'cells')
+proveParts(t, cellContract)

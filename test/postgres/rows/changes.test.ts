@@ -1,4 +1,5 @@
 import t from 'tap'
+import { changeContract } from '../../store/contract/changes.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'changes')
+proveParts(t, changeContract)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { kvContract } from '../../store/contract/kv.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'kv')
+proveParts(t, kvContract)

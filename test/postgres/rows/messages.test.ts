@@ -1,4 +1,5 @@
 import t from 'tap'
+import { messageContract } from '../../store/contract/messages.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'messages')
+proveParts(t, messageContract)

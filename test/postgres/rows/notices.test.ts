@@ -4,9 +4,10 @@ import t from 'tap'
 import { openPostgresStore } from '../../../postgres/store.ts'
 import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
 import { newAccount, sessionId } from '../../store/contract/kit.ts'
+import { noticeContract } from '../../store/contract/notices.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'notices')
+proveParts(t, noticeContract)
 
 // Their removal moves counters of their accounts, which every write locks before anything else.
 t.test('old notices are not locked while the removal waits for a write of their account', { skip: lacksPostgres }, async t => {

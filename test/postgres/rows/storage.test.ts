@@ -1,4 +1,5 @@
 import t from 'tap'
+import { storageContract } from '../../store/contract/storage.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'storage')
+proveParts(t, storageContract)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { usageContract } from '../../store/contract/usage.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'usage')
+proveParts(t, usageContract)

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { openPostgresStore } from '../../../postgres/store.ts'
 import { lacksPostgres, startPostgres } from '../../kit/postgres.ts'
+import { workContract } from '../../store/contract/work.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, 'work')
+proveParts(t, workContract)
 
 t.test('of several instances that claim work at once, one does it [M7]', { skip: lacksPostgres }, async t => {
   const postgres = await startPostgres(t)

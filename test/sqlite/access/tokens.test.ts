@@ -1,5 +1,6 @@
 import t from 'tap'
 import { expiryContract } from '../../store/contract/expiry.ts'
+import { tokenContract } from '../../store/contract/tokens.ts'
 import { proveParts } from '../contract.ts'
 
-proveParts(t, expiryContract)
+proveParts(t, expiryContract, tokenContract)

@@ -10,6 +10,8 @@ import type { Check } from '../../contracts/check.ts'
 /** Makes an empty place and returns the way to open it, which a test may do again after closing. */
 export type StorePlace = (t: Check) => () => Promise<Store>
 
+export type ContractPart = (t: Check, place: StorePlace) => void
+
 export const sealed = (text: string) => v.parse(ids.sealed, text)
 export const localId = (text: string) => v.parse(ids.localId, text)
 export const sessionId = (text: string) => v.parse(ids.sessionId, text)
