@@ -16,6 +16,7 @@ import { ownCountContract } from './contract/own-counts.ts'
 import { pairingRequestContract } from './contract/pairing-requests.ts'
 import { pairingContract } from './contract/pairings.ts'
 import { quotaContract } from './contract/quotas.ts'
+import { removalContract } from './contract/removals.ts'
 import { restartContract } from './contract/restart.ts'
 import { rowContract } from './contract/rows.ts'
 import { sessionListContract } from './contract/session-lists.ts'
@@ -43,6 +44,7 @@ export const partsOfStore: Readonly<Record<string, ContractPart>> = {
   'pairing requests': pairingRequestContract,
   rows: rowContract,
   'session lists': sessionListContract,
+  removals: removalContract,
   cells: cellContract,
   messages: messageContract,
   kv: kvContract,
