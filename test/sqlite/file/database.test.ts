@@ -32,6 +32,64 @@ t.test('a new database syncs every commit, also after it was written to [D5]', a
   plain.close()
 })
 
+t.test('a database is marked as ours, with the settings of its connection and the time of its last start', async t => {
+  const { open } = newPlace(t)
+  const { database, close } = await open()
+  const settings = ['application_id', 'page_size', 'temp_store', 'wal_autocheckpoint', 'journal_size_limit', 'user_version']
+  t.same(
+    settings.map(name => database.pragma(name, { simple: true })),
+    [0x41666c64, 4096, 2, 4000, 64 * 1024 * 1024, migrations.length]
+  )
+  t.equal(database.prepare('SELECT at FROM last_start').pluck().get(), 1_000)
+  close()
+})
+
+t.test('a schema upgrade is told with the numbers of its steps; a new database, or one that is up to date, has none [L2]', async t => {
+  const { directory, file } = newPlace(t)
+  const told: { from: number; to: number }[] = []
+  const openUpTo = async (steps: number) => {
+    const deps = { dataDirectory: directory, migrations: migrations.slice(0, steps), clock, onMigrated: told.push.bind(told) }
+    const { close } = await openDatabase(file, deps)
+    close()
+  }
+  const newest = migrations.length
+  await openUpTo(newest - 1)
+  await openUpTo(newest - 1)
+  t.same([told, existsSync(join(directory, `before-schema-${newest - 1}.db`))], [[], false])
+  await openUpTo(newest)
+  t.same([told, existsSync(join(directory, `before-schema-${newest - 1}.db`))], [[{ from: newest - 1, to: newest }], true])
+  await openUpTo(newest)
+  t.equal(told.length, 1)
+})
+
+t.test('neither the data nor the file may be on a network disk, and nothing is created there [D5]', async t => {
+  const { directory } = newPlace(t)
+  const [data, other] = [join(directory, 'data'), join(directory, 'other')]
+  for (const [networked, file] of [
+    [data, join(data, 'afield.db')],
+    [other, join(other, 'afield.db')]
+  ] as const) {
+    const fileSystemOf = (place: string) => (place === networked ? 0x6969 : 0xef53)
+    await t.rejects(openDatabase(file, { dataDirectory: data, migrations, clock, fileSystemOf }), {
+      name: 'CannotStart',
+      message: `${networked} is on a network disk (NFS), which cannot keep a database safe; choose a directory on a local disk.`,
+      exitCode: 78
+    })
+    t.notOk(existsSync(file))
+    const { close } = await openDatabase(file, { dataDirectory: data, migrations, clock, fileSystemOf: () => 0xef53 })
+    close()
+  }
+})
+
+t.test('a start completes what an interrupted restore has left [K2]', async t => {
+  const { file, directory, open } = newPlace(t)
+  mkdirSync(join(directory, 'afield-restore-1'))
+  writeFileSync(join(directory, 'afield-restore-1', 'afield.db'), 'half of it')
+  ;(await open()).close()
+  t.notOk(existsSync(join(directory, 'afield-restore-1')))
+  t.ok(existsSync(file))
+})
+
 t.test('each violated connection setting is named [D5]', async t => {
   const sound: Footing = { sqliteVersion: '3.54.1', journalMode: 'wal', synchronous: 2, foreignKeys: 1, pageSize: 4096 }
   t.equal(flawIn(sound), undefined)
@@ -40,6 +98,8 @@ t.test('each violated connection setting is named [D5]', async t => {
   const flaws: [Partial<Footing>, RegExp][] = [
     [{ sqliteVersion: '3.51.2' }, /SQLite 3\.51\.2/],
     [{ sqliteVersion: '3.9.0' }, /SQLite 3\.9\.0/],
+    [{ sqliteVersion: '2.99.9' }, /SQLite 2\.99\.9 can corrupt its log; 3\.51\.3 or newer is needed/],
+    [{ sqliteVersion: '3.51' }, /SQLite 3\.51 /],
     [{ journalMode: 'delete' }, /write-ahead log/],
     [{ synchronous: 1 }, /sync every commit/],
     [{ foreignKeys: 0 }, /foreign keys/],
