@@ -23,9 +23,9 @@ export const emptyStore: StoredRows = {
 export class Ear implements Connection {
   readonly id: Connection['id']
   readonly account: Connection['account']
-  readonly token = v.parse(ids.tokenId, 't')
+  token = v.parse(ids.tokenId, 't')
   scope: Connection['scope'] = 'app'
-  readonly isPresent = true
+  isPresent = true
   readsAfieldEvents = true
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials = true

@@ -136,3 +136,127 @@ t.test('an ended call is remembered as long as an answer may take, and not forev
   only.end.publish(topic, call)
   t.equal(callee.asked.length, 3, 'forgotten')
 })
+
+/** One instance, its callee, and what callers and other instances hear. */
+async function openOne(t: Test) {
+  const { instances, pass } = await openInstances(t, 2)
+  const [one, other] = instances
+  if (!one || !other) throw new Error('two were opened')
+  const replies: BusEvent[] = []
+  await other.end.subscribe(replyTo, event => replies.push(event))
+  const announced: BusEvent[] = []
+  await other.end.subscribe(topic, event => event.type === 'callee-here' && announced.push(event))
+  const call = (id: string, more: Partial<Extract<BusEvent, { type: 'call' }>> = {}) =>
+    other.end.publish(topic, { type: 'call', id, replyTo, method, params: v.parse(ids.sealed, 'x'), ...more })
+  return { one, other, call, pass, replies: () => replies.splice(0), announced: () => announced.splice(0) }
+}
+const taken = (id: string) => ({ type: 'call-taken', id, instance: 'instance0' })
+const failedAs = (id: string, why: string) => ({ type: 'call-answered', id, result: { ok: false, why } })
+
+t.test('a registration is confirmed, announced to the other instances, and counts from the same moment when repeated [R2]', async t => {
+  const { one, pass, announced } = await openOne(t)
+  const ear = await register(one, 'a')
+  t.strictSame(ear.told('rpc-registered'), [{ method }])
+  t.strictSame(announced(), [{ type: 'callee-here', method, connection: 'a', stamp: 1, heldForMs: 0 }])
+  pass(5)
+  one.hub.register(ear, method)
+  t.strictSame(ear.told('rpc-registered'), [{ method }, { method }])
+  t.strictSame(ear.told('rpc-unregistered'), [])
+  t.match(announced(), [{ stamp: 2, heldForMs: 0 }])
+  const next = await register(one, 'b')
+  t.strictSame(ear.told('rpc-unregistered'), [{ method }], 'another connection takes it over')
+  t.strictSame(next.told('rpc-unregistered'), [])
+})
+
+t.test('a callee gets the call with the device that made it, and its answer goes to the caller [R3]', async t => {
+  const { one, call, replies } = await openOne(t)
+  const callee = await register(one, 'a')
+  call('1', { by: v.parse(ids.deviceId, 'd') })
+  t.strictSame(callee.asked, [{ method, by: 'd', params: 'x' }])
+  t.strictSame(replies(), [taken('1')])
+  callee.answer('done')
+  t.strictSame(replies(), [{ type: 'call-answered', id: '1', result: { ok: true, value: 'done' } }])
+  call('2')
+  t.strictSame(callee.asked[1], { method, params: 'x' })
+})
+
+t.test('a call ends once, whatever ends it, and the caller is told why [R5]', async t => {
+  const { one, other, call, pass, replies } = await openOne(t)
+  const callee = await register(one, 'a')
+  call('1')
+  call('1')
+  t.same(callee.asked.length, 1, 'it has it already')
+  t.strictSame(replies(), [taken('1')])
+  callee.answer({ not: 'sealed' })
+  t.strictSame(replies(), [failedAs('1', 'internal')])
+
+  call('2')
+  pass(29_999)
+  t.strictSame(replies(), [taken('2')])
+  pass(1)
+  t.strictSame(replies(), [failedAs('2', 'timed-out')])
+
+  call('3')
+  other.end.publish(topic, { type: 'call-dropped', id: 'another' })
+  t.strictSame(replies(), [taken('3')])
+  other.end.publish(topic, { type: 'call-dropped', id: '3' })
+  t.strictSame(replies(), [failedAs('3', 'internal')])
+
+  call('4')
+  const bystander = await register(one, 'b')
+  one.hub.detach(bystander)
+  t.strictSame(replies(), [taken('4')])
+  one.hub.detach(callee)
+  t.strictSame(replies(), [failedAs('4', 'callee-gone')])
+  pass(60_000)
+  t.strictSame(replies(), [])
+})
+
+t.test('a connection does not answer its own call', async t => {
+  const { one, call, replies } = await openOne(t)
+  const callee = await register(one, 'a')
+  call('1', { from: callee.id })
+  t.strictSame(replies(), [taken('1'), failedAs('1', 'same-connection')])
+  t.same(callee.asked, [])
+})
+
+t.test('only its own connection ends a registration, and then nobody answers', async t => {
+  const { one, call, replies } = await openOne(t)
+  const callee = await register(one, 'a')
+  const stranger = new Ear('b')
+  await one.hub.attach(stranger)
+  one.hub.unregister(stranger, method)
+  call('1')
+  t.strictSame(replies(), [taken('1')])
+  one.hub.unregister(callee, method)
+  call('2')
+  one.hub.register(callee, method)
+  one.hub.detach(callee)
+  call('3')
+  t.strictSame(replies().slice(1), [], 'the one it had has ended')
+})
+
+t.test(
+  'of registrations of two instances the higher stamp counts, then the higher id, and the younger one raises its own [R2]',
+  async t => {
+    const { one, other, call, pass, replies, announced } = await openOne(t)
+    const hear = (connection: string, stamp: number, heldForMs: number) => {
+      other.end.publish(topic, { type: 'callee-here', method, connection: v.parse(ids.connectionId, connection), stamp, heldForMs })
+      // The first one is the other instance's own.
+      return announced().slice(1)
+    }
+    const callee = await register(one, 'm')
+    pass(100)
+    announced()
+    t.strictSame(hear('m', 1, 0), [], 'it is its own')
+    t.match(hear('a', 1, 1_000), [{ stamp: 1, heldForMs: 100 }], 'the other one is below it, and hears of it')
+    t.match(hear('z', 1, 1_000), [{ stamp: 2, heldForMs: 100 }], 'the other one is above it, but older')
+    t.match(hear('z', 7, 101), [{ stamp: 8 }])
+    t.strictSame(hear('z', 9, 100), [])
+    t.strictSame(callee.told('rpc-unregistered'), [{ method }], 'the other one is not older')
+    call('1')
+    t.strictSame(replies(), [])
+    one.hub.register(callee, method)
+    t.match(announced(), [{ stamp: 10 }], 'above all that it has heard of')
+  }
+)

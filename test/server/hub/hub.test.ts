@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } from '../../../lib/bus/bus.ts'
+import {
+  type Audience,
+  accountTopic,
+  type Bus,
+  type BusEvent,
+  type Change,
+  instanceTopic,
+  revocationTopic,
+  type Signal
+} from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
 import { Hub } from '../../../lib/server/hub/hub.ts'
 import type { Message, Page } from '../../../lib/store/rows.ts'
 import type { Store } from '../../../lib/store/store.ts'
+import { failingBus } from '../../bus/failing-bus.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { account, Ear, emptyStore } from '../ear.ts'
 
@@ -318,4 +328,312 @@ t.test('a row recreated under its old id is announced from its first versions', 
     ear.frames.map(({ body }) => body.t),
     ['update-machine', 'delete-machine', 'update-machine', 'delete-machine']
   )
+})
+
+const bob = v.parse(ids.accountId, 'bob')
+const machine = v.parse(ids.machineId, 'laptop')
+const settled = () => new Promise(setImmediate)
+
+/** A hub as one of several instances, on a bus that a test disturbs. */
+async function openShared(t: Test, { random }: { random?: () => number } = {}) {
+  const errors: unknown[] = []
+  const bus = failingBus()
+  const onError = (error: unknown) => errors.push(error)
+  const [end, other] = [bus.open({ onError }), bus.open({ onError })]
+  const clock = manualClock()
+  const hub = await Hub.open({ bus: end, store: emptyStore, clock, newId: randomUUID, onError, ...(random && { random }) }, 'instance')
+  t.teardown(() => hub.close())
+  const attach = async (scope: Ear['scope'] = 'app', of = account) => {
+    const ear = new Ear(undefined, of)
+    ear.scope = scope
+    await hub.attach(ear)
+    return ear
+  }
+  return { hub, bus, end, other, clock, errors, attach, timers: clock.pending }
+}
+
+t.test('each connection is sent what its scope may see, except what it caused itself [O1]', async t => {
+  const { hub, end, attach } = await openShared(t)
+  const ears = {
+    app: await attach(),
+    cause: await attach(),
+    session: await attach({ of: 'session', id: session }),
+    otherSession: await attach({ of: 'session', id: v.parse(ids.sessionId, 'other') }),
+    machine: await attach({ of: 'machine', id: machine }),
+    machineOfThatId: await attach({ of: 'machine', id: v.parse(ids.machineId, 's') }),
+    bob: await attach('app', bob)
+  }
+  /** Who was sent something since the last call. */
+  const told = () => Object.entries(ears).flatMap(([name, ear]) => (ear.frames.splice(0).length > 0 ? [name] : []))
+  const write = (audience: Audience, change: Change) =>
+    end.publish(topic, { type: 'change', clock: 1, at: 1, skip: ears.cause.id, audience, change })
+  write({ of: 'session', id: session }, { type: 'messages-added', session, messages: [message(1)] })
+  t.same(told(), ['app', 'session'])
+  write({ of: 'machine', id: machine }, { type: 'row-removed', row: { of: 'machine', id: machine } })
+  t.same(told(), ['app'], 'some updates are for apps alone')
+  const metadata = { of: 'machine', id: machine, name: 'metadata' } as const
+  write({ of: 'machine', id: machine }, { type: 'cell-written', cell: metadata, now: { version: 1, value: null } })
+  t.same(told(), ['app', 'machine'])
+  write(apps, { type: 'cell-written', cell: { of: 'account', name: 'settings' }, now: { version: 1, value: null } })
+  t.same(told(), ['app'])
+  t.equal(hub.framesSent, 6)
+})
+
+t.test('signals go to those who know them, and growing text to those who ask for it', async t => {
+  const { end, attach } = await openShared(t)
+  const [usual, existing, reader] = [await attach(), await attach(), await attach()]
+  existing.readsAfieldEvents = false
+  existing.takesPartials = false
+  reader.takesPartials = false
+  const told = (signal: Signal, skip?: Ear) => {
+    end.publish(topic, { type: 'signal', audience: apps, skip: skip?.id, signal })
+    return [usual, existing, reader].map(ear => ear.frames.splice(0).length)
+  }
+  t.same(told({ type: 'presence', row: { of: 'session', id: session }, active: true, at: 1, thinking: false }), [1, 1, 1])
+  t.same(told({ type: 'pairing-fetched-twice', at: 1 }), [1, 0, 1])
+  t.same(told({ type: 'partial', session, partial: v.parse(ids.sealed, 'x') }), [1, 0, 0])
+  t.same(told({ type: 'pairing-fetched-twice', at: 1 }, usual), [0, 0, 1])
+  end.publish(topic, {
+    type: 'change',
+    clock: 1,
+    at: 1,
+    audience: apps,
+    change: { type: 'receipts-marked', session, deliveredSeq: 1, readSeq: 1 }
+  })
+  t.same([usual.frames.length, existing.frames.length], [1, 0], 'and receipts to those who know them')
+})
+
+t.test('each update has an id of its own, which no other instance makes', async t => {
+  const { end, attach } = await openShared(t)
+  const ear = await attach()
+  end.publish(topic, {
+    type: 'change',
+    clock: 2,
+    at: 1,
+    audience: apps,
+    change: { type: 'messages-added', session, messages: [message(1), message(2)] }
+  })
+  t.same(
+    ear.frames.map(({ id }) => id),
+    ['instan000001', 'instan000002']
+  )
+})
+
+t.test('an ended token closes its connections, of whichever account [A4]', async t => {
+  const { other, attach } = await openShared(t)
+  const [ended, stays, ofBob] = [await attach(), await attach(), await attach('app', bob)]
+  stays.token = v.parse(ids.tokenId, 'another')
+  other.publish(revocationTopic, { type: 'call-dropped', id: 't' })
+  t.equal(ended.closedFor, undefined)
+  other.publish(revocationTopic, { type: 'token-revoked', token: ended.token })
+  t.same([ended.closedFor, stays.closedFor, ofBob.closedFor], ['auth-revoked', undefined, 'auth-revoked'])
+})
+
+t.test('connections are counted by what they may see', async t => {
+  const { hub, attach } = await openShared(t)
+  await attach()
+  await attach('app', bob)
+  for (let times = 0; times < 3; times += 1) await attach({ of: 'session', id: session })
+  await attach({ of: 'machine', id: machine })
+  t.same(hub.connections(), { app: 2, session: 3, machine: 1 })
+  t.equal(hub.size, 6)
+})
+
+t.test('an account is listened to while it has connections, or one is on its way', async t => {
+  const { hub, bus, attach } = await openShared(t)
+  const [first, second] = [await attach(), await attach()]
+  t.equal(bus.listeners(topic), 1)
+  hub.detach(first)
+  await settled()
+  t.equal(bus.listeners(topic), 1)
+  const third = new Ear()
+  const attaching = hub.attach(third)
+  hub.detach(second)
+  await attaching
+  await settled()
+  t.equal(bus.listeners(topic), 1)
+  hub.detach(third)
+  await settled()
+  t.equal(bus.listeners(topic), 0)
+})
+
+t.test('a failed subscription is told to who waited for it, and the next connection has its own', async t => {
+  const { hub, bus, end, errors, attach } = await openShared(t)
+  bus.subscriptions.push('fails')
+  const waiting = [attach(), attach()]
+  for (const one of waiting) await t.rejects(one, { message: 'The bus takes no listener.' })
+  t.equal(hub.size, 0)
+  const ear = await attach()
+  end.publish(topic, { type: 'signal', audience: apps, signal: { type: 'pairing-fetched-twice', at: 1 } })
+  t.equal(ear.frames.length, 1)
+  hub.detach(ear)
+  await settled()
+  t.equal(bus.listeners(topic), 0)
+  t.same(errors, [])
+})
+
+t.test('a bus that does not answer in time has failed, and what it still does later is undone', async t => {
+  const { hub, bus, clock, attach } = await openShared(t)
+  bus.subscriptions.push('hangs')
+  const attaching = attach()
+  clock.advance(10_000)
+  await t.rejects(attaching, { name: 'DeadlineExceeded' })
+  await attach()
+  bus.endHanging()
+  await settled()
+  t.equal(bus.listeners(topic), 1)
+  t.equal(hub.size, 1)
+})
+
+t.test('a listener that the bus does not let go is reported', async t => {
+  const { hub, bus, errors, attach } = await openShared(t)
+  bus.leavingFails = true
+  hub.detach(await attach())
+  await settled()
+  t.match(errors, [{ message: 'The bus lets nobody go.' }])
+  bus.leavingFails = false
+})
+
+t.test('connections whose events were lost close over two milliseconds each, at most ten seconds, each once [M2]', async t => {
+  const { hub, bus, clock, attach, timers } = await openShared(t, { random: () => 0.5 })
+  const ears = [await attach(), await attach(), await attach('app', bob)]
+  bus.lose(topic)
+  bus.lose(topic)
+  t.equal(clock.pending, timers + 2)
+  clock.advance(1)
+  t.same(
+    ears.map(ear => ear.closedFor),
+    [undefined, undefined, undefined]
+  )
+  clock.advance(1)
+  t.same(
+    ears.map(ear => ear.closedFor),
+    ['try-again', 'try-again', undefined]
+  )
+  for (const ear of ears.slice(0, 2)) hub.detach(ear)
+  const crowd: Ear[] = []
+  for (let number = 0; number < 6_000; number += 1) crowd.push(await attach())
+  hub.reconnectAll()
+  clock.advance(4_999)
+  t.notOk(crowd.some(ear => ear.closedFor))
+  clock.advance(1)
+  t.ok(crowd.every(ear => ear.closedFor === 'try-again'))
+  t.equal(ears[2]?.closedFor, 'try-again', 'of every account')
+})
+
+t.test('of those that reconnect not all do so at once, and one that left by itself is forgotten [M2]', async t => {
+  const { hub, bus, clock, attach, timers } = await openShared(t)
+  const ears: Ear[] = []
+  for (let number = 0; number < 500; number += 1) ears.push(await attach())
+  const left = await attach()
+  bus.lose()
+  hub.detach(left)
+  t.equal(clock.pending, timers + 500)
+  clock.advance(500)
+  const closed = ears.filter(ear => ear.closedFor === 'try-again').length
+  t.ok(closed > 0 && closed < 500, `${closed} of them`)
+  clock.advance(502)
+  t.ok(ears.every(ear => ear.closedFor === 'try-again'))
+  t.equal(left.closedFor, undefined)
+})
+
+t.test('closing leaves no connection, timer or listener, and loses nothing afterwards', async t => {
+  const { hub, bus, clock, attach } = await openShared(t)
+  const ear = await attach()
+  const replies = instanceTopic('instance')
+  t.same([bus.listeners(revocationTopic), bus.listeners(replies)], [1, 1])
+  bus.lose()
+  await hub.close()
+  t.equal(ear.closedFor, 'server-shutdown')
+  t.equal(clock.pending, 0)
+  t.same([bus.listeners(revocationTopic), bus.listeners(replies)], [0, 0])
+  bus.lose()
+  t.equal(clock.pending, 0)
+})
+
+t.test('an event that cannot be sent is reported, and all of the account reconnect [O4]', async t => {
+  const { end, errors, attach } = await openShared(t)
+  const [failing, ear, ofBob] = [await attach(), await attach(), await attach('app', bob)]
+  failing.send = () => {
+    throw new Error('The frame cannot be sent.')
+  }
+  end.publish(topic, { type: 'signal', audience: apps, signal: { type: 'pairing-fetched-twice', at: 1 } })
+  t.match(errors, [{ message: 'The frame cannot be sent.' }])
+  t.same([failing.closedFor, ear.closedFor, ofBob.closedFor], ['try-again', 'try-again', undefined])
+})
+
+t.test('the process of a row and an app in use are known here, and told to other instances that ask [M1]', async t => {
+  const { hub, other, clock, attach } = await openShared(t)
+  const row = { of: 'session', id: session } as const
+  t.equal(hub.hasOwn(account, row), false)
+  const [process, app] = [await attach(row), await attach()]
+  process.isPresent = false
+  t.equal(hub.hasOwn(account, row), false, 'a read-only one makes nobody look active')
+  process.isPresent = true
+  t.equal(hub.hasOwn(account, row), true)
+  t.equal(hub.hasOwn(account, { of: 'machine', id: v.parse(ids.machineId, 's') }), false)
+  t.equal(hub.hasOwn(bob, row), false)
+
+  const answers: BusEvent[] = []
+  await other.subscribe(instanceTopic('other'), event => answers.push(event))
+  const ask = (id: string, of: Extract<BusEvent, { type: 'present-asked' }>['of'], replyTo = instanceTopic('other')) => {
+    other.publish(topic, { type: 'present-asked', id, replyTo, of })
+    return answers.splice(0)
+  }
+  t.same(ask('1', row), [{ type: 'present', id: '1' }])
+  t.same(ask('2', { of: 'machine', id: machine }), [])
+  t.same(ask('3', 'watching-app'), [])
+  app.watchedUntil = clock.now() + 1
+  process.watchedUntil = clock.now() + 1_000
+  t.same(ask('4', 'watching-app'), [{ type: 'present', id: '4' }])
+  t.equal(await hub.isWatched(account), true)
+  clock.advance(1)
+  t.same(ask('5', 'watching-app'), [], 'not any more, and a process is no app')
+  await other.subscribe(instanceTopic('instance'), event => answers.push(event))
+  t.same(ask('6', row, instanceTopic('instance')), [], 'an instance does not answer itself')
+})
+
+t.test('whether an app is in use or a process is connected elsewhere is asked of the other instances [M1]', async t => {
+  const { hub, other, clock } = await openShared(t)
+  const row = { of: 'session', id: session } as const
+  await other.subscribe(topic, event => {
+    if (event.type === 'present-asked' && event.of === 'watching-app') other.publish(event.replyTo, { type: 'present', id: event.id })
+  })
+  t.equal(await hub.isWatched(account), true)
+  const isElsewhere = hub.isElsewhere(account, row)
+  clock.advance(300)
+  t.equal(await isElsewhere, false)
+})
+
+t.test('who registers and unregisters a method is told so, and one that is not connected does nothing', async t => {
+  const { hub, other, attach } = await openShared(t)
+  const announced: string[] = []
+  await other.subscribe(topic, event => {
+    if (event.type === 'callee-here') announced.push(event.method)
+  })
+  hub.register(new Ear(undefined, bob), 's:abort')
+  t.same(announced, [])
+  const ear = await attach({ of: 'session', id: session })
+  hub.register(ear, 's:abort')
+  t.same(announced, ['s:abort'])
+  hub.unregister(ear, 's:abort')
+  t.strictSame(ear.told('rpc-unregistered'), [{ method: 's:abort' }])
+  const stranger = new Ear(undefined, bob)
+  hub.unregister(stranger, 's:abort')
+  t.strictSame(stranger.told('rpc-unregistered'), [{ method: 's:abort' }])
+})
+
+t.test('a callee that left answers no calls, and those it had end [R5]', async t => {
+  const { hub, other, attach } = await openShared(t)
+  const replies: BusEvent[] = []
+  await other.subscribe(instanceTopic('caller'), event => replies.push(event))
+  const [callee] = [await attach({ of: 'session', id: session }), await attach()]
+  hub.register(callee, 's:abort')
+  const call = (id: string) =>
+    other.publish(topic, { type: 'call', id, replyTo: instanceTopic('caller'), method: 's:abort', params: v.parse(ids.sealed, 'x') })
+  call('1')
+  hub.detach(callee)
+  t.match(replies.splice(0), [{ type: 'call-taken' }, { type: 'call-answered', id: '1', result: { ok: false } }])
+  call('2')
+  t.same(callee.asked.length, 1)
 })

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { limitsTopic } from '../../../lib/bus/bus.ts'
+import { type BusEvent, limitsTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
 import { accountId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
@@ -211,4 +211,155 @@ t.test('few sockets are told to nobody [M8]', async t => {
   here.disconnect(8)
   clock.advance(200)
   t.same(told.slice(-2), ['seats-held', 'seats-held'])
+})
+
+/** One instance whose events are seen by another end of the bus, which can also speak for others. */
+async function openOne(t: Test, most = 20) {
+  const [bus, clock] = [failingBus(), manualClock()]
+  const [end, other] = [bus.open({ onError }), bus.open({ onError })]
+  const seats = new SocketSeats({ bus: end, clock, onError }, 'm', most)
+  t.teardown(() => seats.close())
+  await seats.open()
+  const heard: BusEvent[] = []
+  let spoken: BusEvent | undefined
+  await other.subscribe(limitsTopic, event => event !== spoken && heard.push(event))
+  const speak = (event: BusEvent) => {
+    spoken = event
+    other.publish(limitsTopic, event)
+  }
+  const said = (ms = 200) => {
+    clock.advance(ms)
+    return heard.splice(0)
+  }
+  const open: (() => void)[] = []
+  const given: number[] = []
+  const take = (count: number, account = ada) => {
+    let seated = 0
+    for (let number = 0; number < count; number += 1) {
+      const leave = seats.take(account, () => given.push(number))
+      if (!leave) continue
+      open.push(leave)
+      seated += 1
+    }
+    return seated
+  }
+  const hold = (instance: string, sockets: number) => speak({ type: 'seats-held', instance, seats: [{ account: ada, sockets }] })
+  const ask = (instance: string, ...accounts: (typeof ada)[]) => speak({ type: 'seats-asked', instance, accounts })
+  return { bus, clock, seats, said, take, open, given, hold, ask, heard }
+}
+const asked = (...accounts: string[]) => ({ type: 'seats-asked', instance: 'm', accounts })
+const held = (sockets: number) => ({ type: 'seats-held', instance: 'm', seats: [{ account: 'ada', sockets }] })
+
+t.test('an instance asks about an account with its first socket, and tells of it from the eighth on [M8]', async t => {
+  const { said, take, open } = await openOne(t)
+  take(1)
+  t.strictSame(said(199), [])
+  t.strictSame(said(1), [asked('ada')])
+  take(6)
+  t.strictSame(said(), [])
+  take(1)
+  t.strictSame(said(), [held(8)])
+  t.strictSame(said(), [], 'once')
+  take(1)
+  t.strictSame(said(), [held(9)])
+  open.pop()?.()
+  open.pop()?.()
+  t.strictSame(said(), [held(0)], 'below eight it counts as none')
+})
+
+t.test('the sockets of all instances together decide whether one tells of its own [M8]', async t => {
+  const { said, take, hold } = await openOne(t)
+  take(3)
+  said()
+  hold('other', 4)
+  t.strictSame(said(), [])
+  hold('other', 5)
+  t.strictSame(said(), [held(3)])
+  hold('other', 0)
+  t.strictSame(said(), [held(0)])
+})
+
+t.test('an instance that is asked answers what it holds or what it said before, and nothing of accounts that it has not [M8]', async t => {
+  const { said, take, ask, open } = await openOne(t)
+  take(8)
+  said()
+  ask('other', grace)
+  t.strictSame(said(), [])
+  ask('m', ada)
+  t.strictSame(said(), [], 'it does not answer itself')
+  ask('other', ada)
+  t.strictSame(said(), [held(8)])
+  // It has said eight, and has fewer by the time it is asked.
+  open.pop()?.()
+  ask('other', ada)
+  t.strictSame(said(), [held(0)])
+  ask('other', ada)
+  t.strictSame(said(), [])
+})
+
+t.test('sockets held elsewhere take seats, until that instance says less or does not answer [M8]', async t => {
+  const { clock, said, take, hold } = await openOne(t)
+  take(1)
+  hold('other', 19)
+  t.equal(take(1), 0)
+  t.strictSame(said().at(-1), held(1))
+  hold('other', 18)
+  t.equal(take(2), 1)
+  t.strictSame(said(), [held(2)], 'it has just answered')
+  clock.advance(answerSeatsWithinMs)
+  t.equal(take(1), 0)
+  t.strictSame(said(), [asked('ada')], 'whether it still holds them is asked again')
+  clock.advance(answerSeatsWithinMs)
+  t.equal(take(30), 18, 'it has not answered, and its sockets count no longer')
+})
+
+t.test('of instances that took the last seats at once those close sockets whose id comes later, the newest first [M8]', async t => {
+  const { clock, given, said, take, hold } = await openOne(t)
+  t.equal(take(15), 15)
+  said()
+  hold('z', 20)
+  hold('a', 7)
+  clock.advance(answerSeatsWithinMs - 200)
+  hold('a', 7)
+  hold('z', 20)
+  t.same(given, [])
+  clock.advance(200)
+  t.same(given, [13, 14])
+})
+
+t.test('an instance without limits, or alone, tells and asks nobody [M8]', async t => {
+  const { clock, bus, heard, seats, take, ask } = await openOne(t, Number.POSITIVE_INFINITY)
+  t.equal(take(100), 100)
+  ask('other', ada)
+  t.equal(clock.pending, 0)
+  t.equal(bus.listeners(limitsTopic), 1, 'the test itself')
+  await seats.close()
+  t.strictSame(heard, [])
+})
+
+t.test('an instance that closes says what is left, and leaves nothing behind [M8]', async t => {
+  const { bus, clock, heard, seats, take, open } = await openOne(t)
+  take(8)
+  clock.advance(200)
+  heard.length = 0
+  for (const leave of open.splice(0)) leave()
+  await seats.close()
+  t.strictSame(heard, [held(0)])
+  t.equal(clock.pending, 0)
+  t.equal(bus.listeners(limitsTopic), 1)
+})
+
+t.test('what is told of many accounts comes in events of at most 64 [M8]', async t => {
+  const { said, take } = await openOne(t)
+  for (let number = 0; number < 65; number += 1) take(8, v.parse(accountId, `account ${number}`))
+  const events = said() as { type: string; accounts?: unknown[]; seats?: unknown[] }[]
+  t.same(
+    events.map(({ type, accounts, seats }) => [type, (accounts ?? seats)?.length]),
+    [
+      ['seats-asked', 64],
+      ['seats-asked', 1],
+      ['seats-held', 64],
+      ['seats-held', 1]
+    ]
+  )
 })
