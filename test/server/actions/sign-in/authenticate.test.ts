@@ -1,9 +1,12 @@
 import t, { type Test } from 'tap'
+import { revocationTopic } from '../../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../../lib/bus/local.ts'
+import { failure } from '../../../../lib/protocol/wire/failures.ts'
 import type { AccountId, TokenId } from '../../../../lib/protocol/wire/ids.ts'
+import { everyScope, type Scope } from '../../../../lib/protocol/wire/scopes.ts'
 import { hashToken } from '../../../../lib/server/actions/account/tokens.ts'
-import { createAuthenticator } from '../../../../lib/server/actions/sign-in/authenticate.ts'
-import { unlimited } from '../../../../lib/server/limits.ts'
+import { connectionRights, createAuthenticator, mustAllow } from '../../../../lib/server/actions/sign-in/authenticate.ts'
+import { type LimitName, unlimited } from '../../../../lib/server/limits.ts'
 import type { TokenMark } from '../../../../lib/store/access/tokens.ts'
 import type { Bearer } from '../../../../lib/store/rows.ts'
 import type { Store } from '../../../../lib/store/store.ts'
@@ -80,6 +83,17 @@ t.test('a use that is not written yet keeps a token valid that is read from the 
   t.notOk(await use(), 'it was not used for an hour')
 })
 
+t.test('each use prolongs a known token that ends when unused', async t => {
+  const { use, passMinutes, turnEnds } = await withToken(t)
+  await use()
+  for (let minutes = 1; minutes <= 120; minutes += 1) {
+    passMinutes(1)
+    await turnEnds()
+    const bearer = use()
+    t.match(bearer, { token: 'one' }, `known at once after ${minutes} minutes`)
+  }
+})
+
 t.test('the end waits until the last use of a token is written', async t => {
   const { promise: mayWrite, resolve: write } = Promise.withResolvers<void>()
   const { use, marks, passMinutes, turnEnds, close } = await withToken(t, { usedAt: 20 * minute, mayWrite })
@@ -94,4 +108,246 @@ t.test('the end waits until the last use of a token is written', async t => {
   write()
   await closing
   t.match(marks, [{ token: 'one' }])
+})
+
+/** An authenticator on a store whose tokens are the texts `token <number>`, and what it does. */
+async function openWorld(t: Test, given: { expiresAt?: number | null; scopes?: readonly Scope[] } = {}) {
+  const clock = manualClock()
+  const bus = openLocalBus({ onError: t.error })
+  const happened: string[] = []
+  const errors: unknown[] = []
+  const known = new Map<string, Bearer>()
+  const text = (number: number) => `token ${number}`
+  const make = (number: number): TokenId => {
+    const bearer: Bearer = {
+      ...{ account: 'ada' as AccountId, token: `id ${number}` as TokenId, kind: 'named', device: null, idleMs: null },
+      ...{ scopes: given.scopes ?? ['read'], expiresAt: given.expiresAt ?? null }
+    }
+    known.set(hashToken(text(number)), bearer)
+    return bearer.token
+  }
+  const now = { ended: [] as TokenId[], isAway: false, mayRemove: false, expired: 0, beforeAnswer: async () => {} }
+  const store: Partial<Store> = {
+    async findBearer(hash) {
+      happened.push('looked up')
+      const bearer = known.get(hash)
+      await now.beforeAnswer()
+      return bearer ?? 'missing'
+    },
+    async markTokensUsed() {},
+    async recentRevocations() {
+      if (now.isAway) throw new Error('The store is away.')
+      return now.ended
+    },
+    countExpired: async () => ({ tokens: now.expired, devices: 0, pushTokens: 0 }),
+    async endExpiredTokens(at) {
+      happened.push(`removed at ${at}`)
+      return []
+    }
+  }
+  const authenticator = await createAuthenticator(
+    {
+      ...{ store: store as Store, bus, clock, time: clock.now, mayRemove: () => now.mayRemove },
+      limits: {
+        ...unlimited,
+        check: (limit: LimitName, key: string) => void happened.push(`checked ${limit} ${key}`),
+        take: (limit: LimitName, key: string) => void happened.push(`took ${limit} ${key}`)
+      },
+      log: { info: (...said: unknown[]) => void happened.push(JSON.stringify(said)) },
+      onMissed: () => void happened.push('missed')
+    },
+    error => errors.push(error)
+  )
+  t.teardown(() => authenticator.close())
+  return {
+    ...{ authenticator, bus, clock, errors, known, make, now, text },
+    what: () => happened.splice(0),
+    find: async (number: number) => authenticator.bearer(text(number), from),
+    revoke: (token: TokenId) => bus.publish(revocationTopic, { type: 'token-revoked', token }),
+    /** Lets the store's list of ended tokens be read, so many times. */
+    async look(times = 1) {
+      for (let time = 0; time < times; time += 1) {
+        clock.advance(2_000)
+        await new Promise(setImmediate)
+      }
+    }
+  }
+}
+
+t.test('a valid token is looked up once, and then known at once', async t => {
+  const { authenticator, make, text, what } = await openWorld(t)
+  const token = make(1)
+  const first = authenticator.bearer(text(1), from)
+  t.type(first, Promise)
+  t.match(await first, { account: 'ada', token, scopes: ['read'], expiresAt: null })
+  t.same(what(), [`checked badToken 10.0.0 ${hashToken(text(1))}`, 'looked up'])
+  t.match(authenticator.bearer(text(1)), { token })
+  t.same(what(), [])
+  await authenticator.bearer('unknown')
+  t.match(what()[0], /^checked badToken {2}\w/, 'the network may be unknown')
+})
+
+t.test('an unknown token is rejected and counted for its network [Q1]', async t => {
+  const { authenticator, what } = await openWorld(t)
+  t.equal(await authenticator.bearer('unknown', from), undefined)
+  const key = `badToken 10.0.0 ${hashToken('unknown')}`
+  t.same(what(), [`checked ${key}`, 'looked up', `took ${key}`])
+})
+
+t.test('a text that is too long for a token is not looked up', async t => {
+  const { authenticator, what } = await openWorld(t)
+  t.equal(authenticator.bearer('x'.repeat(4097), from), undefined)
+  t.same(what(), [])
+  t.type(authenticator.bearer('x'.repeat(4096), from), Promise)
+})
+
+t.test('a token is rejected from the moment its end is heard [A4]', async t => {
+  const { authenticator, find, known, make, revoke, text, what } = await openWorld(t)
+  const [token, other] = [make(1), make(2)]
+  await find(1)
+  await find(2)
+  what()
+  t.equal(authenticator.isRevoked(token), false)
+  known.delete(hashToken(text(1)))
+  revoke(token)
+  t.equal(authenticator.isRevoked(token), true)
+  t.equal(await find(1), undefined)
+  t.equal(what().length, 3, 'it was looked up')
+  t.match(await find(2), { token: other })
+  t.same(what(), [], 'the other one is still known')
+})
+
+t.test('a token that ends during its lookup is rejected, now and later [A4]', async t => {
+  const { find, make, now, revoke, what } = await openWorld(t)
+  const token = make(1)
+  now.beforeAnswer = async () => revoke(token)
+  t.equal(await find(1), undefined)
+  now.beforeAnswer = async () => {}
+  t.match(what().at(-1), /^took badToken/)
+  t.equal(await find(1), undefined)
+})
+
+t.test('a token is rejected from the moment it expires, also where it is known', async t => {
+  const { clock, find, make } = await openWorld(t, { expiresAt: 1_000 })
+  make(1)
+  t.ok(await find(1))
+  clock.advance(999)
+  t.ok(await find(1))
+  clock.advance(1)
+  t.equal(await find(1), undefined)
+})
+
+t.test('what ended elsewhere is read from the store, and told to everyone here once [A4]', async t => {
+  const { bus, find, known, look, make, now, text } = await openWorld(t)
+  const token = make(1)
+  const told: unknown[] = []
+  await bus.subscribe(revocationTopic, event => told.push(event))
+  await find(1)
+  known.delete(hashToken(text(1)))
+  now.ended = [token]
+  await look(3)
+  t.same(told, [{ type: 'token-revoked', token }])
+  t.equal(await find(1), undefined)
+})
+
+t.test('while the list of ended tokens cannot be read nothing known counts for long, and those connected must return [A4]', async t => {
+  const { errors, find, look, make, now, what } = await openWorld(t)
+  make(1)
+  await look()
+  await find(1)
+  now.isAway = true
+  // Five minutes, since the list reaches back for ten.
+  await look(149)
+  what()
+  t.ok(await find(1))
+  t.same(what(), [], 'it is still known')
+  t.equal(errors.length, 149)
+  await look(2)
+  t.ok(await find(1))
+  t.ok(await find(1))
+  t.equal(what().filter(each => each === 'looked up').length, 2, 'now it is looked up each time')
+  now.isAway = false
+  await look()
+  t.same(what(), ['missed'])
+  await look()
+  t.same(what(), [], 'once')
+  await find(1)
+  what()
+  await find(1)
+  t.same(what(), [], 'and it is known again')
+})
+
+t.test('expired tokens are removed where there are some and the clock is reliable', async t => {
+  const { look, now, what } = await openWorld(t)
+  now.expired = 3
+  await look()
+  t.same(what(), [])
+  now.mayRemove = true
+  await look()
+  t.same(what(), ['[{"tokens":3,"devices":0,"pushTokens":0},"Removing what has expired"]', 'removed at 4000'])
+  now.expired = 0
+  await look()
+  t.same(what(), [])
+})
+
+t.test('after its end it hears nothing, reads nothing, and reports nothing', async t => {
+  const { authenticator, clock, errors, look, make, now, revoke } = await openWorld(t)
+  const token = make(1)
+  now.isAway = true
+  clock.advance(2_000)
+  await authenticator.close()
+  await look()
+  t.same(errors, [])
+  t.equal(clock.pending, 0)
+  revoke(token)
+  t.equal(authenticator.isRevoked(token), false)
+})
+
+t.test('the tokens it knows are bounded, the oldest is forgotten first', async t => {
+  const { find, make, what } = await openWorld(t)
+  for (let number = 0; number < 20_000; number += 1) {
+    make(number)
+    await find(number)
+  }
+  what()
+  await find(0)
+  t.same(what(), [])
+  make(20_000)
+  await find(20_000)
+  what()
+  await find(1)
+  t.same(what(), [])
+  await find(0)
+  t.equal(what().length, 2)
+})
+
+t.test('the ended tokens it knows are bounded, and half of them is kept', async t => {
+  const { authenticator, revoke } = await openWorld(t)
+  const id = (number: number) => `id ${number}` as TokenId
+  for (let number = 0; number < 20_000; number += 1) revoke(id(number))
+  t.equal(authenticator.isRevoked(id(0)), true)
+  revoke(id(20_000))
+  t.same(
+    [9_999, 10_000, 20_000].map(number => authenticator.isRevoked(id(number))),
+    [false, true, true]
+  )
+})
+
+t.test('tokens with every permission share their list of them', async t => {
+  const all = await openWorld(t, { scopes: [...everyScope] })
+  all.make(1)
+  t.equal((await all.find(1))?.scopes, everyScope)
+  for (const scopes of [everyScope.slice(1), [...everyScope].reverse()]) {
+    const some = await openWorld(t, { scopes })
+    some.make(1)
+    t.strictSame((await some.find(1))?.scopes, scopes)
+  }
+})
+
+t.test('a token may do what its permissions say, and a connection with it too', async t => {
+  t.doesNotThrow(() => mustAllow({ scopes: ['read'] }, 'read'))
+  t.doesNotThrow(() => mustAllow({ scopes: [] }, 'any'))
+  t.throws(() => mustAllow({ scopes: ['read'] }, 'write'), failure('scope-missing'))
+  t.same(connectionRights({ scopes: ['read'] }), { mayListen: true, isPresent: false })
+  t.same(connectionRights({ scopes: ['write'] }), { mayListen: false, isPresent: true })
 })
