@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { systemClock as clock } from '../../lib/async/clock.ts'
 import type { Bus, BusEvent, Topic } from '../../lib/bus/bus.ts'
 import { busEvent } from '../../lib/bus/events.ts'
 import * as v from '../../lib/schema.ts'
@@ -37,11 +38,13 @@ class PostgresBus implements Bus {
     this.#onError = onError
     this.#outbox = new Outbox({
       publisher: this.#self,
+      clock,
       onFailed: error => this.#link.reset(error),
       onRefused: cause => onError(new Error('The database does not take what the bus publishes; it is tried again.', { cause }))
     })
     this.#link = new Link({
       url,
+      clock,
       onError,
       onNotified: payload => this.#receive(payload),
       onUp: client => this.#up(client),

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { createBackoff } from '../../lib/async/backoff.ts'
-import { systemClock as clock } from '../../lib/async/clock.ts'
+import type { Clock } from '../../lib/async/clock.ts'
 import { every } from '../../lib/async/every.ts'
 import { pause } from '../../lib/async/pause.ts'
 
@@ -16,6 +16,7 @@ export interface Client {
 
 interface LinkDeps {
   url: string
+  clock: Clock
   onNotified(payload: string): void
   onUp(client: Client): void
   onDown(client: Client): void
@@ -54,6 +55,7 @@ export class Link {
   }
 
   async #run(onTried: () => void): Promise<void> {
+    const { clock, onError } = this.#deps
     const backoff = createBackoff({ firstMs: 200, longestMs: 2_000 })
     const { signal } = this.#closing
     const onUp = () => {
@@ -64,8 +66,7 @@ export class Link {
     while (!signal.aborted) {
       const error = await this.#connect(onUp)
       if (signal.aborted) break
-      if (!this.#isReported)
-        this.#deps.onError(new Error('The bus lost its connection to the database, and connects again.', { cause: error }))
+      if (!this.#isReported) onError(new Error('The bus lost its connection to the database, and connects again.', { cause: error }))
       this.#isReported = true
       onTried()
       await pause(backoff.nextMs(), { signal, clock }).catch(() => {})
@@ -75,7 +76,7 @@ export class Link {
 
   /** One connection, from its beginning to its end. Resolves with the reason of the end. */
   async #connect(onUp: () => void): Promise<unknown> {
-    const { url, onNotified } = this.#deps
+    const { url, clock, onNotified } = this.#deps
     const own = new pg.Client({
       connectionString: url,
       application_name: 'afield bus',

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { systemClock as clock } from '../../lib/async/clock.ts'
+import type { Clock } from '../../lib/async/clock.ts'
 import { pause } from '../../lib/async/pause.ts'
 import { limitsTopic, type Topic } from '../../lib/bus/bus.ts'
 import { payloadOf } from './frames.ts'
@@ -19,6 +19,7 @@ const refusedPauseMs = 1_000
 
 interface OutboxDeps {
   publisher: string
+  clock: Clock
   /** The connection is of no more use. */
   onFailed(error: unknown): void
   /** The database has no room for notifications; called once until it takes one again. */
@@ -113,7 +114,7 @@ export class Outbox {
           this.#waiting = []
           this.#waitingBytes = 0
           const { signal } = this.#closing
-          await pause(refusedPauseMs, { signal, clock }).catch(() => {})
+          await pause(refusedPauseMs, { signal, clock: this.#deps.clock }).catch(() => {})
           if (signal.aborted) return
           continue
         }
