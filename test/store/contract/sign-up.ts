@@ -1,5 +1,6 @@
 import { inviteId } from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
+import { inviteKeptMs } from '../../../lib/store/access/signup.ts'
 import type { Check } from '../../contracts/check.ts'
 import {
   draft,
@@ -120,6 +121,16 @@ export function signUpContract(t: Check, place: StorePlace): void {
     ])
     t.equal(await store.removeInvite(v.parse(inviteId, 'two')), 'removed')
     t.equal(await store.removeInvite(v.parse(inviteId, 'two')), 'missing')
+  })
+
+  t.test('an invitation is listed until a week after it ended, and then forgotten', async t => {
+    const store = await openFor(t, place)
+    const listed = async () => (await store.listInvites()).map(({ id }) => String(id))
+    await store.addInvite(invite('first'))
+    await store.addInvite(invite('second', { createdAt: 19 + inviteKeptMs, endsAt: 99 + inviteKeptMs }))
+    t.same(await listed(), ['second', 'first'])
+    await store.addInvite(invite('third', { createdAt: 20 + inviteKeptMs, endsAt: 99 + inviteKeptMs }))
+    t.same(await listed(), ['third', 'second'])
   })
 
   t.test('the first account belongs to the owner, also when several sign up at once', async t => {
