@@ -1,4 +1,4 @@
-import { appendFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -46,6 +46,114 @@ t.test('a backup that is cut, or that goes on after its end, is damaged', async 
   t.type(await problem(), CannotStart)
 })
 
+const head = '{"sealing":null}'
+const files = (...names: string[]) => names.map(name => ({ name, bytes: 0, sha256: '' }))
+const manifestOf = (more: object = {}) =>
+  JSON.stringify({ version: '1', madeAt: 1, holds: { accounts: 0, sessions: 0, messages: 0 }, files: [], ...more })
+
+t.test('what is no backup, or a forged one, is rejected before anything of it is used', async t => {
+  const folder = t.testdir({ directory: {} })
+  const file = join(folder, 'a.backup')
+  const later = 'The backup is damaged, or was made by a later version of Afield.'
+  const sealing = (more: object) =>
+    JSON.stringify({ sealing: { cipher: 'argon2id+xchacha20poly1305', salt: 'c2FsdA==', passes: 1, memoryKiB: 8, ...more } })
+  for (const [what, content, message] of [
+    ['an empty file', '', `${file} is not an Afield backup.`],
+    ['another file', 'hello\n', `${file} is not an Afield backup.`],
+    ['a longer first line', `afield-backup-12\n${head}\n${manifestOf()}\n`, `${file} is not an Afield backup.`],
+    ['a first line only', 'afield-backup-1\n', later],
+    ['a head that is no JSON', 'afield-backup-1\n{\n', later],
+    ['another head', `afield-backup-1\n{"sealing":null,"more":1}\n${manifestOf()}\n`, later],
+    ['an endless head', `afield-backup-1\n${' '.repeat(1_025)}${head}\n${manifestOf()}\n`, later],
+    ['another cipher', `afield-backup-1\n${sealing({ cipher: 'rot13' })}\n`, later],
+    ['a salt that is none', `afield-backup-1\n${sealing({ salt: '?' })}\n`, later],
+    ['no pass', `afield-backup-1\n${sealing({ passes: 0 })}\n`, later],
+    ['endless passes', `afield-backup-1\n${sealing({ passes: 17 })}\n`, later],
+    ['all of the memory', `afield-backup-1\n${sealing({ memoryKiB: 1024 * 1024 + 1 })}\n`, later],
+    ['no manifest', `afield-backup-1\n${head}\n`, later],
+    ['an endless manifest', `afield-backup-1\n${head}\n${' '.repeat(64 * 1024)}${manifestOf()}\n`, later],
+    ['a file elsewhere', `afield-backup-1\n${head}\n${manifestOf({ files: files('../a') })}\n`, later],
+    ['a hidden file', `afield-backup-1\n${head}\n${manifestOf({ files: files('.a') })}\n`, later],
+    ['a long name', `afield-backup-1\n${head}\n${manifestOf({ files: files('a'.repeat(102)) })}\n`, later],
+    ['less than no bytes', `afield-backup-1\n${head}\n${manifestOf({ files: [{ name: 'a', bytes: -1, sha256: '' }] })}\n`, later],
+    ['too many files', `afield-backup-1\n${head}\n${manifestOf({ files: files(...Array(101).fill('a')) })}\n`, later],
+    ['no counts', `afield-backup-1\n${head}\n${manifestOf({ holds: {} })}\n`, later]
+  ] as const) {
+    writeFileSync(file, content)
+    await t.rejects(
+      unpack(file, async () => 'words'),
+      { name: 'CannotStart', message, exitCode: 78 },
+      what
+    )
+  }
+  const none = join(folder, 'none')
+  await t.rejects(
+    unpack(none, async () => ''),
+    { message: `${none} does not exist.`, cause: { code: 'ENOENT' } }
+  )
+  const directory = join(folder, 'directory')
+  await t.rejects(
+    unpack(directory, async () => ''),
+    { message: `${directory} is not a file.` }
+  )
+  await t.rejects(
+    unpack(join(file, 'x'), async () => ''),
+    { message: `${join(file, 'x')} cannot be read by this user (ENOTDIR).` }
+  )
+
+  const longest = manifestOf({ files: files('a'.repeat(101), ...Array(99).fill('_-.b')) })
+  writeFileSync(file, `afield-backup-1\n${head}\n${longest}\n`)
+  const fine = await unpack(file, async () => '')
+  t.equal(fine.manifest.files.length, 100)
+  await fine.close()
+})
+
+t.test('a file in a backup that is not what it was is named, and one that is cut off too', async t => {
+  const { backup } = await packedIn(t)
+  const whole = readFileSync(backup)
+  const problem = async (bytes: Buffer) => {
+    writeFileSync(backup, bytes)
+    const unpacking = await unpack(backup, async () => '')
+    try {
+      return await unpacking.files(async () => {}).catch((error: unknown) => error)
+    } finally {
+      await unpacking.close()
+    }
+  }
+  const changed = Buffer.from(whole)
+  changed.writeUInt8(whole.readUInt8(whole.length - 1) ^ 1, whole.length - 1)
+  t.match(await problem(changed), { name: 'CannotStart', message: 'The backup is damaged: last in it was changed.' })
+  t.match(await problem(whole.subarray(0, -1)), { name: 'CannotStart', message: 'The backup is truncated: its end is missing.' })
+  t.equal(await problem(whole), undefined)
+})
+
+t.test('an encrypted backup asks for its passphrase once, and opens with that one only [K2]', async t => {
+  const { folder, manifest } = await packedIn(t)
+  const file = join(folder, 'b.backup')
+  await writeFile(
+    file,
+    pack(manifest, name => join(folder, name), 'right words')
+  )
+  t.notMatch(readFileSync(file, 'latin1'), /afield-backup|afield afield/)
+  let asked = 0
+  const backup = await unpack(file, async () => {
+    asked += 1
+    return 'right words'
+  })
+  t.strictSame(backup.manifest, manifest)
+  const sizesFound: Record<string, number> = {}
+  await backup.files(async (name, part) => {
+    sizesFound[name] = (sizesFound[name] ?? 0) + part.length
+  })
+  await backup.close()
+  t.same(sizesFound, sizes)
+  t.equal(asked, 1)
+  await t.rejects(
+    unpack(file, async () => 'wrong'),
+    { name: 'CannotStart', message: 'Wrong passphrase for this backup.' }
+  )
+})
+
 async function packedIn(t: Test) {
   const folder = t.testdir({})
   const bytesOf = (size: number) => Buffer.alloc(size, 'afield ')
@@ -57,5 +165,5 @@ async function packedIn(t: Test) {
     backup,
     pack(manifest, name => join(folder, name), undefined)
   )
-  return { backup, bytesOf, manifest }
+  return { folder, backup, bytesOf, manifest }
 }
