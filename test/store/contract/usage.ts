@@ -1,6 +1,7 @@
 import type { SessionId } from '../../../lib/protocol/wire/ids.ts'
+import { mostListBytes } from '../../../lib/store/list-size.ts'
 import type { Check } from '../../contracts/check.ts'
-import { newAccount, newSession, openFor, type StorePlace, sessionId } from './kit.ts'
+import { found, newAccount, newSession, openFor, type StorePlace, sessionId } from './kit.ts'
 
 const hour = 3_600_000
 const report = (session: SessionId | null, key: string, now: number, total: number) => ({
@@ -73,6 +74,17 @@ export function usageContract(t: Check, place: StorePlace): void {
     t.same(ofSession, sums(reports.filter(({ session: of, now }) => of === session && now >= 1 && now <= 3).length))
     t.same(order, ['all', 'session'])
     t.ok(turns >= 4, `${turns} turns`)
+  })
+
+  t.test('sums of too many or too long names end early, as other lists do [B6]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const long = 'x'.repeat(mostListBytes)
+    await store.putUsageReport(ann, { ...report(null, 'long', 0, 1), tokens: { [long]: 1 } })
+    await Promise.all(Array.from({ length: 999 }, (_, number) => store.putUsageReport(ann, report(null, `${number}`, 1, 4))))
+    const [sums] = found(await store.readUsage(ann, everything))
+    t.equal(sums?.tokens[long], 1)
+    t.ok((sums?.reports ?? 1_000) < 1_000, `${sums?.reports} reports`)
   })
 
   t.test('a session of another account is missing, and the same key is another report [I1] [I3]', async t => {
