@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLimits, type LimitName, limits, mostBadTokens, mostTracked, Seats } from '../../lib/server/limits.ts'
+import { createLimits, isOfBytes, type LimitName, limits, limitsOf, mostBadTokens, mostTracked, Seats } from '../../lib/server/limits.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 
 const tooMany = { name: 'Failure', code: 'too-many-requests' }
@@ -123,4 +123,13 @@ t.test('a released place can be used again', async t => {
   seats.leave('a')
   t.ok(seats.take('a'))
   t.notOk(seats.take('a'))
+})
+
+t.test('bytes are counted for messages and for everything else separately, and with a token always [Q1]', async t => {
+  t.same((Object.keys(limits) as LimitName[]).filter(isOfBytes), ['messageBytes', 'otherBytes'])
+  t.same(limitsOf('readMessages', true), ['messageBytes'])
+  t.same(limitsOf('listSessions', true), ['api', 'otherBytes'])
+  t.same(limitsOf('listSessions', false), [])
+  t.same(limitsOf('signIn', false), ['login', 'everyLogin'])
+  t.same(limitsOf('testNotification', true), ['pushTest', 'otherBytes'])
 })

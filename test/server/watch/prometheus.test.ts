@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
 import type { ChannelKind } from '../../../lib/protocol/wire/notifications.ts'
+import * as v from '../../../lib/schema.ts'
 import { createMetrics } from '../../../lib/server/watch/prometheus.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { call, type Person, signUp } from '../../kit/person.ts'
@@ -207,4 +209,111 @@ t.test('an undelivered notification is reported by how long it is overdue', asyn
     lines.map(line => line.slice('afield_push_overdue_seconds'.length)),
     ['{channel="ntfy"} 3', '{channel="expo"} 0', '{channel="webhook"} 0']
   )
+})
+
+/** The lines of one metric that are no comments. */
+const seriesOf = async (metrics: { text(): Promise<string> }, name: string) =>
+  (await metrics.text()).split('\n').filter(line => line.startsWith(name))
+
+t.test('what is counted by hand has its labels and amounts', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  metrics.requestAnswered('GET /health', 204, 5)
+  metrics.requestAnswered('GET /health', 299, 250)
+  metrics.requestAnswered('GET /health', 404, 20_000)
+  metrics.requestAnswered('GET /health', 'gone', 1)
+  t.same(await seriesOf(metrics, 'afield_http_requests_total'), [
+    'afield_http_requests_total{route="GET /health",status="2xx"} 2',
+    'afield_http_requests_total{route="GET /health",status="4xx"} 1',
+    'afield_http_requests_total{route="GET /health",status="gone"} 1'
+  ])
+  const seconds = await seriesOf(metrics, 'afield_http_request_seconds')
+  const bucket = (le: string, count: number) => `afield_http_request_seconds_bucket{le="${le}",route="GET /health"} ${count}`
+  for (const line of [bucket('0.0025', 1), bucket('0.005', 2), bucket('0.25', 3), bucket('10', 3), bucket('+Inf', 4)])
+    t.ok(seconds.includes(line), line)
+  metrics.committed({ members: 3, ms: 2 })
+  const commits = [...(await seriesOf(metrics, 'afield_commit_seconds')), ...(await seriesOf(metrics, 'afield_commit_writes'))]
+  for (const line of [
+    'afield_commit_seconds_bucket{le="0.001"} 0',
+    'afield_commit_seconds_bucket{le="0.0025"} 1',
+    'afield_commit_seconds_sum 0.002'
+  ])
+    t.ok(commits.includes(line), line)
+  for (const line of ['afield_commit_writes_bucket{le="2"} 0', 'afield_commit_writes_bucket{le="4"} 1', 'afield_commit_writes_sum 3'])
+    t.ok(commits.includes(line), line)
+  metrics.eventTaken('message', 'failed')
+  metrics.callEnded('timed-out')
+  metrics.notified('suppressed')
+  metrics.delivered('ntfy', 'waiting')
+  metrics.arrived()
+  for (const line of [
+    'afield_socket_events_total{event="message",outcome="failed"} 1',
+    'afield_calls_total{outcome="timed-out"} 1',
+    'afield_push_events_total{result="suppressed"} 1',
+    'afield_push_deliveries_total{channel="ntfy",outcome="waiting"} 1',
+    'afield_push_arrivals_total 1'
+  ])
+    t.same(await seriesOf(metrics, line.slice(0, line.lastIndexOf(' '))), [line])
+})
+
+t.test('messages are counted where their change is published', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  const row = { of: 'session', id: v.parse(ids.sessionId, 's') } as const
+  const messages = [1, 2].map(seq => ({ seq, localId: null, sealed: v.parse(ids.sealed, 'x'), createdAt: 1 }))
+  const rest = { type: 'change', clock: 1, at: 1, audience: 'apps' } as const
+  metrics.published({ ...rest, change: { type: 'messages-added', session: row.id, messages } })
+  metrics.published({ ...rest, change: { type: 'row-removed', row } })
+  metrics.published({ type: 'call-dropped', id: '1' })
+  t.same(await seriesOf(metrics, 'afield_messages_appended_total'), ['afield_messages_appended_total 2'])
+  t.same(await seriesOf(metrics, 'afield_bus_events_total'), [
+    'afield_bus_events_total{type="change"} 2',
+    'afield_bus_events_total{type="call-dropped"} 1'
+  ])
+})
+
+t.test('the state of connections, rows and backups is that of the moment it is read', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  let times = 1
+  metrics.gauge({
+    connections: () => ({ app: 1, session: 2, machine: 3 * times }),
+    framesSent: () => 4 * times,
+    gapsFilled: () => 5 * times
+  })
+  metrics.watchRows({
+    soundness: () => ({ scrubbed: 6, rounds: 7, damaged: 8, isFull: times > 1, logBytes: 9, logMovedAt: 3_000 * times }),
+    now: () => 5_000
+  })
+  metrics.watchBackups(() => ({ last: 'ok', goodAt: times > 1 ? 11_000 : undefined, taken: { ok: 12, failed: 13 } }))
+  const read = async () => {
+    const lines = (await metrics.text())
+      .split('\n')
+      .filter(line => /^afield_(connections|frames|gaps|rows|scrub|disk|log|backup)/.test(line))
+    return Object.fromEntries(lines.map(line => line.replace('afield_', '').split(' ')).map(([name, value]) => [name, Number(value)]))
+  }
+  const first = {
+    ...{ 'connections{scope="app"}': 1, 'connections{scope="session"}': 2, 'connections{scope="machine"}': 3 },
+    ...{ frames_sent_total: 4, gaps_filled_total: 5, rows_scrubbed_total: 6, scrub_rounds_total: 7, rows_damaged: 8 },
+    ...{ disk_full: 0, log_bytes: 9, log_checkpoint_age_seconds: 2 },
+    ...{ backups_ok_total: 12, backups_failed_total: 13, backup_last_good_time_seconds: 0 }
+  }
+  t.same(await read(), first)
+  times = 2
+  const second = { 'connections{scope="machine"}': 6, frames_sent_total: 8, gaps_filled_total: 10, disk_full: 1 }
+  t.same(await read(), { ...first, ...second, log_checkpoint_age_seconds: 0, backup_last_good_time_seconds: 11 })
+})
+
+t.test('the process reports its own state', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  const value = async (name: string) => Number((await seriesOf(metrics, `${name} `))[0]?.split(' ')[1])
+  const { user, system } = process.cpuUsage()
+  const seconds = await value('process_cpu_seconds_total')
+  t.ok(seconds >= (user + system) / 1e6 && seconds < 600, `${seconds}`)
+  t.ok(Math.abs((await value('process_start_time_seconds')) - (Date.now() / 1000 - process.uptime())) < 60)
+  t.ok((await value('process_resident_memory_bytes')) > (await value('nodejs_heap_size_used_bytes')))
+  t.ok((await value('nodejs_heap_size_used_bytes')) > 1024 * 1024)
+  const lag = await value('nodejs_eventloop_lag_p99_seconds')
+  t.ok(lag >= 0 && lag < 60, `${lag}`)
 })

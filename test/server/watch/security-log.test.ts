@@ -117,6 +117,55 @@ t.test('a flood is cut to some lines a second, and says how much was left out; o
   t.match((await written(log.file, 202)).slice(200), [/^omitted \d+ events, which were too many$/, /^token-rejected from 192\.0\.2\.1/])
 })
 
+t.test('what has nothing to do with security is not written, and nothing after its end', async t => {
+  const log = open(t, join(t.testdir(), 'log'))
+  log.reject('session-not-found')
+  log.reject('bad-token', '')
+  const closing = log.close()
+  log.reject('bad-token')
+  t.equal(log.close(), closing)
+  await closing
+  t.same(linesOf(log.file), ['2001-09-09T01:46:40.000Z token-rejected from -, bad-token, POST /v1/auth'])
+  t.equal(statSync(log.file).mode & 0o777, 0o600)
+})
+
+t.test('after a second each address may be written about again, and nothing was left out', async t => {
+  const log = open(t, join(t.testdir(), 'log'))
+  log.passTime(5_000)
+  for (let sent = 0; sent < 20; sent++) log.reject('bad-token')
+  log.passTime(1_000)
+  for (let sent = 0; sent < 20; sent++) log.reject('bad-token')
+  log.passTime(999)
+  log.reject('bad-token')
+  await log.close()
+  t.equal(linesOf(log.file).length, 40)
+  t.notOk(linesOf(log.file).some(line => line.includes('omitted')))
+})
+
+t.test('a second failure is logged after a write that succeeded between', { skip: !existsSync('/dev/full') && 'no /dev/full' }, async t => {
+  const file = join(t.testdir(), 'log')
+  symlinkSync('/dev/full', file)
+  const log = open(t, file)
+  const failAgain = async (count: number) => {
+    await until(() => {
+      log.passTime(1000)
+      log.reject('bad-token')
+      return log.errors.length >= count
+    })
+  }
+  await failAgain(1)
+  rmSync(file)
+  await until(() => {
+    log.passTime(1000)
+    log.reject('bad-signature')
+    return linesOf(file).some(line => line.includes('sign-in-failed'))
+  })
+  renameSync(file, `${file}.1`)
+  symlinkSync('/dev/full', file)
+  await failAgain(2)
+  t.match(log.errors, [{ error: { code: 'ENOSPC' } }, { error: { code: 'ENOSPC' } }])
+})
+
 t.test('after the file is moved away by logrotate, a new one is written', async t => {
   const log = open(t, join(t.testdir(), 'log'))
   log.reject('bad-token')
