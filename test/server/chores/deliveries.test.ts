@@ -1,5 +1,10 @@
 import t, { type Test } from 'tap'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import * as v from '../../../lib/schema.ts'
+import { Deliveries } from '../../../lib/server/chores/deliveries.ts'
 import type { ServerSetup } from '../../../lib/server/create.ts'
+import type { Outgoing, PushProvider, SendOutcome } from '../../../lib/server/push.ts'
+import type { DeliveryResult, DueDelivery, NoticeStore } from '../../../lib/store/notices.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { call, signUp } from '../../kit/person.ts'
 import { startServer, startServerProcess } from '../../kit/server.ts'
@@ -336,4 +341,372 @@ t.test('Expo tickets are checked later, and a removed device is deleted [P6]', a
     counted.map(line => line.slice(line.indexOf('outcome'))),
     ['outcome="accepted"} 2', 'outcome="gone"} 1']
   )
+})
+
+const ada = v.parse(ids.accountId, 'ada')
+const hour = 60 * minute
+const settled = () => new Promise(setImmediate)
+let lastKey = 0
+
+function due(more: Partial<Omit<DueDelivery, 'notice'>> & { notice?: Partial<DueDelivery['notice']> } = {}): DueDelivery {
+  lastKey += 1
+  return {
+    ...{
+      key: lastKey,
+      account: ada,
+      token: `token ${lastKey}`,
+      channel: 'c',
+      receipt: `receipt ${lastKey}`,
+      what: 'show',
+      ticket: null,
+      attempts: 1
+    },
+    ...{ isSilent: false, isCollected: false, unlessWatched: false, language: 'en' },
+    ...more,
+    notice: {
+      ...{ id: 'n', kind: 'done', session: v.parse(ids.sessionId, 's'), title: '', body: '', preview: null, createdAt: 5, expiresAt: 1e15 },
+      ...more.notice
+    }
+  }
+}
+
+/** One lane, whose store has what a test puts there, and whose provider answers as it says. */
+function openLane(t: Test, { mostAtOnce = 1, looks = false }: { mostAtOnce?: number; looks?: boolean } = {}) {
+  const clock = manualClock()
+  const queue: DueDelivery[][] = []
+  const claims: Parameters<NoticeStore['claimDeliveries']>[0][] = []
+  const results: DeliveryResult[] = []
+  const sent: Outgoing[][] = []
+  const looked: (readonly string[])[] = []
+  const counted: string[] = []
+  const forgotten: number[] = []
+  const works: string[] = []
+  const errors: unknown[] = []
+  const state = {
+    answer: async (_all: readonly Outgoing[], _signal: AbortSignal): Promise<SendOutcome[]> => _all.map(() => ({ outcome: 'accepted' })),
+    lookAnswer: [] as SendOutcome[],
+    isWatched: async () => false,
+    nextAt: undefined as number | undefined,
+    claimFails: false,
+    mayRemove: true,
+    isClaimed: true,
+    forgets: [] as number[]
+  }
+  const provider: PushProvider = {
+    ...{ kind: 'ntfy', mostAtOnce, acknowledges: false, clears: true, knows: () => true, flawOf: () => undefined },
+    async send(all, signal) {
+      sent.push([...all])
+      return state.answer(all, signal)
+    },
+    ...(looks && {
+      async look(tickets) {
+        looked.push(tickets)
+        return state.lookAnswer
+      }
+    })
+  }
+  const deliveries = new Deliveries({
+    store: {
+      async claimDeliveries(ask) {
+        claims.push(ask)
+        if (state.claimFails) throw new Error('The store is away.')
+        return queue.shift() ?? []
+      },
+      async endDeliveries(ended, clears) {
+        if (clears.join() === 'ntfy') results.push(...ended)
+      },
+      nextDelivery: async () => state.nextAt,
+      async forgetNotices(before, limit) {
+        if (limit === 500) forgotten.push(before)
+        return state.forgets.shift() ?? 0
+      }
+    },
+    ...{ providers: [provider], isWatched: () => state.isWatched(), clock, time: () => 1e12 + clock.now(), random: () => 0.5 },
+    async claim(work) {
+      works.push(work)
+      return state.isClaimed
+    },
+    mayRemove: () => state.mayRemove,
+    metrics: { delivered: (kind, outcome) => counted.push(`${kind} ${outcome}`) },
+    onError: error => errors.push(error)
+  })
+  t.teardown(() => deliveries.close())
+  const put = async (...batch: DueDelivery[]) => {
+    queue.push(batch)
+    deliveries.wake()
+    for (let turns = 0; turns < 10; turns += 1) await settled()
+    return results.splice(0)
+  }
+  return { deliveries, clock, state, queue, claims, results, sent, looked, counted, forgotten, works, errors, put, now: 1e12 }
+}
+
+t.test('what is due is claimed by the time of the store, held for a minute, and of each account only some', async t => {
+  const one = openLane(t)
+  await settled()
+  t.strictSame(one.claims[0], { kind: 'ntfy', now: 1e12, heldUntil: 1e12 + minute, limit: 8, ofAnAccount: 4, busy: [] })
+  const many = openLane(t, { mostAtOnce: 100 })
+  await settled()
+  t.match(many.claims[0], { limit: 100, ofAnAccount: 100 })
+})
+
+t.test('at most eight requests are in progress, and four for one account', async t => {
+  const { claims, put, sent, state } = openLane(t)
+  const answers: (() => void)[] = []
+  state.answer = all => new Promise(resolve => answers.push(() => resolve(all.map(() => ({ outcome: 'accepted' })))))
+  await put(...[1, 2, 3, 4].map(() => due()))
+  t.match(claims.at(-1), { limit: 4, busy: [ada] })
+  await put(...['a', 'b', 'c', 'd'].map(id => due({ account: v.parse(ids.accountId, id) })))
+  t.equal(sent.length, 8)
+  const asked = claims.length
+  await put()
+  t.equal(claims.length, asked, 'there is no room for more')
+  answers[0]?.()
+  await put()
+  t.match(claims.at(-1), { limit: 1, busy: [] })
+  for (const answer of answers) answer()
+  await put()
+})
+
+t.test('a notice is sent with the words of its kind, or with its own, as long as it is worth it', async t => {
+  const { put, sent } = openLane(t)
+  const outgoing = async (...given: Parameters<typeof due>) => {
+    await put(due(...given))
+    return sent.pop()?.[0]
+  }
+  const words = { title: 'Your agent is done', body: 'Open the app to see it.' }
+  const usual = { notice: 'n', kind: 'done', session: 's', what: 'show', isSilent: false, createdAt: 5, language: 'en', preview: undefined }
+  const first = await outgoing({ notice: { expiresAt: 1e12 + hour } })
+  t.strictSame(first, { ...usual, ...words, token: `token ${lastKey}`, receipt: `receipt ${lastKey}`, lastsMs: hour })
+  t.match(await outgoing({ notice: { title: 'T', body: 'B', preview: 'sealed', session: null, expiresAt: 1 } }), {
+    ...{ title: 'T', body: 'B', preview: 'sealed', session: undefined, lastsMs: 0 }
+  })
+  t.match(await outgoing({ what: 'clear', isCollected: true, isSilent: true }), { ...words, what: 'clear', kind: 'done', isSilent: true })
+  t.match(await outgoing({ isCollected: true, notice: { title: 'T', body: 'B', preview: 'sealed' } }), {
+    ...{ kind: 'digest', session: undefined, preview: undefined, title: 'During quiet hours', what: 'show' }
+  })
+  t.match(await outgoing({ isCollected: true, language: 'zh' }), { title: '安静时段期间' })
+})
+
+t.test('each answer of a provider is final, or says when to try again [P6]', async t => {
+  const { now, put, state, counted } = openLane(t)
+  const result = async (outcome: SendOutcome, ...given: Parameters<typeof due>) => {
+    state.answer = async () => [outcome]
+    const [{ key, ...rest } = t.fail('no result') as never] = await put(due(...given))
+    t.equal(key, lastKey)
+    return rest
+  }
+  t.strictSame(await result({ outcome: 'accepted' }), { outcome: 'accepted', reason: null, at: now })
+  t.strictSame(await result({ outcome: 'accepted', ticket: 'x' }), {
+    outcome: 'accepted',
+    reason: null,
+    at: now,
+    ticket: 'x',
+    lookAt: now + 15 * minute
+  })
+  t.strictSame(await result({ outcome: 'accepted', ticket: 'x' }, { what: 'clear' }), { outcome: 'accepted', reason: null, at: now })
+  t.strictSame(await result({ outcome: 'gone', reason: 'HTTP 404' }), { outcome: 'gone', reason: 'HTTP 404', at: now })
+  t.strictSame(await result({ outcome: 'gone' }, { what: 'clear' }), { outcome: 'refused', reason: null, at: now })
+  t.strictSame(await result({ outcome: 'refused', reason: 'x' }), { outcome: 'refused', reason: 'x', at: now })
+  t.strictSame(await result({ outcome: 'unknown' }), { outcome: 'unknown', reason: null, at: now })
+  t.same(counted, ['ntfy accepted', 'ntfy accepted', 'ntfy gone', 'ntfy refused', 'ntfy unknown'], 'clearing delivers nothing')
+  const waits = async (attempts: number, retryAfterMs?: number) => {
+    const again = await result({ outcome: 'busy', retryAfterMs }, { attempts })
+    t.match(again, { outcome: 'waiting', reason: 'busy', attempts })
+    return 'dueAt' in again ? again.dueAt - now : again
+  }
+  t.same([await waits(1), await waits(2), await waits(3)], [5_000, 15_000, 45_000])
+  t.equal(await waits(9), hour)
+  t.equal(await waits(1, 4_999), 5_000)
+  t.equal(await waits(1, 7_000), 7_000)
+  t.equal(await waits(1, 7 * hour), 6 * hour)
+  t.equal(counted.at(-1), 'ntfy waiting')
+  t.match(await result({ outcome: 'unreachable', reason: 'no answer' }), { outcome: 'waiting', reason: 'no answer' })
+  t.match(await result({ outcome: 'busy' }, { notice: { expiresAt: now + 5_001 } }), { outcome: 'waiting' })
+  t.strictSame(await result({ outcome: 'busy', reason: 'HTTP 503' }, { notice: { expiresAt: now + 5_000 } }), {
+    outcome: 'expired',
+    reason: 'HTTP 503',
+    at: now
+  })
+})
+
+t.test('results that come later are looked up by their tickets, apart from what is sent, and at most six times again', async t => {
+  const { now, put, state, sent, looked, counted } = openLane(t, { mostAtOnce: 2, looks: true })
+  const look = (more: Parameters<typeof due>[0] = {}) => due({ what: 'look', ticket: `ticket ${lastKey + 1}`, ...more })
+  const ask = async (outcomes: SendOutcome[], ...given: DueDelivery[]) => {
+    state.lookAnswer = outcomes
+    return (await put(...given)).map(({ key: _, ...rest }) => rest)
+  }
+  const batch = [due(), look(), due(), look({ ticket: null }), due()]
+  await ask([{ outcome: 'accepted' }, { outcome: 'accepted' }], ...batch)
+  t.same(looked, [[batch[1]?.ticket, '']])
+  t.same(
+    sent.map(each => each.map(({ token }) => token)),
+    [[batch[0]?.token, batch[2]?.token], [batch[4]?.token]]
+  )
+  counted.length = 0
+  t.strictSame(await ask([{ outcome: 'accepted', ticket: 'x' }], look()), [{ outcome: 'accepted', reason: null, at: now }])
+  t.same(counted, [])
+  t.match(await ask([{ outcome: 'busy' }], look({ attempts: 6, notice: { expiresAt: 1 } })), [
+    { outcome: 'waiting', reason: null, attempts: 6 }
+  ])
+  t.strictSame(await ask([{ outcome: 'unreachable', reason: 'no answer' }], look({ attempts: 7 })), [
+    { outcome: 'accepted', reason: 'no answer', at: now }
+  ])
+  t.same(counted, [], 'only a failure is news')
+  await ask([{ outcome: 'gone' }], look())
+  t.same(counted, ['ntfy gone'])
+  t.match(await ask([], look()), [{ outcome: 'waiting' }], 'no answer to it')
+})
+
+t.test('while an app is in use what would only disturb is not sent [P7]', async t => {
+  const { now, put, state, sent, counted } = openLane(t, { mostAtOnce: 9 })
+  let asked = 0
+  state.isWatched = async () => {
+    asked += 1
+    return true
+  }
+  const batch = [due({ unlessWatched: true }), due({ unlessWatched: true }), due(), due({ what: 'clear', unlessWatched: true })]
+  t.match(await put(...batch), [
+    { key: batch[0]?.key, outcome: 'watched', reason: null, at: now },
+    { key: batch[1]?.key, outcome: 'watched' },
+    { key: batch[2]?.key, outcome: 'accepted' },
+    { key: batch[3]?.key, outcome: 'accepted' }
+  ])
+  t.equal(asked, 1, 'once for an account')
+  t.equal(sent[0]?.length, 2)
+  t.same(counted, ['ntfy watched', 'ntfy watched', 'ntfy accepted'])
+  sent.length = 0
+  await put(due({ unlessWatched: true }))
+  t.same(sent, [], 'there is no request without anything in it')
+  state.isWatched = async () => false
+  t.match(await put(due({ unlessWatched: true })), [{ outcome: 'accepted' }])
+})
+
+t.test('what another instance may have sent meanwhile is not sent', async t => {
+  const { clock, put, state, sent } = openLane(t)
+  const afterwards = (ms: number) => async () => {
+    clock.advance(ms)
+    return false
+  }
+  state.isWatched = afterwards(50_000)
+  t.equal((await put(due({ unlessWatched: true }))).length, 1)
+  state.isWatched = afterwards(50_001)
+  t.same(await put(due({ unlessWatched: true })), [])
+  t.equal(sent.length, 1)
+})
+
+t.test('a request is given up after ten seconds, and at the end', async t => {
+  const { clock, deliveries, put, queue, state, results } = openLane(t)
+  const hangs = (_: readonly Outgoing[], signal: AbortSignal) =>
+    new Promise<SendOutcome[]>(resolve => {
+      signal.addEventListener('abort', () => resolve([{ outcome: 'unreachable' }]))
+    })
+  state.answer = hangs
+  await put(due())
+  clock.advance(9_999)
+  await settled()
+  t.same(results, [])
+  clock.advance(1)
+  await settled()
+  t.match(results.splice(0), [{ outcome: 'waiting', reason: 'unreachable' }])
+  await put(due())
+  await deliveries.close()
+  t.match(results, [{ outcome: 'waiting' }])
+  t.equal(clock.pending, 0)
+  queue.push([due()])
+  deliveries.wake()
+  await settled()
+  t.equal(queue.length, 1, 'and nothing is claimed any more')
+})
+
+t.test('a lane looks again when the next is due, within a minute in any case, and after an error', async t => {
+  const { clock, claims, errors, state, put, deliveries } = openLane(t)
+  const looksAfter = async (ms: number) => {
+    deliveries.wake()
+    for (let turns = 0; turns < 5; turns += 1) await settled()
+    const before = claims.length
+    clock.advance(ms - 1)
+    await settled()
+    t.equal(claims.length, before, `not before ${ms}`)
+    clock.advance(1)
+    await settled()
+    t.equal(claims.length, before + 1, `after ${ms}`)
+    for (let turns = 0; turns < 5; turns += 1) await settled()
+  }
+  await looksAfter(minute)
+  state.nextAt = 1e12 + clock.now() + 5_000
+  await looksAfter(5_000)
+  state.nextAt = 1e12 + clock.now() + 5 * minute
+  await looksAfter(minute)
+  state.nextAt = 1
+  await looksAfter(20)
+  state.claimFails = true
+  await looksAfter(minute)
+  t.match(errors[0], { message: 'The store is away.' })
+  state.claimFails = false
+  // What is due already waits for the request in progress, whose end looks again.
+  let answer = (_: SendOutcome[]) => {}
+  state.answer = () =>
+    new Promise(resolve => {
+      answer = resolve
+    })
+  await put(due())
+  const before = claims.length
+  clock.advance(9_000)
+  await settled()
+  t.equal(claims.length, before)
+  answer([{ outcome: 'accepted' }])
+  for (let turns = 0; turns < 5; turns += 1) await settled()
+  t.equal(claims.length, before + 1)
+})
+
+t.test('who waits for the first attempts of a notice is told once all were made, or when the time is up', async t => {
+  const { clock, deliveries, put } = openLane(t, { mostAtOnce: 9 })
+  const told: string[] = []
+  const wait = (notice: string, count: number) => void deliveries.firstTry(ada, notice, count, 8_000).then(() => told.push(notice))
+  wait('none', 0)
+  wait('two', 2)
+  wait('late', 1)
+  await settled()
+  t.same(told.splice(0), ['none'])
+  await put(
+    due({ notice: { id: 'two' } }),
+    due({ notice: { id: 'two' }, attempts: 2 }),
+    due({ account: v.parse(ids.accountId, 'bob'), notice: { id: 'two' } })
+  )
+  t.same(told, [])
+  await put(due({ notice: { id: 'two' } }))
+  t.same(told.splice(0), ['two'])
+  clock.advance(7_999)
+  await settled()
+  t.same(told, [])
+  clock.advance(1)
+  await settled()
+  t.same(told.splice(0), ['late'])
+  wait('never', 1)
+  await deliveries.close()
+  await settled()
+  t.same(told, ['never'])
+  t.equal(clock.pending, 0)
+})
+
+t.test('notices older than thirty days are forgotten every hour, by one instance, while the clock is reliable', async t => {
+  const { clock, forgotten, state, works } = openLane(t)
+  const pass = async (ms: number) => {
+    clock.advance(ms)
+    for (let turns = 0; turns < 10; turns += 1) await settled()
+    return forgotten.splice(0)
+  }
+  state.forgets = [500, 500, 499]
+  t.same(await pass(hour - 1), [])
+  const before = 1e12 + hour - 30 * 24 * hour
+  t.same(await pass(1), [before, before, before], 'as many as there are')
+  t.same(new Set(works), new Set(['forget-notices']))
+  state.mayRemove = false
+  t.same(await pass(hour), [])
+  state.mayRemove = true
+  state.isClaimed = false
+  t.same(await pass(hour), [])
+  state.isClaimed = true
+  t.equal((await pass(hour)).length, 1)
 })
