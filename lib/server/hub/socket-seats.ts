@@ -134,8 +134,8 @@ export class SocketSeats {
   }
 
   #answer(account: AccountId): void {
-    const seated = this.#seated.get(account)
-    if (seated && (seated.told > 0 || this.#toldOf(seated) > 0)) this.#toTell.add(account)
+    // What it has not told yet it tells in any case.
+    if ((this.#seated.get(account)?.told ?? 0) > 0) this.#toTell.add(account)
   }
 
   #hearHeld(account: AccountId, instance: string, sockets: number): void {

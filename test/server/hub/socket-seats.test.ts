@@ -268,13 +268,18 @@ t.test('an instance asks about an account with its first socket, and tells of it
 })
 
 t.test('the sockets of all instances together decide whether one tells of its own [M8]', async t => {
-  const { said, take, hold } = await openOne(t)
+  const { said, take, hold, ask, open } = await openOne(t)
   take(3)
   said()
   hold('other', 4)
   t.strictSame(said(), [])
   hold('other', 5)
   t.strictSame(said(), [held(3)])
+  for (const leave of open.splice(1)) leave()
+  hold('other', 7)
+  t.strictSame(said(), [held(1)])
+  ask('other', ada)
+  t.strictSame(said(), [held(1)], 'a single one may be the last')
   hold('other', 0)
   t.strictSame(said(), [held(0)])
 })
@@ -347,6 +352,13 @@ t.test('an instance that closes says what is left, and leaves nothing behind [M8
   t.strictSame(heard, [held(0)])
   t.equal(clock.pending, 0)
   t.equal(bus.listeners(limitsTopic), 1)
+})
+
+t.test('of sockets that closed before they were told there are none [M8]', async t => {
+  const { said, take, open } = await openOne(t)
+  take(8)
+  for (const leave of open.splice(0)) leave()
+  t.strictSame(said(), [asked('ada'), held(0)])
 })
 
 t.test('what is told of many accounts comes in events of at most 64 [M8]', async t => {
