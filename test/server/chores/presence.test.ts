@@ -546,3 +546,256 @@ t.test('a computer that reconnects in time, was idle, or ended its session cause
   await pass(20 * minutes)
   t.same(rang, [])
 })
+
+const ada = v.parse(accountId, 'ada')
+const one: RowRef = { of: 'session', id: v.parse(sessionId, 'one') }
+const two: RowRef = { of: 'session', id: v.parse(sessionId, 'two') }
+const laptop: RowRef = { of: 'machine', id: v.parse(machineId, 'laptop') }
+
+/** Presence by itself, on rows that a test sets; time begins at an hour, and both clocks agree. */
+async function openUnit(t: Test) {
+  const clock = manualClock()
+  const begin = 60 * minutes
+  const now = () => begin + clock.now()
+  const rows = new Map<string, { active: boolean; activeAt: number }>(
+    [one, two, laptop].map(({ id }) => [id, { active: false, activeAt: 0 }])
+  )
+  const written: [id: string, active: boolean, at: number][][] = []
+  const told: [id: string, active: boolean, at: number, thinking: boolean][] = []
+  const asked: string[] = []
+  const dropped: string[] = []
+  const swept: number[] = []
+  const state = { isElsewhere: false, sweeps: [] as { account: typeof ada; row: RowRef; activeAt: number }[], duringWrite: async () => {} }
+  const find = async (_: unknown, id: string) => {
+    asked.push(id)
+    return rows.get(id) ?? 'missing'
+  }
+  const store = {
+    ...{ findSession: find, findMachine: find },
+    async markActive(marks: { row: RowRef; active: boolean; at: number }[]) {
+      written.push(marks.map(({ row, active, at }) => [row.id, active, at - begin]))
+      for (const { row, active, at } of marks) rows.set(row.id, { active, activeAt: at })
+      await state.duringWrite()
+    },
+    sweepActive: async () => state.sweeps.splice(0),
+    sweepPairings: async (at: number) => void swept.push(at - begin)
+  } as unknown as Store
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  await bus.subscribe(accountTopic(ada), event => {
+    if (event.type !== 'signal' || event.signal.type !== 'presence') return
+    const { row, active, at, thinking } = event.signal
+    t.equal(event.audience, 'apps')
+    told.push([row.id, active, at - begin, thinking])
+  })
+  const deps = { store, bus, clock, now, time: now, claim: async () => true, isElsewhere: async () => state.isElsewhere }
+  const presence = new Presence({ ...deps, onDropped: account => void dropped.push(account) }, { idleAfterMs: 30 * seconds })
+  t.teardown(() => presence.close())
+  const caller = { account: ada } as unknown as Caller
+  return {
+    ...{ presence, clock, rows, asked, dropped, swept, state, caller },
+    beat: (row = one, { time = now(), thinking = false } = {}) => presence.alive(caller, row, { time, thinking }),
+    end: (time?: number) => presence.sessionEnded(caller, v.parse(sessionId, 'one'), time === undefined ? undefined : begin + time),
+    written: () => written.splice(0).flat(),
+    told: () => told.splice(0),
+    async pass(ms: number) {
+      clock.advance(ms)
+      for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate)
+    }
+  }
+}
+
+t.test('keepalives are told at once, and written together within five seconds and then every thirty', async t => {
+  const { beat, pass, told, written } = await openUnit(t)
+  await beat(one, { thinking: true })
+  await beat(two)
+  t.same(told(), [
+    ['one', true, 0, true],
+    ['two', true, 0, false]
+  ])
+  await pass(4_999)
+  t.same(written(), [])
+  await pass(1)
+  t.same(written(), [
+    ['one', true, 0],
+    ['two', true, 0]
+  ])
+  await pass(24_999)
+  await beat()
+  await pass(5_000)
+  t.same(written(), [], 'the last one was written less than thirty seconds before')
+  await beat()
+  await pass(5_000)
+  t.same(written(), [['one', true, 34_999]])
+})
+
+t.test('whose a row is is looked up again after thirty seconds, and what nobody has is told to nobody', async t => {
+  const { asked, beat, pass, rows, told, written } = await openUnit(t)
+  await beat()
+  await pass(29_999)
+  await beat()
+  t.same(asked, ['one'])
+  rows.delete('one')
+  await pass(1)
+  told()
+  written()
+  await beat()
+  t.same(asked, ['one', 'one'])
+  await beat()
+  await pass(5_000)
+  t.same([asked.length, told(), written()], [3, [], []])
+})
+
+t.test('what was sent before an end does not revive a session, for a minute', async t => {
+  const { beat, end, pass, told, written, presence } = await openUnit(t)
+  const begin = 60 * minutes
+  await beat()
+  await pass(10_000)
+  await end(9_000)
+  t.same(told().slice(1), [['one', false, 9_000, false]])
+  t.same(written().slice(1), [['one', false, 9_000]])
+  await beat(one, { time: begin + 9_000 })
+  t.same(told(), [])
+  await beat(one, { time: begin + 9_001 })
+  t.same(told(), [['one', true, 9_001, false]])
+  await end()
+  t.same(told(), [['one', false, 10_000, false]], 'without a time it is now')
+  await pass(59_999)
+  await beat()
+  t.same(told(), [], 'nor is anything else, since nobody knows when it was sent')
+  await pass(1)
+  await beat()
+  t.same(told(), [['one', true, 70_000, false]])
+  await end()
+  presence.listenAgain(ada, v.parse(sessionId, 'one'))
+  await beat()
+  t.match(told().at(-1), ['one', true])
+})
+
+t.test('a keepalive that comes while an end is written keeps the session active', async t => {
+  const { beat, clock, end, state, told } = await openUnit(t)
+  await beat()
+  told()
+  clock.advance(1)
+  state.duringWrite = async () => {
+    state.duringWrite = async () => {}
+    clock.advance(1)
+    await beat()
+  }
+  await end(0)
+  t.same(told(), [['one', true, 2, false]])
+})
+
+t.test('a session whose process left is inactive after the idle time, unless somebody has heard of it', async t => {
+  const cases: [what: string, isInactive: boolean, meanwhile: (world: Awaited<ReturnType<typeof openUnit>>) => unknown][] = [
+    ['nothing was heard', true, () => {}],
+    ['a keepalive came here', false, ({ beat }) => beat()],
+    ['it is connected elsewhere', false, ({ state }) => (state.isElsewhere = true)],
+    ['another instance wrote of it later', false, ({ rows }) => rows.set('one', { active: true, activeAt: 61 * minutes + 10_001 })],
+    ['another instance wrote of it before', true, ({ rows }) => rows.set('one', { active: true, activeAt: 60 * minutes + 10_000 })],
+    ['another instance wrote its end', true, ({ rows }) => rows.set('one', { active: false, activeAt: 61 * minutes + 10_001 })],
+    ['it is forgotten', false, ({ presence }) => presence.forget(ada, one)]
+  ]
+  for (const [what, isInactive, meanwhile] of cases) {
+    const world = await openUnit(t)
+    await world.beat()
+    await world.pass(10_000)
+    world.presence.sessionLeft(ada, one)
+    await world.pass(29_999)
+    await meanwhile(world)
+    world.told()
+    world.written()
+    await world.pass(1)
+    t.same(world.told(), isInactive ? [['one', false, 10_000, false]] : [], what)
+  }
+})
+
+t.test(
+  'an account is told once of a computer that went offline while an agent worked, and again after a quarter of an hour [P10]',
+  async t => {
+    const { beat, dropped, pass, presence } = await openUnit(t)
+    const leave = async (row: RowRef, thinking = true) => {
+      await beat(row, { thinking })
+      presence.sessionLeft(ada, row)
+    }
+    await leave(one)
+    await leave(two)
+    await pass(30_000)
+    await pass(5 * minutes - 30_001)
+    t.same(dropped, [])
+    await pass(1)
+    t.same(dropped, ['ada'])
+    await leave(one)
+    await pass(30_000)
+    await pass(5 * minutes)
+    t.equal(dropped.length, 1)
+    await pass(10 * minutes)
+    await leave(one, false)
+    await pass(30_000)
+    await pass(5 * minutes)
+    t.equal(dropped.length, 1, 'its agent was idle')
+    await leave(one)
+    await pass(30_000)
+    await pass(5 * minutes)
+    t.equal(dropped.length, 2)
+  }
+)
+
+t.test('a computer that is heard of again is not told of as offline [P10]', async t => {
+  const cases: [what: string, meanwhile: (world: Awaited<ReturnType<typeof openUnit>>) => unknown][] = [
+    ['a keepalive came', ({ beat }) => beat(one, { thinking: true })],
+    ['it ended', ({ end }) => end()],
+    ['it is active elsewhere', ({ rows }) => rows.set('one', { active: true, activeAt: 0 })],
+    ['it was seen elsewhere since', ({ rows }) => rows.set('one', { active: false, activeAt: 64 * minutes })],
+    ['it is removed', ({ rows }) => rows.delete('one')]
+  ]
+  for (const [what, meanwhile] of cases) {
+    const world = await openUnit(t)
+    await world.beat(one, { thinking: true })
+    world.presence.sessionLeft(ada, one)
+    await world.pass(30_000)
+    await world.pass(3 * minutes)
+    await meanwhile(world)
+    await world.pass(2 * minutes)
+    t.same(world.dropped, [], what)
+  }
+})
+
+t.test('a machine is active from its connection on, and inactive without one unless it is connected elsewhere', async t => {
+  const { pass, presence, rows, state, told, written } = await openUnit(t)
+  await presence.machineCame(ada, laptop)
+  t.same([told(), written()], [[['laptop', true, 0, false]], [['laptop', true, 0]]])
+  await pass(10)
+  state.isElsewhere = true
+  await presence.machineLeft(ada, laptop)
+  t.same([told(), written()], [[], []])
+  state.isElsewhere = false
+  await presence.machineLeft(ada, laptop)
+  t.same([told(), written()], [[['laptop', false, 10, false]], [['laptop', false, 10]]])
+  state.duringWrite = () => Promise.reject(new Error('The disk is full.'))
+  await presence.machineCame(ada, laptop)
+  t.same(told(), [['laptop', true, 10, false]], 'clients are told all the same')
+  rows.clear()
+  await pass(30_000)
+  await presence.machineCame(ada, laptop)
+  await presence.machineLeft(ada, laptop)
+  t.same(told(), [])
+})
+
+t.test('a session that was silent for long is told of as inactive, and old pairing requests are removed', async t => {
+  const { pass, state, swept, told } = await openUnit(t)
+  state.sweeps = [{ account: ada, row: one, activeAt: 60 * minutes - 5 }]
+  await pass(minutes)
+  t.same(told(), [['one', false, -5, false]])
+  t.same(swept, [minutes])
+})
+
+t.test('at the end what is unwritten is written, except of forgotten rows, and no timer is left', async t => {
+  const { beat, clock, presence, written } = await openUnit(t)
+  await beat(one)
+  await beat(two)
+  presence.sessionLeft(ada, two)
+  presence.forget(ada, one)
+  await presence.close()
+  t.same(written(), [['two', true, 0]])
+  t.equal(clock.pending, 0)
+})
