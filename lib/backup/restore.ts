@@ -93,9 +93,13 @@ async function unpackInto(
   const backup = await unpack(file, passphrase)
   let writing: { name: string; handle: FileHandle } | undefined
   const finish = async () => {
-    await writing?.handle.sync()
-    await writing?.handle.close()
+    const handle = writing?.handle
     writing = undefined
+    try {
+      await handle?.sync()
+    } finally {
+      await handle?.close()
+    }
   }
   try {
     await backup.files(
@@ -110,8 +114,7 @@ async function unpackInto(
     )
     return backup.manifest
   } finally {
-    await finish()
-    await backup.close()
+    await finish().finally(() => backup.close())
   }
 }
 

@@ -1,6 +1,4 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import promises from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { join, relative } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -10,6 +8,7 @@ import { makeBackup } from '../../lib/backup/make.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
 import { newAccount, newSession } from '../store/contract/kit.ts'
+import { watchFiles } from './watch-files.ts'
 
 const now = Date.UTC(2030, 0, 2, 3, 4, 5)
 
@@ -156,38 +155,3 @@ t.test('a backup that reads back otherwise than it was written is removed [K1]',
   )
   t.same([readdirSync(out), copiesIn(data)], [[], []])
 })
-
-function exchange(module: object, name: string, value: unknown): void {
-  Object.assign(module, { [name]: value })
-  syncBuiltinESMExports()
-}
-
-/** Calls a function before each call of a file handle, and before each rename; what it throws is what the call rejects with. */
-function watchFiles(t: Test, before: (what: string, path: string) => void): () => void {
-  const { open, rename } = promises
-  exchange(promises, 'open', async (...given: Parameters<typeof open>) => {
-    const path = String(given[0])
-    before('open', path)
-    const handle = await open(...given)
-    return new Proxy(handle, {
-      get(_, name) {
-        const own = Reflect.get(handle, name)
-        if (typeof own !== 'function') return own
-        return (...args: unknown[]) => {
-          if (['appendFile', 'sync', 'close'].includes(String(name))) before(String(name), path)
-          return own.apply(handle, args)
-        }
-      }
-    })
-  })
-  exchange(promises, 'rename', async (...given: Parameters<typeof rename>) => {
-    before('rename', String(given[0]))
-    await rename(...given)
-  })
-  const end = () => {
-    exchange(promises, 'open', open)
-    exchange(promises, 'rename', rename)
-  }
-  t.teardown(end)
-  return end
-}

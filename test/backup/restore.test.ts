@@ -1,13 +1,17 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { describeFile, type Manifest, pack } from '../../lib/backup/archive.ts'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
+import { watchFiles } from './watch-files.ts'
 
 const now = Date.UTC(2030, 0, 2)
 
@@ -76,6 +80,127 @@ function failRenames(from: number, times = Number.POSITIVE_INFINITY): { count: (
 }
 
 const leftBehind = (directory: string) => readdirSync(directory).filter(name => /restor/.test(name))
+
+/** A backup whose files and counts are forged by the test, and a data directory with a key. */
+async function forged(t: Test, forge: { holds?: object; sql?: string; names?: string[] } = {}) {
+  const root = memoryFolder(t)
+  const [data, unpacked] = [join(root, 'data'), join(root, 'unpacked')]
+  for (const directory of [data, unpacked]) mkdirSync(directory)
+  writeFileSync(join(data, 'key.pem'), 'mine')
+  const store = await openStore('sqlite:afield.db', { dataDirectory: unpacked, onBroken: reason => t.fail(reason.message) })
+  const session = await newSession(store, await newAccount(store, 'ann'))
+  await store.close()
+  const database = new Database(join(unpacked, 'afield.db'))
+  if (forge.sql) database.exec(forge.sql)
+  database.close()
+  const names = forge.names ?? ['key.pem']
+  for (const name of names) writeFileSync(join(unpacked, name), `${name} of the backup`)
+  const files = await Promise.all(['afield.db', ...names].map(name => describeFile(unpacked, name)))
+  const manifest: Manifest = { version: '1.2.3', madeAt: 5, holds: { accounts: 1, sessions: 1, messages: 0, ...forge.holds }, files }
+  const file = join(root, 'a.backup')
+  await writeFile(
+    file,
+    pack(manifest, name => join(unpacked, name), undefined)
+  )
+  const told: unknown[] = []
+  const options = { data, store: 'sqlite:afield.db' }
+  const tell: Parameters<typeof restoreBackup>[0]['tell'] = (step, progress) => told.push(progress ? { step, ...progress } : step)
+  const restore = (from = file) => restoreBackup({ options, file: from, passphrase: async () => '', force: false, now, tell })
+  return { data, unpacked, manifest, told, session, restore, total: files.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
+t.test('a restore tells its progress, and what the backup had [K2]', async t => {
+  const { data, manifest, told, total, restore } = await forged(t)
+  t.same(await restore(), { manifest, putAside: [join(data, 'before-2030-01-02T000000')], endedTokens: 0 })
+  t.same([told[0], told.at(-2), told.at(-1)], ['unpacking', { step: 'unpacking', done: total, total }, 'checking'])
+  t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'key.pem of the backup')
+  t.equal(statSync(join(data, 'key.pem')).mode & 0o777, 0o600)
+  const database = new Database(join(data, 'afield.db'), { readonly: true })
+  t.equal(database.prepare('SELECT until FROM legacy_hold').pluck().get(), now + 24 * 60 * 60 * 1000)
+  database.close()
+})
+
+t.test('a copy of a database is restored as it is, with its progress [K2]', async t => {
+  const { data, unpacked, told, restore } = await forged(t)
+  const file = join(unpacked, 'afield.db')
+  const { size: total, mtimeMs } = statSync(file)
+  const { manifest } = await restore(file)
+  t.match(manifest, { version: 'unknown', madeAt: Math.round(mtimeMs), holds: { accounts: 1, sessions: 1, messages: 0 } })
+  t.same(told.slice(-2), [{ step: 'unpacking', done: total, total }, 'checking'])
+  t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'mine', 'no key is in it')
+  t.same(leftBehind(data), [])
+})
+
+t.test('a backup whose database is not what it says is rejected, and everything stays [K2]', async t => {
+  for (const [message, forge] of [
+    ['The database in the backup does not match its manifest.', { holds: { messages: 1 } }],
+    ['The database in the backup does not match its manifest.', { holds: { accounts: 2 } }],
+    [
+      'The database in the backup is damaged: session_cells 1 is not what was stored.',
+      { sql: "UPDATE session_cells SET metadata = 'changed'" }
+    ]
+  ] as const) {
+    const { data, restore } = await forged(t, forge)
+    await t.rejects(restore(), { name: 'CannotStart', message, exitCode: 78 })
+    t.same(
+      readdirSync(data).filter(name => name !== 'afield.lock'),
+      ['key.pem']
+    )
+    t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'mine')
+  }
+})
+
+t.test('files that belong to the data directory are never those of a backup', async t => {
+  const names = ['ended-tokens', 'x-wal', 'x-shm', 'x-journal', 'x.restoring', 'x.restoring.part', 'other.pem']
+  const { data, restore } = await forged(t, { names })
+  await restore()
+  t.same(
+    readdirSync(data)
+      .filter(name => names.includes(name))
+      .toSorted(),
+    ['other.pem']
+  )
+})
+
+t.test('a disk too small for a backup says so, any other failure is what it is, and nothing is left of either [F1]', async t => {
+  for (const [code, error] of [
+    [
+      'ENOSPC',
+      {
+        name: 'CannotStart',
+        message: /^There is not enough space for the backup in \S+data\. Nothing was changed; free some and try again\.$/,
+        exitCode: 75
+      }
+    ],
+    ['EDQUOT', { name: 'CannotStart', message: /not enough space/, exitCode: 75 }],
+    ['EIO', { message: 'it failed' }]
+  ] as const) {
+    const { data, restore } = await forged(t)
+    const end = watchFiles(t, (what, path) => {
+      if (what === 'sync' && path.endsWith('key.pem')) throw Object.assign(new Error('it failed'), { code })
+    })
+    await t.rejects(restore(), error)
+    end()
+    t.same(openFilesIn(join(data, '..')), [], 'no file is left open')
+    t.same(
+      readdirSync(data).filter(name => name !== 'afield.lock'),
+      ['key.pem']
+    )
+    await restore()
+  }
+})
+
+function openFilesIn(directory: string): string[] {
+  const open = process.platform === 'linux' ? readdirSync('/proc/self/fd') : []
+  const paths = open.map(name => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return ''
+    }
+  })
+  return paths.filter(path => path.startsWith(directory))
+}
 
 t.test('a database outside the data directory is restored in place, and the old files are moved aside next to it [K2]', async t => {
   const { data, database, restore, said } = await changedSince(t, () => memoryFolder(t))
