@@ -182,6 +182,54 @@ t.test('a failed statement ends the connection, and what it had counts as lost o
   await outbox.close()
 })
 
+t.test('another answer of the database than that its queue is full ends the connection too', async t => {
+  const { outbox, said } = open()
+  const { client, refuse, sent } = connection()
+  outbox.up(client)
+  outbox.send(ada, ['one'])
+  await sent(1)
+  refuse(Object.assign(new DatabaseError('it is stopping', 1, 'error'), { code: '57P01' }))
+  await told()
+  t.same(said, ['failed: error: it is stopping'])
+})
+
+t.test('what was given up with a full queue takes no room afterwards', async t => {
+  const { outbox, clock } = open()
+  const { client, answer, refuse, sent } = connection()
+  outbox.up(client)
+  outbox.send(ada, ['one'])
+  await sent(1)
+  outbox.send(ada, ['x'.repeat(3 * mebibyte)])
+  refuse(queueIsFull())
+  await told()
+  clock.advance(1_000)
+  await sent(2)
+  answer()
+  await told()
+  outbox.down(client)
+  outbox.send(grace, ['y'.repeat(2 * mebibyte)])
+  const next = connection()
+  outbox.up(next.client)
+  await next.sent(1)
+  t.same(next.statements, [[`account:grace ${'y'.repeat(40)}`]])
+})
+
+t.test('at the end, what is on its way is waited for', async t => {
+  const { outbox } = open()
+  const { client, answer, sent } = connection()
+  outbox.up(client)
+  outbox.send(ada, ['one'])
+  await sent(1)
+  let isClosed = false
+  const closed = outbox.close().then(() => {
+    isClosed = true
+  })
+  await told()
+  t.notOk(isClosed)
+  answer()
+  await closed
+})
+
 t.test('a database without room for notifications is reported once, tried again, and keeps its connection', async t => {
   const { outbox, said, clock } = open()
   const { client, statements, answer, refuse, sent } = connection()
