@@ -82,7 +82,7 @@ function failRenames(from: number, times = Number.POSITIVE_INFINITY): { count: (
 const leftBehind = (directory: string) => readdirSync(directory).filter(name => /restor/.test(name))
 
 /** A backup whose files and counts are forged by the test, and a data directory with a key. */
-async function forged(t: Test, forge: { holds?: object; sql?: string; names?: string[] } = {}) {
+async function forged(t: Test, forge: { holds?: object; sql?: string; names?: string[]; words?: string } = {}) {
   const root = memoryFolder(t)
   const [data, unpacked] = [join(root, 'data'), join(root, 'unpacked')]
   for (const directory of [data, unpacked]) mkdirSync(directory)
@@ -100,12 +100,13 @@ async function forged(t: Test, forge: { holds?: object; sql?: string; names?: st
   const file = join(root, 'a.backup')
   await writeFile(
     file,
-    pack(manifest, name => join(unpacked, name), undefined)
+    pack(manifest, name => join(unpacked, name), forge.words)
   )
   const told: unknown[] = []
   const options = { data, store: 'sqlite:afield.db' }
   const tell: Parameters<typeof restoreBackup>[0]['tell'] = (step, progress) => told.push(progress ? { step, ...progress } : step)
-  const restore = (from = file) => restoreBackup({ options, file: from, passphrase: async () => '', force: false, now, tell })
+  const restore = (from = file) =>
+    restoreBackup({ options, file: from, passphrase: async () => forge.words ?? '', force: false, now, tell })
   return { data, unpacked, manifest, told, session, restore, total: files.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
@@ -118,6 +119,12 @@ t.test('a restore tells its progress, and what the backup had [K2]', async t => 
   const database = new Database(join(data, 'afield.db'), { readonly: true })
   t.equal(database.prepare('SELECT until FROM legacy_hold').pluck().get(), now + 24 * 60 * 60 * 1000)
   database.close()
+})
+
+t.test('an encrypted backup is restored with its passphrase [K2]', async t => {
+  const { data, manifest, restore } = await forged(t, { words: 'right words' })
+  t.same((await restore()).manifest, manifest)
+  t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'key.pem of the backup')
 })
 
 t.test('a copy of a database is restored as it is, with its progress [K2]', async t => {

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -55,6 +56,7 @@ t.test('only URLs of PostgreSQL are taken for such', async t => {
 t.test('a data directory is private, and free again when its database cannot be reached', async t => {
   const dataDirectory = join(memoryFolder(t), 'new', 'data')
   await t.rejects(openStore(nowhere, { dataDirectory, onBroken }), { name: 'CannotStart' })
+  t.equal(statSync(dataDirectory).mode & 0o777, 0o700)
   const store = await openStore('sqlite:afield.db', { dataDirectory, onBroken })
   await t.rejects(openStore(nowhere, { dataDirectory, onBroken }), { name: 'CannotStart', message: /Another Afield server is using/ })
   await store.close()
@@ -93,6 +95,25 @@ t.test('what is asked of a database that is not there is answered without creati
   t.ok(known)
   await known?.close()
   t.equal(existingDatabase('sqlite:afield.db', data), join(data, 'afield.db'))
+})
+
+t.test('a database of another user is named as that', async t => {
+  const data = memoryFolder(t)
+  const { statSync: own } = fs
+  const put = (replaced: typeof own) => {
+    Object.assign(fs, { statSync: replaced })
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => put(own))
+  put((() => {
+    throw Object.assign(new Error('not yours'), { code: 'EACCES' })
+  }) as unknown as typeof own)
+  t.throws(() => existingDatabase('sqlite:afield.db', data), {
+    name: 'CannotStart',
+    message: `${join(data, 'afield.db')} belongs to another user; run this command as that user.`,
+    cause: { code: 'EACCES' }
+  })
+  put(own)
 })
 
 t.test('a database that an interrupted restore has moved away counts as there', async t => {
@@ -141,8 +162,18 @@ t.test('a database is looked at without being changed, and what was stored since
   await again.revokeToken(ann, tokenId('ended'))
   await newAccount(again, 'bob')
   await again.close()
+  const later = new Database(join(data, 'afield.db'))
+  later.exec('CREATE TABLE later (x); INSERT INTO later VALUES (1), (2), (3)')
+  later.close()
   const since = await sinceMigration(url, data, 3)
-  t.match(since?.stored, [{ table: 'account', rows: 2 }, {}, {}, {}, {}])
+  t.match(
+    since?.stored.find(({ table }) => table === 'later'),
+    { rows: 3 }
+  )
+  t.match(
+    since?.stored.find(({ table }) => table === 'account'),
+    { rows: 2 }
+  )
   t.same(await readEndedTokens(data), ['ended'])
 })
 
