@@ -127,6 +127,17 @@ t.test('a file in a backup that is not what it was is named, and one that is cut
   t.equal(await problem(whole), undefined)
 })
 
+t.test('a file that grows while a backup is made is in it as it was described [K1]', async t => {
+  const { folder, backup, manifest } = await packedIn(t)
+  const before = readFileSync(backup)
+  for (const name of ['one', 'last']) appendFileSync(join(folder, name), 'more')
+  await writeFile(
+    backup,
+    pack(manifest, name => join(folder, name), undefined)
+  )
+  t.ok(readFileSync(backup).equals(before))
+})
+
 t.test('an encrypted backup asks for its passphrase once, and opens with that one only [K2]', async t => {
   const { folder, manifest } = await packedIn(t)
   const file = join(folder, 'b.backup')
