@@ -58,8 +58,15 @@ t.test('the first bytes may be skipped, also more than one chunk of them', async
 })
 
 t.test('of bytes that are cut off only whole pieces come, or all that came before the error', async t => {
-  const cut = { isCut: true }
-  t.match(await read(['abcdef'], { most: 4 }, cut), { pieces: ['abcd'], error: { message: 'The connection broke.' } })
-  t.match(await read(['abcdef'], { most: 4, keepCut: true }, cut), { pieces: ['abcd', 'ef'], error: { message: 'The connection broke.' } })
-  t.match(await read(['abcd'], { most: 4, keepCut: true }, cut), { pieces: ['abcd'], error: { message: 'The connection broke.' } })
+  const table: [text: string, keepCut: boolean | undefined, pieces: string[]][] = [
+    ['abcdef', undefined, ['abcd']],
+    ['abcdef', true, ['abcd', 'ef']],
+    ['abcde', true, ['abcd', 'e']],
+    ['abcd', true, ['abcd']]
+  ]
+  for (const [text, keepCut, pieces] of table) {
+    const came = await read([text], { most: 4, ...(keepCut && { keepCut }) }, { isCut: true })
+    t.same(came.pieces, pieces, text)
+    t.match(came.error, { message: 'The connection broke.' })
+  }
 })
