@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { hasLocalSockets } from '../../lib/local-socket/address.ts'
 import { openLocalSocket } from '../../lib/local-socket/open.ts'
 import { controlFile } from '../../lib/server/control/socket.ts'
-import { becomesReady } from '../../lib/upgrade/running-server.ts'
+import { becomesReady, othersRunning } from '../../lib/upgrade/running-server.ts'
 
 t.test('a server is ready once it is the new version and listens [V5]', { skip: hasLocalSockets ? false : 'no local sockets' }, async t => {
   const data = t.testdir()
@@ -34,3 +38,26 @@ t.test('a server is ready once it is the new version and listens [V5]', { skip: 
   left.push({ version: '0.1.0', serving: { url, signup: 'own' } })
   t.notOk(await becomesReady(data, '0.2.0', 0, () => {}), 'the old version')
 })
+
+t.test(
+  'other servers that run the same file are found, and nothing else',
+  { skip: process.platform !== 'linux' && 'known on Linux only' },
+  async t => {
+    const start = async (...args: string[]) => {
+      const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'ignore'] })
+      t.teardown(() => child.kill('SIGKILL'))
+      await once(child, 'spawn')
+      return child.pid ?? 0
+    }
+    const script = join(t.testdir({ serve: 'process.stdin.resume()' }), 'serve')
+    process.chdir(t.testdirName)
+    const [first, second] = [await start('serve'), await start('serve', '--data', 'elsewhere')]
+    await start(script, 'serve')
+    const file = realpathSync(process.execPath)
+    t.strictSame(othersRunning(file, undefined), [first, second])
+    t.strictSame(othersRunning(file, first), [second])
+    t.strictSame(othersRunning(join(t.testdirName, 'serve'), undefined), [])
+    t.intercept(process, 'platform', { value: 'darwin' })
+    t.strictSame(othersRunning(file, undefined), [])
+  }
+)

@@ -1,7 +1,8 @@
-import { chmodSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import t from 'tap'
-import { tryAlone } from '../../lib/upgrade/trial.ts'
+import { chmodSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openStore } from '../../lib/store/open.ts'
+import { tryAlone, tryOnCopy } from '../../lib/upgrade/trial.ts'
 
 const running = new AbortController().signal
 
@@ -33,6 +34,56 @@ t.test('a trial that is given up ends its program', async t => {
   end.abort(new Error('given up'))
   await t.rejects(trial, { message: 'given up' })
 })
+
+t.test('a new version starts on a copy of the data, which is gone afterwards', async t => {
+  const { data, tryWith } = await dataOf(t)
+  const before = readdirSync(data)
+  const told: unknown[] = []
+  const program = script(t.testdirName, `echo "$@" > ${data}/asked; ls "$3" > ${data}/seen; echo '{"version":"2.0.0","schema":7}'`)
+  t.strictSame(await tryWith(program, progress => told.push(progress)), { version: '2.0.0', schema: 7 })
+  const [, copy = ''] = /^trial-start --data (.+)\n$/.exec(readFileSync(join(data, 'asked'), 'utf8')) ?? []
+  t.match(readFileSync(join(data, 'seen'), 'utf8'), /^afield\.db$/m)
+  t.not(copy, data)
+  t.notOk(existsSync(copy))
+  t.strictSame(readdirSync(data), [...before, 'asked', 'seen'].toSorted())
+  t.equal(told.at(-1), undefined, 'after the copy comes the trial')
+})
+
+t.test('the copy of a trial that fails is gone too', async t => {
+  const { data, tryWith } = await dataOf(t)
+  const before = readdirSync(data)
+  await t.rejects(tryWith(script(t.testdirName, 'exit 3')), { message: /it exited with 3/ })
+  t.strictSame(readdirSync(data), before)
+})
+
+t.test('without a database a new version starts without one', async t => {
+  const data = t.testdir()
+  const program = script(data, `[ $# = 1 ] && echo '{"version":"2.0.0","schema":7}'`)
+  const options = { data, store: 'sqlite:afield.db' }
+  t.match(await tryOnCopy({ program, options, tell: () => t.fail('no copy is made'), signal: running }), { version: '2.0.0' })
+})
+
+t.test('a disk that has no room for two copies is named before anything is copied', async t => {
+  const { data, tryWith } = await dataOf(t)
+  truncateSync(join(data, 'afield.db'), 1e12)
+  await t.rejects(tryWith(join(dirname(data), 'none')), {
+    name: 'CannotStart',
+    message: `The new version is first tried on a copy of the data, which needs 2000017 MB in ${data}: free that, or skip the trial with --no-trial. Nothing was changed.`,
+    exitCode: 75
+  })
+})
+
+/** A data directory with a database. */
+async function dataOf(t: Test) {
+  const data = join(t.testdir({ data: {} }), 'data')
+  const options = { data, store: 'sqlite:afield.db' }
+  const store = await openStore(options.store, { dataDirectory: data, onBroken: ({ message }) => t.fail(message) })
+  await store.close()
+  return {
+    data,
+    tryWith: (program: string, tell: (progress?: object) => void = () => {}) => tryOnCopy({ program, options, tell, signal: running })
+  }
+}
 
 function script(folder: string, body: string): string {
   const program = join(folder, 'afield')
