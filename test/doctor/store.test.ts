@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { version } from '../../lib/assets.ts'
-import { examineServer, findServing } from '../../lib/doctor/store.ts'
+import { examineDatabase, examineServer, findServing } from '../../lib/doctor/store.ts'
 import { openLocalSocket } from '../../lib/local-socket/open.ts'
 import { controlFile } from '../../lib/server/control/socket.ts'
+import { readMigrations } from '../../lib/store/migrate.ts'
+import { openStore } from '../../lib/store/open.ts'
 
 const noSockets = { skip: process.platform === 'win32' && 'no control socket on Windows' }
 const healthy = { version: version(), pid: 7, hasAccounts: true }
@@ -72,4 +77,49 @@ t.test('a server that does not answer as it should is a fault, and may still run
   const none = t.testdir()
   t.match(await examineServer({ data: none }), [{ state: 'warn', says: 'not running on this directory', advice: /serve|systemctl/ }])
   t.match(await findServing(none), { mayRun: false, url: undefined })
+})
+
+t.test('a database is whole, or what is wrong with it is said with what to do', async t => {
+  const options = { data: t.testdir(), store: 'sqlite:afield.db' }
+  const file = join(options.data, 'afield.db')
+  const examine = () => examineDatabase(options)
+  t.strictSame(await examine(), {
+    of: 'database',
+    state: 'warn',
+    says: 'there is none yet',
+    advice: 'It is created when the server starts'
+  })
+  await (await openStore(options.store, { dataDirectory: options.data, onBroken: ({ message }) => t.fail(message) })).close()
+  const change = (sql: string) => {
+    const database = new Database(file)
+    database.exec(sql)
+    database.close()
+  }
+  const newest = readMigrations('sqlite/').length
+  t.strictSame(await examine(), { of: 'database', state: 'ok', says: `whole, schema ${newest}` })
+  change(`PRAGMA user_version = ${newest - 1}`)
+  t.strictSame(await examine(), {
+    of: 'database',
+    state: 'ok',
+    says: `intact; schema ${newest - 1} is upgraded to ${newest} at the next start`
+  })
+  change(`PRAGMA user_version = ${newest + 1}`)
+  t.match(await examine(), {
+    state: 'fail',
+    says: `schema ${newest + 1} is newer than this program (${newest})`,
+    advice: 'Install that version or a later one'
+  })
+  writeFileSync(file, Buffer.alloc(20_000, 'no database'))
+  t.match(await examine(), {
+    state: 'fail',
+    says: 'it cannot be read (SQLITE_NOTADB)',
+    advice: 'Restore a backup, or give the right file with --store'
+  })
+})
+
+t.test('a database of PostgreSQL that cannot be reached is reported with where to look', async t => {
+  const found = await examineDatabase({ data: t.testdir(), store: 'postgres://ann:secret@127.0.0.1:1/afield' })
+  t.match(found, { of: 'database', state: 'fail', advice: 'Check the server of the database, and the URL of --store' })
+  t.notMatch(found.says, 'secret')
+  t.notMatch(found.says, /\.$/)
 })
