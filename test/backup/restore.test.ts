@@ -1,7 +1,7 @@
 import fs, { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { describeFile, type Manifest, pack } from '../../lib/backup/archive.ts'
@@ -131,7 +131,13 @@ t.test('a copy of a database is restored as it is, with its progress [K2]', asyn
   const { data, unpacked, told, restore } = await forged(t)
   const file = join(unpacked, 'afield.db')
   const { size: total, mtimeMs } = statSync(file)
+  const synced: string[] = []
+  const end = watchFiles(t, (what, path) => {
+    if (what === 'sync') synced.push(basename(path))
+  })
   const { manifest } = await restore(file)
+  end()
+  t.same(synced, ['afield.db'])
   t.match(manifest, { version: 'unknown', madeAt: Math.round(mtimeMs), holds: { accounts: 1, sessions: 1, messages: 0 } })
   t.same(told.slice(-2), [{ step: 'unpacking', done: total, total }, 'checking'])
   t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'mine', 'no key is in it')

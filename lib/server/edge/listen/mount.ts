@@ -18,11 +18,12 @@ export function mountOn(app: Routes): { routes: Routes; remove(): void } {
 
   const routes = changeRoutes(app, {
     handler: handler => held(handler, answerGone),
-    sockets: ({ upgrade, open, message, drain, close, ...settings }) => ({
+    sockets: ({ upgrade, open, message, ping, drain, close, ...settings }) => ({
       ...settings,
       upgrade: held(upgrade, answerGone),
       open: held(open, nothing),
       message: held(message, nothing),
+      ping: held(ping, nothing),
       drain: held(drain, nothing),
       close: held(close, nothing)
     })
