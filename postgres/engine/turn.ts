@@ -52,9 +52,10 @@ export class Turn implements Tx {
       return value
     } catch (error) {
       if (verdictOn(error) !== 'refused') throw error
-      await Promise.allSettled(this.#queued.splice(0))
+      this.#queued = []
+      await this.#connection.command('ROLLBACK TO SAVEPOINT member; RELEASE SAVEPOINT member')
+      // Only now: whatever the part sent after the statement that failed has been answered, with errors that do not count.
       this.#failure = undefined
-      await this.#firstError(this.#connection.command('ROLLBACK TO SAVEPOINT member; RELEASE SAVEPOINT member'))
       throw error
     }
   }
