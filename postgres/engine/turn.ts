@@ -77,7 +77,6 @@ export class Turn implements Tx {
 
   /** Ends the transaction, whatever became of it. The connection is of no more use if this fails. */
   async rollBack(): Promise<void> {
-    await Promise.allSettled(this.#queued)
     if (!this.#isOver) await this.#connection.command('ROLLBACK')
   }
 
