@@ -252,6 +252,25 @@ t.test('a client that leaves before its answer affects nothing else', async t =>
   t.equal((await ada.send(session, { localId: 'stays' })).status, 200)
 })
 
+t.test('clients that leave within a body hold none of the memory for bodies [B6]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const part = Buffer.alloc(15 * 1024 * 1024, ' ')
+  const head =
+    `POST /v3/sessions/${session}/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\n` +
+    `Content-Length: ${part.length + 1}\r\n\r\n`
+  // Together more than one account may hold.
+  for (let client = 0; client < 10; client++) {
+    const socket = await openTcp(t, server)
+    socket.write(head)
+    socket.end(part)
+    socket.resume()
+    await once(socket, 'close')
+  }
+  t.equal((await ada.send(session, { localId: 'stays', content: 'x'.repeat(1024 * 1024) })).status, 200)
+})
+
 t.test('a web page may call from any origin, and its preflight is answered with the headers it asks for', async t => {
   const server = await startServer(t)
   const headers = {
