@@ -68,6 +68,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
       throw new Error('refused before the answer')
     })
     await t.rejects(early, { message: 'refused before the answer' })
+    t.equal(await part('following', () => {}), 'following')
     await t.rejects(
       part('sent', () => turn.send(byZero, [])),
       { message: 'division by zero' }
@@ -78,7 +79,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     )
     t.equal(await part('last', () => {}), 'last')
     await turn.commit()
-    t.same(await stored(), ['first', 'last'])
+    t.same(await stored(), ['first', 'following', 'last'])
   })
 
   await t.test('does not blame a part for another that failed before, however late its answers come [D4]', async t => {
