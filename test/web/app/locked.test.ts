@@ -48,5 +48,5 @@ t.test('a locked app opens with the account key, however it is typed, and with n
   await field.fill(key)
   await press('Unlock')
   await heading.waitFor({ state: 'detached' })
-  t.equal(await page.title(), title)
+  await page.waitForFunction(shown => document.title === shown, title)
 })
