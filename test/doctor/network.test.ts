@@ -1,3 +1,4 @@
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,6 +15,8 @@ import { writeCertificate } from '../kit/certificate.ts'
 
 const own = { mayRun: true }
 const now = Date.UTC(2030, 0, 2)
+/** Nobody listens there. */
+const nowhere = 'http://127.0.0.1:1'
 
 t.test('an address that answers, whose clock is right and through which a WebSocket passes is well', async t => {
   const url = await serve(t)
@@ -27,11 +30,10 @@ t.test('an address that answers, whose clock is right and through which a WebSoc
 t.test('the public address comes first, then the one that the running server reports, then that of the options', async t => {
   const url = await serve(t)
   const { port } = new URL(url)
-  const nowhere = await refusedUrl()
-  for (const options of [{ publicUrl: url }, { publicUrl: url, port: Number(new URL(nowhere).port) }]) {
+  for (const options of [{ publicUrl: url }, { publicUrl: url, port: 1 }]) {
     t.match((await examine(options, { mayRun: true, url: nowhere }))[0], { says: `${url} answers` })
   }
-  t.match((await examine({ port: Number(new URL(nowhere).port) }, { mayRun: true, url }))[0], { says: `${url} answers` })
+  t.match((await examine({ port: 1 }, { mayRun: true, url }))[0], { says: `${url} answers` })
   for (const [host, shown] of [
     ['127.0.0.1', '127.0.0.1'],
     ['0.0.0.0', 'localhost'],
@@ -114,17 +116,22 @@ t.test('a WebSocket passes if the server greets through it, at once or a moment 
 })
 
 t.test('an address that nobody listens at, or whose name nobody knows, is reported with what to check', async t => {
-  const url = await refusedUrl()
-  t.strictSame(await examine({ publicUrl: url }), [
+  t.strictSame(await examine({ publicUrl: nowhere }), [
     {
       of: 'public address',
       state: 'fail',
-      says: `${url} is not responding (ECONNREFUSED)`,
+      says: `${nowhere} is not responding (ECONNREFUSED)`,
       advice: 'Nothing is listening there: start the server, or the reverse proxy'
     }
   ])
-  t.match(await examine({ port: Number(new URL(url).port) }), [{ of: 'own address' }])
-  t.match(await examine({ publicUrl: 'https://afield.invalid' }), [{ advice: /^The host name does not resolve here/ }])
+  t.match(await examine({ port: 1 }), [{ of: 'own address' }])
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+    const unknown = (_host: string, _how: object, done: (error: Error) => void) => done(Object.assign(new Error(code), { code }))
+    const lookups = t.intercept(dns, 'lookup', { value: unknown })
+    const found = await examine({ publicUrl: 'https://afield.invalid' })
+    lookups.restore()
+    t.match(found, [{ says: `https://afield.invalid is not responding (${code})`, advice: /^The host name does not resolve here/ }])
+  }
   const hangsUp = await serve(t, { health: request => void request.socket.destroy() })
   t.match(await examine({ publicUrl: hangsUp }), [{ says: /\(ECONNRESET\)/, advice: /^Check the network, the firewall/ }])
 })
@@ -156,7 +163,6 @@ t.test('any answer of the notification service will do, and none is needed where
   t.strictSame(await examinePush({ expoUrl: 'off' }), { of: 'notifications', state: 'ok', says: 'off' })
   const url = await serve(t)
   t.strictSame(await examinePush({ expoUrl: `${url}/push` }), { of: 'notifications', state: 'ok', says: `${url}/push answers` })
-  const nowhere = await refusedUrl()
   t.match(await examinePush({ expoUrl: nowhere }), {
     of: 'notifications',
     state: 'warn',
@@ -210,15 +216,6 @@ async function listen(t: Test, server: ReturnType<typeof createServer | typeof c
     for (const socket of sockets) socket.destroy()
   })
   return (server.address() as AddressInfo).port
-}
-
-/** An address that nobody listens at. */
-async function refusedUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return `http://127.0.0.1:${port}`
 }
 
 function examine(options: GivenOptions, serving: Parameters<typeof examineAddress>[1] = own): Promise<Finding[]> {

@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** For localhost, self-signed, as created with openssl. */
-export function writeCertificate({ tlsKey, tlsCert }: { tlsKey: string; tlsCert: string }): void {
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+/** Self-signed for two days, as created with openssl: for localhost, unless others are given. `names` may be empty. */
+export function writeCertificate(
+  { tlsKey, tlsCert }: { tlsKey: string; tlsCert: string },
+  { subject = '/CN=localhost', names = 'DNS:localhost,IP:127.0.0.1' } = {}
+): void {
+  const extension = names === '' ? [] : ['-addext', `subjectAltName=${names}`]
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, '-subj', subject, ...extension], { stdio: 'ignore' })
 }
 
 /** PEM of a certificate for the name, issued by an authority made for it, and of its key: what programs such as `tailscale cert` print. */
