@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t from 'tap'
 import {
@@ -8,7 +7,6 @@ import {
   embeddedAddon,
   isSingleFile,
   listAssets,
-  loadAddon,
   nameAsStarted,
   programName,
   programNameAt,
@@ -17,20 +15,29 @@ import {
 } from '../lib/assets.ts'
 
 const root = join(import.meta.dirname, '..')
+const addonFile = join(root, `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`)
 
-/** Loads these bytes as an addon, in a process with those directories; prints the name, exit code and message of what was thrown. */
-function load(bytes: string, env: Record<string, string>) {
-  const script = `
-    const { loadAddon } = await import(${JSON.stringify(join(import.meta.dirname, '../lib/assets.ts'))})
-    try { loadAddon(Buffer.from(${JSON.stringify(bytes)}), 'uws.node') }
-    catch ({ name, exitCode, code, message }) { console.log(JSON.stringify({ name, exitCode, code, message })) }`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+/** What a script that imports these says, in a process of its own. */
+function run(names: string, script: string, { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {}) {
+  const whole = `
+    const { ${names} } = await import(${JSON.stringify(join(root, 'lib/assets.ts'))})
+    const say = what => console.log(JSON.stringify(what))
+    ${script}`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', whole], {
     env: { ...process.env, ...env },
-    encoding: 'utf8',
-    timeout: 10_000
+    cwd,
+    encoding: 'utf8'
   })
   t.equal(stderr, '')
   return JSON.parse(stdout || '{}')
+}
+
+/** Loads these bytes as an addon; the name, exit code and message of what was thrown. */
+function load(bytes: string, env: Record<string, string>) {
+  const script = `
+    try { loadAddon(Buffer.from(${JSON.stringify(bytes)}), 'uws.node') }
+    catch ({ name, exitCode, code, message }) { say({ name, exitCode, code, message }) }`
+  return run('loadAddon', script, { env })
 }
 
 const skip = process.platform !== 'linux' && 'it asks the system of Linux'
@@ -59,25 +66,25 @@ t.test('the next start removes leftovers of a killed start, but not those of a r
 t.test('a directory that was allowed is tried after the usual ones', { skip }, async t => {
   const data = join(t.testdir(), 'data')
   const script = `
-    const { allowAddonsIn, loadAddon } = await import(${JSON.stringify(join(root, 'lib/assets.ts'))})
     const load = () => { try { loadAddon(Buffer.from('no addon'), 'better_sqlite3.node') } catch ({ code, message }) { return code ?? message } }
     allowAddonsIn('/proc/nowhere/else')
     allowAddonsIn('/proc/nowhere/else')
     const refused = load()
     allowAddonsIn(${JSON.stringify(data)})
-    console.log(JSON.stringify([refused, load()]))`
-  const env = { ...process.env, TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' }
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { env, encoding: 'utf8' })
-  const [refused, code] = JSON.parse(stdout)
+    say([refused, load()])`
+  const [refused, code] = run('allowAddonsIn, loadAddon', script, { env: { TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' } })
   t.match(refused, ': /proc/nowhere, /proc/nowhere/.afield, /proc/nowhere/else. Set TMPDIR')
   t.equal(code, 'ERR_DLOPEN_FAILED', 'it was reached there')
   t.notOk(existsSync(data), 'what was made for it is gone')
 })
 
 t.test('an addon of this system is loaded from its bytes, and its private file is removed again', { skip }, async t => {
-  const before = leftIn(tmpdir())
-  t.type(loadAddon(addonBytes(), 'better_sqlite3.node'), 'object')
-  t.strictSame(leftIn(tmpdir()), before)
+  const place = t.testdir()
+  const script = `
+    const { readFileSync } = await import('node:fs')
+    say(typeof loadAddon(readFileSync(${JSON.stringify(addonFile)}), 'better_sqlite3.node'))`
+  t.equal(run('loadAddon', script, { env: { TMPDIR: place, HOME: '/proc/nowhere' } }), 'object')
+  t.strictSame(readdirSync(place), [])
 })
 
 t.test('from the sources, files are read from disk by their name in the program', async t => {
@@ -94,7 +101,7 @@ t.test('from the sources, files are read from disk by their name in the program'
   )
   t.ok(listAssets('sqlite/').includes('sqlite/rows/messages.ts'), 'folders in it count')
   t.strictSame(listAssets('none/'), [])
-  t.strictSame(listAssets('package.json/' as 'none/'), [], 'a file is no folder')
+  t.strictSame(listAssets('package.json/'), [], 'a file is no folder')
   const app = join(root, 'build/web/index.html')
   t.strictSame(readAsset('web/index.html'), existsSync(app) ? readFileSync(app) : undefined)
   t.equal(embeddedAddon('better_sqlite3.node'), undefined)
@@ -112,11 +119,9 @@ t.test('a directory that was removed contains no sources', { skip }, async t => 
   mkdirSync(gone)
   const script = `
     const { rmdirSync } = await import('node:fs')
-    const { programNameAt } = await import(${JSON.stringify(join(root, 'lib/assets.ts'))})
     rmdirSync(${JSON.stringify(gone)})
-    console.log(programNameAt())`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: gone, encoding: 'utf8' })
-  t.match(stdout, `${join(root, 'build.mjs')}`)
+    say(programNameAt())`
+  t.match(run('programNameAt', script, { cwd: gone }), join(root, 'build.mjs'))
 })
 
 t.test('a single file is called by its name if it is found by that, otherwise as it was started', async t => {
@@ -138,7 +143,7 @@ t.test('the single-file program reads what it contains', { skip }, async t => {
     ['web/b.txt', around.subarray(1, 5)],
     ['web/a.txt', new Uint8Array()],
     ['docs/c.txt', new Uint8Array()],
-    ['native/better_sqlite3.node', addonBytes()]
+    ['native/better_sqlite3.node', readFileSync(addonFile)]
   ])
   embedAssets({ read: name => files.get(name), names: () => [...files.keys()] })
   t.equal(isSingleFile(), true)
@@ -158,11 +163,3 @@ t.test('the single-file program reads what it contains', { skip }, async t => {
   t.equal(embeddedAddon('better_sqlite3.node'), addon, 'loaded once')
   t.equal(embeddedAddon('zigpty.node'), undefined)
 })
-
-function addonBytes(): Buffer {
-  return readFileSync(join(root, `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`))
-}
-
-function leftIn(directory: string): string[] {
-  return readdirSync(directory).filter(name => name.startsWith('afield-addon-'))
-}
