@@ -49,14 +49,20 @@ t.test('an opened invitation lets one key of that network in for five minutes', 
   t.same(await signIn('10.0.1'), { result: 'unknown-key' })
   t.match(await signIn('10.0.0'), { result: 'signed-in', created: true })
   t.same(await states(), ['used'])
+  const another = signInAs('eve', { create: { invite: null, network: '10.0.0' }, now: state.at })
+  t.same(await store.signIn(another), { result: 'unknown-key' }, 'and no second one')
 })
 
 t.test('a code lets somebody in by itself, and a revoked one nobody', async t => {
-  const { deps, state, store } = await openWorld(t)
+  const { deps, state, states, store } = await openWorld(t)
   const { invite, code } = await createInvite(deps, 'operator', '')
-  const signIn = () => store.signIn(signInAs('grace', { create: { invite: hashInvite(code), network: '' }, now: state.at }))
+  const signIn = (name: string, code: string) =>
+    store.signIn(signInAs(name, { create: { invite: hashInvite(code), network: '' }, now: state.at }))
   await revokeInvite(deps, 'operator', invite.id)
   t.same(await listInvites(deps, 'operator'), [])
-  t.same(await signIn(), { result: 'unknown-key' })
+  t.same(await signIn('grace', code), { result: 'unknown-key' })
+  const valid = await createInvite(deps, 'operator', '')
+  t.match(await signIn('grace', valid.code), { result: 'signed-in', created: true })
+  t.same(await states(), ['used'])
   await t.rejects(revokeInvite(deps, 'operator', v.parse(ids.inviteId, 'invite-1')), failure('invite-not-found'))
 })
