@@ -9,7 +9,9 @@ export function writeCertificate(
 ): void {
   const extension = names === '' ? [] : ['-addext', `subjectAltName=${names}`]
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, '-subj', subject, ...extension], { stdio: 'ignore' })
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, '-subj', subject, ...extension], {
+    stdio: 'ignore'
+  })
 }
 
 /** PEM of a certificate for the name, issued by an authority made for it, and of its key: what programs such as `tailscale cert` print. */
