@@ -82,20 +82,21 @@ export class Link {
     const { place, clock, onDown } = this.#deps
     const client = newClient(place)
     const { promise: ended, resolve: fail } = Promise.withResolvers<unknown>()
-    let hasEnded = false
+    const ending = new AbortController()
+    const { signal } = ending
     this.#fail = fail
     client.on('error', fail)
     client.on('end', () => fail(new Error('closed')))
     const pings = watchSilence(client, clock, fail)
     const up = async () => {
-      await withDeadline(connectWithinMs, async () => client.connect(), { clock })
-      if (!hasEnded) await this.#deps.onUp(client)
-      if (hasEnded) onDown(client)
+      await withDeadline(connectWithinMs, async () => client.connect(), { signal, clock })
+      if (!signal.aborted) await this.#deps.onUp(client)
+      if (signal.aborted) onDown(client)
       else onUp()
     }
     up().catch(fail)
     const reason = await ended
-    hasEnded = true
+    ending.abort()
     void pings.close()
     // Its pending commands fail now.
     client.destroy()
