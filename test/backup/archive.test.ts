@@ -51,7 +51,7 @@ const files = (...names: string[]) => names.map(name => ({ name, bytes: 0, sha25
 const manifestOf = (more: object = {}) =>
   JSON.stringify({ version: '1', madeAt: 1, holds: { accounts: 0, sessions: 0, messages: 0 }, files: [], ...more })
 
-t.test('what is no backup, or a forged one, is rejected before anything of it is used', async t => {
+t.test('a file that is not a backup, or a forged one, is rejected before any of its content is used', async t => {
   const folder = t.testdir({ directory: {} })
   const file = join(folder, 'a.backup')
   const later = 'The backup is damaged, or was made by a later version of Afield.'
@@ -108,7 +108,7 @@ t.test('what is no backup, or a forged one, is rejected before anything of it is
   await fine.close()
 })
 
-t.test('a file in a backup that is not what it was is named, and one that is cut off too', async t => {
+t.test('a file that was changed in a backup is named, and a missing last byte is noticed', async t => {
   const { backup } = await packedIn(t)
   const whole = readFileSync(backup)
   const problem = async (bytes: Buffer) => {
@@ -127,7 +127,7 @@ t.test('a file in a backup that is not what it was is named, and one that is cut
   t.equal(await problem(whole), undefined)
 })
 
-t.test('a file that grows while a backup is made is in it as it was described [K1]', async t => {
+t.test('of a file that grows while a backup is made, the backup has what its manifest says [K1]', async t => {
   const { folder, backup, manifest } = await packedIn(t)
   const before = readFileSync(backup)
   for (const name of ['one', 'last']) appendFileSync(join(folder, name), 'more')

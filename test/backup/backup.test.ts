@@ -220,14 +220,6 @@ t.test('encrypting and decrypting a large backup holds only a few chunks in memo
   t.ok(made < 70, `${made} chunks for 50`)
 })
 
-t.test('a damaged database is not backed up, and no file is overwritten', async t => {
-  const { data, place } = await filledData(t)
-  await t.rejects(backup(data, join(place, 'there'), undefined), { message: /exists/ })
-  query(data, "UPDATE message SET sealed = 'Number 17' WHERE seq = 18 RETURNING 1")
-  await t.rejects(backup(data, join(place, 'new'), undefined), { message: /damaged: message 18 .*Keep your older backups/, exitCode: 75 })
-  t.same(readdirSync(place).toSorted(), ['data', 'out', 'there', 'words'])
-})
-
 t.test('the commands do the same, and report what they did', async t => {
   const { data, place } = await filledData(t)
   const run = (...args: string[]) =>

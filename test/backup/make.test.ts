@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -7,8 +7,8 @@ import { unpack } from '../../lib/backup/archive.ts'
 import { makeBackup } from '../../lib/backup/make.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
+import { watchFiles } from '../kit/watch-files.ts'
 import { newAccount, newSession } from '../store/contract/kit.ts'
-import { watchFiles } from './watch-files.ts'
 
 const now = Date.UTC(2030, 0, 2, 3, 4, 5)
 
@@ -50,7 +50,7 @@ t.test('a backup in a directory is named after its time, and says what it has', 
   t.same(copiesIn(data), [])
 })
 
-t.test('a place where no backup can be is rejected before anything is copied', async t => {
+t.test('a target that exists or cannot be created is rejected before anything is copied', async t => {
   const { data, out, backup } = await filled(t)
   const file = join(out, 'a')
   writeFileSync(file, 'mine')
@@ -63,9 +63,10 @@ t.test('a place where no backup can be is rejected before anything is copied', a
   ] as const)
     await t.rejects(backup(target, { tell: step => told.push(step) }), { name: 'CannotStart', message, exitCode: 78 })
   t.same([told, readdirSync(out), copiesIn(data)], [[], ['a'], []])
+  t.equal(readFileSync(file, 'utf8'), 'mine')
 })
 
-t.test('a damaged database is not backed up, and what is wrong with it is said [K1]', async t => {
+t.test('a damaged database is not backed up, and the damage is named [K1]', async t => {
   const { data, out, backup } = await filled(t)
   const database = new Database(join(data, 'afield.db'))
   database.exec("UPDATE session_cells SET metadata = 'changed'")
@@ -78,28 +79,31 @@ t.test('a damaged database is not backed up, and what is wrong with it is said [
   t.same([readdirSync(out), copiesIn(data)], [[], []])
 })
 
-t.test('keys are in it, and nothing that a server creates again, that lets somebody in, or that is another database [K2, K3]', async t => {
-  const { data, backup } = await filled(t, 'mine.sqlite')
-  const mebibyte = 1024 * 1024
-  const kept = ['a', 'push-key.pem', '_x.y-z', 'my-setup-code', 'reserve.pem', 'x'.repeat(101)]
-  const left = [
-    ...['setup-code', 'reserve', 'ended-tokens', 'control.sock', 'control-1', 'copy-1', 'restore-1'],
-    ...['other-wal', 'other-shm', 'other-journal', 'other.restoring', 'other.restoring.part'],
-    ...['other.db', 'other.db.old', 'old.backup', '.hidden', 'two words', 'x'.repeat(102)]
-  ]
-  for (const name of [...kept, ...left]) writeFileSync(join(data, name), name)
-  mkdirSync(join(data, 'a-directory'))
-  writeFileSync(join(data, 'largest'), Buffer.alloc(mebibyte))
-  writeFileSync(join(data, 'too-large'), Buffer.alloc(mebibyte + 1))
-  const { file, keys } = await backup()
-  t.same(keys, [...kept, 'largest'].toSorted())
-  t.same(
-    (await manifestOf(file)).files.map(({ name }) => name),
-    ['afield.db', ...keys]
-  )
-})
+t.test(
+  'a backup has the keys, but no files that a server creates again or that grant access, and no other databases [K2] [K3]',
+  async t => {
+    const { data, backup } = await filled(t, 'mine.sqlite')
+    const mebibyte = 1024 * 1024
+    const kept = ['a', 'push-key.pem', '_x.y-z', 'my-setup-code', 'reserve.pem', 'x'.repeat(101)]
+    const left = [
+      ...['setup-code', 'reserve', 'ended-tokens', 'control.sock', 'control-1', 'copy-1', 'restore-1'],
+      ...['other-wal', 'other-shm', 'other-journal', 'other.restoring', 'other.restoring.part'],
+      ...['other.db', 'other.db.old', 'old.backup', '.hidden', 'two words', 'x'.repeat(102)]
+    ]
+    for (const name of [...kept, ...left]) writeFileSync(join(data, name), name)
+    mkdirSync(join(data, 'a-directory'))
+    writeFileSync(join(data, 'largest'), Buffer.alloc(mebibyte))
+    writeFileSync(join(data, 'too-large'), Buffer.alloc(mebibyte + 1))
+    const { file, keys } = await backup()
+    t.same(keys, [...kept, 'largest'].toSorted())
+    t.same(
+      (await manifestOf(file)).files.map(({ name }) => name),
+      ['afield.db', ...keys]
+    )
+  }
+)
 
-t.test('its progress is told, step by step', async t => {
+t.test('a backup tells its progress, step by step', async t => {
   const { data, backup } = await filled(t)
   writeFileSync(join(data, 'largest'), Buffer.alloc(1024 * 1024))
   const told: { step: string; done?: number; total?: number }[] = []
@@ -141,7 +145,7 @@ t.test('a backup that cannot be written leaves nothing, and says why [K1]', asyn
   }
 })
 
-t.test('a backup that reads back otherwise than it was written is removed [K1]', async t => {
+t.test('a backup that is not read back as it was written is removed [K1]', async t => {
   const { data, out, backup } = await filled(t)
   await t.rejects(
     backup(undefined, {

@@ -1,6 +1,5 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -10,8 +9,8 @@ import { restoreBackup } from '../../lib/backup/restore.ts'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
+import { failRenames, watchFiles } from '../kit/watch-files.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
-import { watchFiles } from './watch-files.ts'
 
 const now = Date.UTC(2030, 0, 2)
 
@@ -62,23 +61,6 @@ async function changedSince(t: Test, place = (data: string) => data): Promise<Wo
   }
 }
 
-/** From the given rename on all fail, as none happen any more after the power has failed; `times` of them, or all. */
-function failRenames(from: number, times = Number.POSITIVE_INFINITY): { count: () => number; end: () => void } {
-  const { renameSync } = fs
-  let count = 0
-  fs.renameSync = (...paths) => {
-    count += 1
-    if (count > from && count <= from + times) throw Object.assign(new Error('EIO: i/o error, rename'), { code: 'EIO' })
-    renameSync(...paths)
-  }
-  syncBuiltinESMExports()
-  const end = () => {
-    fs.renameSync = renameSync
-    syncBuiltinESMExports()
-  }
-  return { count: () => count, end }
-}
-
 const leftBehind = (directory: string) => readdirSync(directory).filter(name => /restor/.test(name))
 
 /** A backup whose files and counts are forged by the test, and a data directory with a key. */
@@ -110,16 +92,19 @@ async function forged(t: Test, forge: { holds?: object; sql?: string; names?: st
   return { data, unpacked, manifest, told, session, restore, total: files.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-t.test('a restore tells its progress, and what the backup had [K2]', async t => {
-  const { data, manifest, told, total, restore } = await forged(t)
-  t.same(await restore(), { manifest, putAside: [join(data, 'before-2030-01-02T000000')], endedTokens: 0 })
-  t.same([told[0], told.at(-2), told.at(-1)], ['unpacking', { step: 'unpacking', done: total, total }, 'checking'])
-  t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'key.pem of the backup')
-  t.equal(statSync(join(data, 'key.pem')).mode & 0o777, 0o600)
-  const database = new Database(join(data, 'afield.db'), { readonly: true })
-  t.equal(database.prepare('SELECT until FROM legacy_hold').pluck().get(), now + 24 * 60 * 60 * 1000)
-  database.close()
-})
+t.test(
+  'a restore tells its progress and what was in the backup, keeps the keys private, and holds older sign-ins for a day [K2]',
+  async t => {
+    const { data, manifest, told, total, restore } = await forged(t)
+    t.same(await restore(), { manifest, putAside: [join(data, 'before-2030-01-02T000000')], endedTokens: 0 })
+    t.same([told[0], told.at(-2), told.at(-1)], ['unpacking', { step: 'unpacking', done: total, total }, 'checking'])
+    t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'key.pem of the backup')
+    t.equal(statSync(join(data, 'key.pem')).mode & 0o777, 0o600)
+    const database = new Database(join(data, 'afield.db'), { readonly: true })
+    t.equal(database.prepare('SELECT until FROM legacy_hold').pluck().get(), now + 24 * 60 * 60 * 1000)
+    database.close()
+  }
+)
 
 t.test('an encrypted backup is restored with its passphrase [K2]', async t => {
   const { data, manifest, restore } = await forged(t, { words: 'right words' })
@@ -137,14 +122,14 @@ t.test('a copy of a database is restored as it is, with its progress [K2]', asyn
   })
   const { manifest } = await restore(file)
   end()
-  t.same(synced, ['afield.db'])
+  t.ok(synced.includes('afield.db'), 'it is synced')
   t.match(manifest, { version: 'unknown', madeAt: Math.round(mtimeMs), holds: { accounts: 1, sessions: 1, messages: 0 } })
   t.same(told.slice(-2), [{ step: 'unpacking', done: total, total }, 'checking'])
   t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'mine', 'no key is in it')
   t.same(leftBehind(data), [])
 })
 
-t.test('a backup whose database is not what it says is rejected, and everything stays [K2]', async t => {
+t.test('a backup whose database differs from its manifest or its checksums is rejected, and nothing changes [K2]', async t => {
   for (const [message, forge] of [
     ['The database in the backup does not match its manifest.', { holds: { messages: 1 } }],
     ['The database in the backup does not match its manifest.', { holds: { accounts: 2 } }],
@@ -163,7 +148,7 @@ t.test('a backup whose database is not what it says is rejected, and everything 
   }
 })
 
-t.test('files that belong to the data directory are never those of a backup', async t => {
+t.test('files that a server makes for its own directory are not restored, even if a backup has them', async t => {
   const names = ['ended-tokens', 'x-wal', 'x-shm', 'x-journal', 'x.restoring', 'x.restoring.part', 'other.pem']
   const { data, restore } = await forged(t, { names })
   await restore()
@@ -175,7 +160,7 @@ t.test('files that belong to the data directory are never those of a backup', as
   )
 })
 
-t.test('a disk too small for a backup says so, any other failure is what it is, and nothing is left of either [F1]', async t => {
+t.test('a restore onto a full disk says so, another failure is reported as it is, and neither leaves anything behind [F1]', async t => {
   for (const [code, error] of [
     [
       'ENOSPC',
@@ -250,7 +235,7 @@ t.test('if power fails at any point of a restore, the next start has all of the 
     const seen = new Set<string>()
     for (let at = 0; at < renames; at += 1) {
       const { data, database, restore, said } = await changedSince(t, place)
-      const power = failRenames(at)
+      const power = failRenames(t, at)
       await t.rejects(restore(), { name: 'CannotStart' })
       power.end()
       const words = await said()
@@ -260,7 +245,7 @@ t.test('if power fails at any point of a restore, the next start has all of the 
       seen.add(key)
       t.same([...leftBehind(data), ...leftBehind(join(database, '..'))], [], 'nothing unfinished is left')
       if (renames === Number.POSITIVE_INFINITY) {
-        const counted = failRenames(Number.POSITIVE_INFINITY)
+        const counted = failRenames(t, Number.POSITIVE_INFINITY)
         await restore()
         counted.end()
         renames = counted.count()
@@ -274,7 +259,7 @@ t.test('if power fails at any point of a restore, the next start has all of the 
 t.test('a restore that fails midway puts the old data back, and says so', async t => {
   for (const at of [0, 1, 2, 3, 4]) {
     const { data, restore, said } = await changedSince(t)
-    const once = failRenames(at, 1)
+    const once = failRenames(t, at, 1)
     await t.rejects(restore(), { message: 'The backup could not be put in place (EIO); the previous data is where it was.', exitCode: 75 })
     once.end()
     t.same(
@@ -284,13 +269,4 @@ t.test('a restore that fails midway puts the old data back, and says so', async 
     t.same(await said(), ['before', 'after'])
     t.equal(readFileSync(join(data, 'key.pem'), 'utf8'), 'after')
   }
-})
-
-t.test('the next start removes files unpacked by a killed restore', async t => {
-  const { data, said } = await changedSince(t)
-  mkdirSync(join(data, 'afield-restore-abcdef'))
-  mkdirSync(join(data, 'restore-mine'))
-  writeFileSync(join(data, 'afield-restore-abcdef', 'afield.db'), 'half of it')
-  await said()
-  t.same(leftBehind(data), ['restore-mine'], 'and nothing of anybody else')
 })

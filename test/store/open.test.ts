@@ -1,5 +1,4 @@
 import fs, { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -19,6 +18,7 @@ import {
   sinceMigration
 } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
+import { exchange } from '../kit/watch-files.ts'
 import { newAccount, signInAs, tokenDraft, tokenId } from './contract/kit.ts'
 
 const onBroken = (reason: Error) => t.fail(reason.message)
@@ -48,12 +48,12 @@ const newest = readMigrations('sqlite/').length
 // Nobody listens there.
 const nowhere = 'postgres://127.0.0.1:9/afield'
 
-t.test('only URLs of PostgreSQL are taken for such', async t => {
+t.test('a URL is one of PostgreSQL by its whole scheme', async t => {
   for (const url of ['postgres://host/db', 'postgresql://host/db']) t.ok(isPostgres(url), url)
   for (const url of ['sqlite:postgres://x', 'postgres:x', 'mysql://host/db', '']) t.notOk(isPostgres(url), url)
 })
 
-t.test('a data directory is private, and free again when its database cannot be reached', async t => {
+t.test('a data directory is private, locked by one server, and unlocked again when its database cannot be reached', async t => {
   const dataDirectory = join(memoryFolder(t), 'new', 'data')
   await t.rejects(openStore(nowhere, { dataDirectory, onBroken }), { name: 'CannotStart' })
   t.equal(statSync(dataDirectory).mode & 0o777, 0o700)
@@ -76,7 +76,7 @@ t.test('a store calls its listeners, and takes its time from the given clock', a
   await store.close()
 })
 
-t.test('what is asked of a database that is not there is answered without creating it', async t => {
+t.test('asking about a database that does not exist does not create it', async t => {
   const data = memoryFolder(t)
   const says = `There is no server data in ${data} yet: ${join(data, 'afield.db')} is created when the server starts for the first time.`
   const none = { name: 'CannotStart', message: says, exitCode: 78, cause: { code: 'ENOENT' } }
@@ -97,23 +97,17 @@ t.test('what is asked of a database that is not there is answered without creati
   t.equal(existingDatabase('sqlite:afield.db', data), join(data, 'afield.db'))
 })
 
-t.test('a database of another user is named as that', async t => {
+t.test('a database that belongs to another user is reported as that', async t => {
   const data = memoryFolder(t)
-  const { statSync: own } = fs
-  const put = (replaced: typeof own) => {
-    Object.assign(fs, { statSync: replaced })
-    syncBuiltinESMExports()
-  }
-  t.teardown(() => put(own))
-  put((() => {
+  const end = exchange(t, fs, 'statSync', () => {
     throw Object.assign(new Error('not yours'), { code: 'EACCES' })
-  }) as unknown as typeof own)
+  })
   t.throws(() => existingDatabase('sqlite:afield.db', data), {
     name: 'CannotStart',
     message: `${join(data, 'afield.db')} belongs to another user; run this command as that user.`,
     cause: { code: 'EACCES' }
   })
-  put(own)
+  end()
 })
 
 t.test('a database that an interrupted restore has moved away counts as there', async t => {
@@ -122,7 +116,7 @@ t.test('a database that an interrupted restore has moved away counts as there', 
   t.equal(existingDatabase('sqlite:afield.db', data), join(data, 'afield.db'))
 })
 
-t.test('what a store of the other kind cannot do is said in a sentence', async t => {
+t.test('what only the other kind of store can do is rejected with one sentence', async t => {
   const data = memoryFolder(t)
   const cannot = (message: string) => ({ name: 'CannotStart', message, exitCode: 78 })
   await t.rejects(openMoveTarget('sqlite:x.db'), cannot('A store can only be moved into postgres://<user>@<host>/<database>.'))
@@ -143,7 +137,7 @@ t.test('what a store of the other kind cannot do is said in a sentence', async t
   for (const open of unreachable) await t.rejects(open(), /127\.0\.0\.1/)
 })
 
-t.test('a database is looked at without being changed, and what was stored since its last schema is counted', async t => {
+t.test('a database is inspected, and the rows stored since its last migration are counted', async t => {
   const data = memoryFolder(t)
   const url = 'sqlite:afield.db'
   const store = await openStore(url, { dataDirectory: data, onBroken })
@@ -177,7 +171,7 @@ t.test('a database is looked at without being changed, and what was stored since
   t.same(await readEndedTokens(data), ['ended'])
 })
 
-t.test('a place for a restore is locked, knows whether there is anything to lose, and has room beside', async t => {
+t.test('a place for a restore is locked, says whether it has accounts, and unpacks next to the database', async t => {
   const data = join(memoryFolder(t), 'data')
   mkdirSync(data)
   const place = await openForRestore('sqlite:afield.db', data)

@@ -1,9 +1,9 @@
-import fs, { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Places, replace, settle } from '../../../sqlite/file/replace.ts'
 import { memoryFolder } from '../../kit/memory-folder.ts'
+import { failRenames, watchCalls } from '../../kit/watch-files.ts'
 
 /** Every file below a directory, with what it says. */
 function filesIn(directory: string): Record<string, string> {
@@ -55,32 +55,6 @@ function unpackedOver(t: Test, layout: 'together' | 'apart', before: Record<stri
   }
 }
 
-/** Calls a function before each call of one of `node:fs`; what it throws is what the call throws. */
-function beforeEach(name: 'renameSync' | 'rmSync' | 'fsyncSync' | 'openSync', run: (...given: never[]) => void): () => void {
-  const own = fs[name] as (...given: unknown[]) => unknown
-  const watched = (...given: unknown[]) => {
-    run(...(given as never[]))
-    return own(...given)
-  }
-  Object.assign(fs, { [name]: watched })
-  syncBuiltinESMExports()
-  return () => {
-    Object.assign(fs, { [name]: own })
-    syncBuiltinESMExports()
-  }
-}
-
-const failed = (code: string) => Object.assign(new Error(code), { code })
-
-/** Lets so many renames happen; the `times` after these fail. */
-function failRenames(after: number, times: number, code = 'EIO'): () => void {
-  let count = 0
-  return beforeEach('renameSync', () => {
-    count++
-    if (count > after && count <= after + times) throw failed(code)
-  })
-}
-
 for (const layout of ['together', 'apart'] as const) {
   t.test(`with database and keys ${layout}, the old files move aside privately and the unpacked ones take their place [K2]`, async t => {
     const { places, root, whole, replace } = unpackedOver(t, layout)
@@ -94,12 +68,11 @@ for (const layout of ['together', 'apart'] as const) {
     const { root, placesIn, whole, replace } = unpackedOver(t, layout)
     const cuts: string[] = []
     const copies = memoryFolder(t)
-    const end = beforeEach('renameSync', () => {
+    const end = watchCalls(t, 'renameSync', () => {
       const copy = join(copies, String(cuts.length))
       cuts.push(copy)
       cpSync(root, copy, { recursive: true })
     })
-    t.teardown(end)
     replace()
     end()
     const found = cuts.map(cut => {
@@ -112,8 +85,7 @@ for (const layout of ['together', 'apart'] as const) {
   t.test(`with database and keys ${layout}, a failed rename is undone, and the reason is given [K2]`, async t => {
     for (let after = 0; after < 8; after++) {
       const { root, whole, replace } = unpackedOver(t, layout)
-      const end = failRenames(after, 1, 'ENOSPC')
-      t.teardown(end)
+      const { end } = failRenames(t, after, 1, 'ENOSPC')
       t.throws(replace, {
         name: 'CannotStart',
         message: 'The backup could not be put in place (ENOSPC); the previous data is where it was.',
@@ -128,8 +100,7 @@ for (const layout of ['together', 'apart'] as const) {
   t.test(`with database and keys ${layout}, what cannot be undone either is named, and completed by the next start [K2]`, async t => {
     for (let after = 2; after < 8; after++) {
       const { places, root, whole, replace } = unpackedOver(t, layout)
-      const end = failRenames(after, Number.POSITIVE_INFINITY)
-      t.teardown(end)
+      const { end } = failRenames(t, after, Number.POSITIVE_INFINITY)
       const asides = [...new Set([join(root, 'data', 'before'), join(places.database, '..', 'before')])]
       t.throws(replace, {
         name: 'CannotStart',
@@ -150,8 +121,7 @@ t.test('where there is nothing yet, nothing is moved aside, and a failure leaves
   t.same(filesIn(first.root), { 'data/afield.db': 'new', 'data/key.pem': 'new' })
   for (const after of [1, 2]) {
     const { root, replace } = unpackedOver(t, 'together', {})
-    const end = failRenames(after, 1)
-    t.teardown(end)
+    const { end } = failRenames(t, after, 1)
     t.throws(replace, { message: /the previous data is where it was/ })
     end()
     t.same(filesIn(root), { data: 'an empty directory' })
@@ -176,51 +146,33 @@ t.test('only what the backup has is replaced, and what was moved aside earlier s
   })
 })
 
-t.test('the plan is on disk before anything moves, and its end before it is removed [K2]', async t => {
-  const { root, places, replace } = unpackedOver(t, 'apart')
+t.test('the plan is on disk before anything moves, and the moved files are before it is removed [K2]', async t => {
+  const { root, replace } = unpackedOver(t, 'apart')
   const log: string[] = []
-  const nameOf = (path: string) => relative(root, path)
-  let opening = ''
-  const ends = [
-    beforeEach('openSync', (path: string) => {
-      opening = nameOf(path)
-    }),
-    // No file is opened between the opening and the syncing of one.
-    beforeEach('fsyncSync', () => log.push(`sync ${opening}`)),
-    beforeEach('renameSync', (from: string, to: string) => log.push(`${nameOf(from)} to ${nameOf(to)}`)),
-    beforeEach('rmSync', (path: string) => log.push(`remove ${nameOf(path)}`))
-  ]
+  const nameOf = (path: unknown) => relative(root, String(path))
+  let opened = ''
+  watchCalls(t, 'openSync', path => {
+    opened = nameOf(path)
+  })
+  // No file is opened between the opening and the syncing of one.
+  watchCalls(t, 'fsyncSync', () => log.push(`sync ${opened}`))
+  watchCalls(t, 'renameSync', (from, to) => log.push(`${nameOf(from)} to ${nameOf(to)}`))
+  watchCalls(t, 'rmSync', path => log.push(`remove ${nameOf(path)}`))
   replace()
-  for (const end of ends.toReversed()) end()
-  t.same(log, [
-    'sync disk/afield.db.restoring.part',
-    'sync disk/afield-restore-1',
-    'sync data/afield-restore-1',
-    'disk/afield.db.restoring.part to disk/afield.db.restoring',
-    'sync disk',
-    'data/key.pem to data/before/key.pem',
-    'data/afield-restore-1/key.pem to data/key.pem',
-    ...Object.keys(old)
-      .toSorted((one, other) => order.indexOf(one) - order.indexOf(other))
-      .map(name => `disk/${name} to disk/before/${name}`),
-    'disk/afield-restore-1/restored.db to disk/afield.db',
-    'sync disk',
-    'sync data',
-    'remove disk/afield-restore-1',
-    'remove data/afield-restore-1',
-    'remove disk/afield.db.restoring',
-    'remove disk/afield.db.restoring.part',
-    'sync disk'
-  ])
-  t.notOk(existsSync(`${places.database}.restoring`))
+  const planned = log.indexOf('disk/afield.db.restoring.part to disk/afield.db.restoring')
+  const lastMove = log.findLastIndex(line => line.includes(' to '))
+  const removed = log.findIndex(line => line.startsWith('remove '))
+  const unpacked = ['sync data/afield-restore-1', 'sync disk/afield-restore-1', 'sync disk/afield.db.restoring.part']
+  t.same(log.slice(0, planned).toSorted(), unpacked)
+  t.equal(log[planned + 1], 'sync disk')
+  t.same(log.slice(lastMove + 1, removed).toSorted(), ['sync data', 'sync disk'])
+  t.ok(log.slice(removed).includes('remove disk/afield.db.restoring'))
 })
-
-const order = ['afield.db', 'afield.db-wal', 'afield.db-shm', 'afield.db-journal']
 
 /** Cut off after so many renames, of which the first is that of the plan. */
 function cutOff(t: Test, after: number) {
   const world = unpackedOver(t, 'together')
-  const end = failRenames(after, Number.POSITIVE_INFINITY)
+  const { end } = failRenames(t, after, Number.POSITIVE_INFINITY)
   t.throws(world.replace)
   end()
   return { ...world, files: () => filesIn(join(world.root, 'data')), settle: () => settle(world.places) }
@@ -248,7 +200,7 @@ t.test('a database that appeared in the place meanwhile is not overwritten, and 
 
 t.test('a plan that cannot be carried out now is kept for the next attempt, and the reason is given', async t => {
   const { root, settle, whole } = cutOff(t, 4)
-  const end = failRenames(0, Number.POSITIVE_INFINITY, 'EROFS')
+  const { end } = failRenames(t, 0, Number.POSITIVE_INFINITY, 'EROFS')
   t.throws(settle, { name: 'CannotStart', message: /cannot be completed \(EROFS\)/, cause: { code: 'EROFS' } })
   end()
   settle()
