@@ -46,7 +46,7 @@ const accountRow = (key: number, more: Partial<TransferRow> = {}): TransferRow =
 })
 const kvRow = (name: string, value: string | null): TransferRow => ({ account: 1, name, version: 1, clock: 1, updated_at: 1, value })
 
-t.test('a store written into another is the same there, with checksums of its own, and is served [F5]', async t => {
+t.test('a store written into another has the same rows there, with checksums, and can be served', async t => {
   const { transfer: open } = await filledStore(t)
   const from = await open()
   const { data, file, transfer: to } = await emptyStore(t)
@@ -115,7 +115,7 @@ t.test('the rows of a table are read in the order of their key, in pages of a th
   )
 })
 
-t.test('a row that was changed on the disk is named instead of read, and one from before there were checksums is read [F5]', async t => {
+t.test('a row that was damaged on the disk is named and not read, and an old row without a checksum is read [F5]', async t => {
   const { file, transfer } = await filledStore(t)
   const sound = await transfer()
   const before = (await sound.read(messages, undefined))[1]
@@ -144,7 +144,7 @@ t.test('rows that are there already stay, and one that differs stores none of it
   t.same(await transfer.read(accounts, undefined), [accountRow(1), accountRow(2), accountRow(3)])
 })
 
-t.test('keys that were used are never used again, also those of removed accounts', async t => {
+t.test('keys that were used are never used again, also those of removed rows', async t => {
   const { data, transfer } = await emptyStore(t)
   t.match(await transfer.lastKeys(), { session: 0, machine: 0 })
   await transfer.write(accounts, [accountRow(3)])

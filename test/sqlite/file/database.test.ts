@@ -44,7 +44,7 @@ t.test('a database is marked as ours, with the settings of its connection and th
   close()
 })
 
-t.test('a schema upgrade is told with the numbers of its steps; a new database, or one that is up to date, has none [L2]', async t => {
+t.test('a schema upgrade is reported with its first and last number; a new or current database has none [L2]', async t => {
   const { directory, file } = newPlace(t)
   const told: { from: number; to: number }[] = []
   const openUpTo = async (steps: number) => {
@@ -81,7 +81,7 @@ t.test('neither the data nor the file may be on a network disk, and nothing is c
   }
 })
 
-t.test('a start completes what an interrupted restore has left [K2]', async t => {
+t.test('a start removes what an interrupted restore had unpacked [K2]', async t => {
   const { file, directory, open } = newPlace(t)
   mkdirSync(join(directory, 'afield-restore-1'))
   writeFileSync(join(directory, 'afield-restore-1', 'afield.db'), 'half of it')

@@ -167,7 +167,7 @@ export function changeContract(t: Check, place: StorePlace): void {
     t.match(await store.changesSince(ann, { ...fromNothing, epoch: renewed, since: 1 }), { complete: true, epoch: renewed })
   })
 
-  t.test('an account that is gone has no changes, and whoever had some starts over', async t => {
+  t.test('a removed account has no changes, and a client that had some is told to start over', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     await newSession(store, ann)

@@ -228,7 +228,7 @@ export function noticeContract(t: Check, place: StorePlace): void {
     t.same(await store.listChannels(account), [])
   })
 
-  t.test('a delivery has what was written, and the preview only if its device wants previews', async t => {
+  t.test('a delivery has what was written, and the preview only if its device asked for previews', async t => {
     const store = await openFor(t, place)
     const { account, device } = await accountWithPhone(store, 'ann')
     const words = { kind: 'done', title: 'Build', body: 'It is done.', preview: 'All is green.', now: 9, expiresAt: 1000 } as const

@@ -101,7 +101,7 @@ export function pairingContract(t: Check, place: StorePlace): void {
     t.same(await states(ttlMs + dayMs), ['unknown', 'unknown', 'unknown'])
   })
 
-  t.test('when the clock is moved, requests of both kinds that wait end as much later, and others stay as they ended', async t => {
+  t.test('when the clock is moved, waiting requests of both kinds end that much later, once, and others stay as they are', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const [id, ended] = [v.parse(pairingId, 'a'), v.parse(pairingId, 'b')]
@@ -113,6 +113,7 @@ export function pairingContract(t: Check, place: StorePlace): void {
     await store.addPairingRequest(requestOf(id))
     await store.addPairingRequest({ ...requestOf(ended), endsAt: 10 })
     const hour = 60 * 60_000
+    // A second call with the same step moves nothing more.
     for (let calls = 0; calls < 2; calls += 1) await store.movePairings({ from: 10.5, byMs: hour - 0.4, mostMs: ttlMs - 10.5 })
     const state = async (id: PairingId, now: number) => {
       const request = await store.readPairingRequest(id, now)

@@ -9,7 +9,7 @@ import { draft, machineId, newAccount, newMachine, newSession, openFor, type Sto
 const artifact = v.parse(ids.artifactId, 'a')
 
 export function removalContract(t: Check, place: StorePlace): void {
-  t.test('what is removed is missing, counts no more, and is a change of its own, once', async t => {
+  t.test('a removed row is missing, no longer counted, and announced as one change', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
     const empty = await store.readStorage(ann)
@@ -57,7 +57,7 @@ export function removalContract(t: Check, place: StorePlace): void {
     t.same(await store.readStorage(ann), empty)
   })
 
-  t.test('sessions that nobody touched for long are removed, a few at a time, each as a change of its account', async t => {
+  t.test('sessions unused for long are removed, a few at a time, each as a change of its account', async t => {
     const store = await openFor(t, place)
     const [ann, bob] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
     const at = (account: AccountId, id: string, more: Partial<{ active: boolean; activeAt: number; updatedAt: number }>) =>

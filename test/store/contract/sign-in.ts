@@ -1,6 +1,6 @@
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import type { Check } from '../../contracts/check.ts'
-import { deviceId, newAccount, openFor, type StorePlace, sha256, signInAs, tokenDraft, tokenId } from './kit.ts'
+import { newAccount, openFor, type StorePlace, sha256, signInAs, tokenDraft, tokenId } from './kit.ts'
 
 export function signInContract(t: Check, place: StorePlace): void {
   t.test('a new key creates an account, and the same key finds it again', async t => {
@@ -95,30 +95,6 @@ export function signInContract(t: Check, place: StorePlace): void {
     t.equal(await store.revokeToken(ann, tokenId('token-1')), 'missing')
     t.equal(await store.findBearer(sha256('token-1')), 'missing')
     t.same(await store.listTokens(ann), [])
-  })
-
-  t.test('a device is listed as it signed in, and one with a key of its own is found again by it', async t => {
-    const store = await openFor(t, place)
-    const ann = await newAccount(store, 'ann')
-    const signIn = (kind: 'terminal' | 'account', id: string, device: string, publicKey: string | null, createdAt: number) => {
-      const token = () =>
-        tokenDraft(kind, id, `on ${device}`, { device: { id: deviceId(device), publicKey }, createdAt, from: `10.0.${createdAt}` })
-      return store.signIn(signInAs('ann', { token }))
-    }
-    await signIn('terminal', 'one', 'laptop', 'key', 5)
-    await signIn('account', 'two', 'unused', 'key', 6)
-    await signIn('account', 'three', 'phone', null, 7)
-    const used = (at: number) => ({ createdAt: at, lastUsedAt: at, lastUsedFrom: `10.0.${at}` })
-    t.same((await store.listDevices(ann)).slice(0, 2), [
-      { id: 'phone', kind: 'account', name: 'on phone', renews: false, ...used(7) },
-      { id: 'laptop', kind: 'terminal', name: 'on laptop', renews: true, ...used(5) }
-    ])
-    const bearers = await Promise.all(['one', 'two', 'three'].map(id => store.findBearer(sha256(id))))
-    t.match(bearers, [
-      { kind: 'terminal', device: 'laptop' },
-      { kind: 'account', device: 'laptop' },
-      { kind: 'account', device: 'phone' }
-    ])
   })
 
   t.test('a member that throws stores nothing, and its neighbours are unaffected [D4]', async t => {
