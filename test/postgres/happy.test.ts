@@ -16,13 +16,13 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
     return url
   }
 
-  await t.test('is read in the order and form in which it is imported, each account and session by itself', async t => {
+  await t.test('is read in the order and form in which it is imported, by account and session', async t => {
     const url = await made(async insert => {
       const account = (id: string, createdAt: string, more: object = {}) =>
         insert('Account', { id, publicKey: `key of ${id}`, ...times, createdAt, ...more })
-      await account('bob', at(5.5))
+      await account('bob', at(6))
       await account('ann', at(3), { seq: 7, settings: 'sealed', settingsVersion: 2 })
-      await account('amy', at(5.5))
+      await account('amy', at(6))
       const session = { accountId: 'ann', metadata: 'm', ...times, lastActiveAt: at(9) }
       await insert('Session', { ...session, id: 'two', tag: 'b', createdAt: at(2) })
       const cells = { metadataVersion: 3, agentState: 'state', agentStateVersion: 4, dataEncryptionKey: Buffer.from('key'), seq: 5 }
@@ -110,7 +110,7 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
       t.same(await all<unknown>(rows('bob')), [])
   })
 
-  await t.test('is read as it was at one moment, also page by page, and others are counted', async t => {
+  await t.test('is read as it was when it was opened, also page by page, and other connections are counted', async t => {
     const url = await made(async insert => {
       await insert('Account', { id: 'ann', publicKey: 'key' })
       await insert('Session', { id: 's', tag: 't', accountId: 'ann', metadata: 'm' })
@@ -128,10 +128,10 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
       Array.from({ length: 200 }, (_, index) => index + 1)
     )
     for await (const { seq } of happy.messages('s')) if (seq === 101) break
-    t.equal((await all(happy.messages('s'))).length, 200, 'again, though it was left in the middle')
+    t.equal((await all(happy.messages('s'))).length, 200, 'again, after a reader stopped in the middle')
   })
 
-  await t.test('of an older server has fewer tables, and what is none is refused in a sentence', async t => {
+  await t.test('may lack the newer tables, and another database is rejected with one sentence', async t => {
     const older = await made()
     for (const table of ['Artifact', 'UserKVStore']) await postgres.query(`DROP TABLE "${table}"`, nameOf(older))
     const happy = await openHappy(older)
@@ -161,5 +161,5 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
 
 /** A time as such a server stores it. */
 function at(ms: number): string {
-  return `1970-01-01 00:00:00.${String(Math.round(ms)).padStart(3, '0')}`
+  return `1970-01-01 00:00:00.${String(ms).padStart(3, '0')}`
 }

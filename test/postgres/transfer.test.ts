@@ -39,7 +39,7 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     while ((await postgres.query(users)).length > 0);
   }
 
-  t.test('it is filled from one store only, which may go on, and no server opens it before the end', async t => {
+  t.test('it is filled from one store only, which may continue later, and no server opens it before the end', async t => {
     const { url, transfer } = await opened(t)
     await ask(url, "INSERT INTO server_secret VALUES ('own', 'x')")
     t.equal(await transfer.begin('epoch'), 'new')
@@ -99,7 +99,7 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     t.same(plain([(await transfer.last(nonces)) ?? {}]), plain(all.slice(-1)))
   })
 
-  t.test('a page of huge rows ends early, but has one', async t => {
+  t.test('a page of huge rows ends early, but has at least one', async t => {
     const { transfer } = await opened(t)
     const half = mostTransferBytes / 2
     const secrets = table('server_secret')
@@ -114,7 +114,7 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     t.same(await transfer.read(invites, undefined), texts.slice(0, 2), 'and texts count as bytes do')
   })
 
-  t.test('flags and bytes are as every driver has them, also those that are a part of a buffer', async t => {
+  t.test('flags and bytes are read as in every other store, also bytes that are a part of a buffer', async t => {
     const { url, transfer } = await opened(t)
     const pairing = { kind: 'terminal', public_key: 'k', supports_v2: 1, asked_from: '', account: null, answered_by: null, response: 'r' }
     const row = { ...pairing, answer_hash: new Uint8Array([0, 1, 2, 3]).subarray(1, 3), delivered: 0, asked_again: 1, ends_at: 9 }
@@ -129,7 +129,7 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     await t.rejects(transfer.write(table('pairing'), [{ ...row, delivered: 1 }]), { name: 'RowTaken' })
   })
 
-  t.test('rows that are there already are left, and with another content none is written', async t => {
+  t.test('rows that are there already stay, and one that differs stores none of its page', async t => {
     const { transfer } = await opened(t)
     await transfer.write(accounts, [account(1), account(2)])
     await transfer.write(accounts, [])
@@ -174,7 +174,7 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     await t.rejects(lost, { message: 'why it ended' })
   })
 
-  t.test('new rows continue after every key that was ever given', async t => {
+  t.test('keys that were used are never used again, also those of removed rows', async t => {
     const { url, transfer } = await opened(t)
     const withKeys = transferTables.filter(({ name, columns }) => 'key' in columns && name !== 'leftover').map(({ name }) => name)
     const none = Object.fromEntries(withKeys.map(name => [name, 0]))
@@ -188,12 +188,12 @@ t.test('a database in PostgreSQL as rows', { skip: lacksPostgres }, async t => {
     const expected = { ...none, account: 9, session: 77, device: 5, machine: 12 }
     t.same(await transfer.lastKeys(), expected)
     await transfer.continueAfter({ account: 8 })
-    t.same(await transfer.lastKeys(), expected, 'and none is given back')
+    t.same(await transfer.lastKeys(), expected, 'and it never falls')
     const [next] = await ask<{ key: string }>(url, "SELECT nextval('account_key_seq') AS key")
     t.equal(Number(next?.key), 10)
   })
 
-  t.test('a message or piece of a file that is not what was stored ends the copy, and is named', async t => {
+  t.test('a damaged message or piece of a file is named and not read', async t => {
     const { transfer } = await opened(t)
     await transfer.write(accounts, [account(1)])
     const session = { key: 1, account: 1, id: 's', tag: 't', last_seq: 2, delivered_seq: 0, read_seq: 0, gap_ahead: 0, gaps: 0, bytes: 6 }

@@ -52,10 +52,10 @@ function open() {
   return { outbox, said }
 }
 
-/** Until every promise that is settled was told. */
-const told = () => new Promise<void>(resolve => setImmediate(resolve))
+/** Until what waits for settled promises has run. */
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-t.test('what waits for a connection follows what it says was lost, in order, and what was used of limits does not wait', async t => {
+t.test('a new connection publishes the losses, then what waited, in order; uses of limits do not wait for it', async t => {
   const { outbox, said } = open()
   const { client, asked, answer } = connection()
   outbox.send(ada, frame('one'))
@@ -76,7 +76,7 @@ t.test('what waits for a connection follows what it says was lost, in order, and
   await outbox.settled(60_000)
   const next = connection()
   outbox.up(next.client)
-  t.same(next.asked, [], 'nothing is said or sent twice')
+  t.same(next.asked, [], 'nothing is published twice')
 })
 
 t.test('while there is no connection four mebibytes wait, and the rest counts as lost', async t => {
@@ -92,43 +92,43 @@ t.test('while there is no connection four mebibytes wait, and the rest counts as
   outbox.send(grace, frame('again', { bytes: 4 * mebibyte }))
   const second = connection()
   outbox.up(second.client)
-  t.same(second.asked, ['afield:0:lost me ["account:ada"]', 'afield:0:account:grace me again'], 'what left makes room')
+  t.same(second.asked, ['afield:0:lost me ["account:ada"]', 'afield:0:account:grace me again'], 'what was sent makes room')
 })
 
-t.test('what a connection leaves unanswered counts as lost, once, and an older connection is of no matter [M2]', async t => {
+t.test('what a connection leaves unanswered counts as lost, once, and an older connection changes nothing [M2]', async t => {
   const { outbox, said } = open()
   const first = connection()
   outbox.up(first.client)
   outbox.send(ada, frame('answered'))
   outbox.send(grace, frame('not answered'))
   first.answer(0)
-  await told()
+  await turn()
   outbox.down(connection().client)
   outbox.send(ada, frame('still up'))
   t.equal(first.asked.length, 3)
   first.answer(2)
-  await told()
+  await turn()
   outbox.down(first.client)
   first.refuse(1)
-  await told()
-  t.same(said, [], 'its error is that of the connection')
+  await turn()
+  t.same(said, [], 'the error is of the connection, not of the event')
   const second = connection()
   outbox.up(second.client)
   t.same(second.asked, ['afield:0:lost me ["account:grace"]'])
   second.refuse(0)
-  await told()
+  await turn()
   const third = connection()
   outbox.up(third.client)
-  t.same(third.asked, ['afield:0:lost me ["account:grace"]'], 'a loss that could not be said is said again')
+  t.same(third.asked, ['afield:0:lost me ["account:grace"]'], 'a loss that could not be published is published again')
 })
 
-t.test('what Redis refuses is reported, and said to the others as lost', async t => {
+t.test('what Redis rejects is reported here, and published to others as lost', async t => {
   const { outbox, said } = open()
   const { client, asked, refuse } = connection()
   outbox.up(client)
   outbox.send(ada, frame('refused'))
   refuse(0)
-  await told()
+  await turn()
   t.same(said, ['Error: refused', [ada]])
   t.same(asked.slice(1), ['afield:0:lost me ["account:ada"]'])
 })
@@ -148,7 +148,7 @@ t.test('more lost topics than can be named are all topics', async t => {
   }
 })
 
-t.test('a large event is a value, which is there before its name, for half a minute', async t => {
+t.test('a large event is stored for half a minute before its name is published, and fetched by that name', async t => {
   const { outbox, said } = open()
   const { client, asked, values, refuseValues } = connection()
   t.equal(await outbox.fetch('any', 1_000), undefined, 'without a connection there is none')
@@ -161,22 +161,22 @@ t.test('a large event is a value, which is there before its name, for half a min
   t.equal(await outbox.fetch('another', 1_000), undefined)
   refuseValues()
   outbox.send(ada, frame('refused', { isParcel: true }))
-  await told()
+  await turn()
   t.same(said, ['Error: no room'])
   outbox.send(ada, frame('of a connection that ended', { isParcel: true }))
   outbox.down(client)
-  await told()
+  await turn()
   t.same(said, ['Error: no room'])
 })
 
-t.test('a Redis that reads nothing is given up', async t => {
+t.test('a Redis that answers nothing for 128 MiB counts as stalled', async t => {
   const { outbox, said } = open()
   const { client, answer } = connection()
   outbox.up(client)
   outbox.send(ada, frame('one', { bytes: 128 * mebibyte }))
   t.same(said, [])
   answer(0)
-  await told()
+  await turn()
   outbox.send(ada, frame('two', { bytes: 128 * mebibyte }))
   t.same(said, [], 'what was answered does not count')
   outbox.send(ada, frame('three', { bytes: 1 }))
@@ -187,7 +187,7 @@ t.test('a Redis that reads nothing is given up', async t => {
   t.same(said, ['stalled', [ada]], 'nor does what was lost')
 })
 
-t.test('it is settled when the last answer came, when the connection ends, or when the time is up', async t => {
+t.test('it is settled after the last answer, when the connection ends, or when the time is up', async t => {
   const { outbox } = open()
   await outbox.settled(60_000)
   const { client, answer } = connection()
@@ -200,7 +200,7 @@ t.test('it is settled when the last answer came, when the connection ends, or wh
     isSettled = true
   })
   answer(0)
-  await told()
+  await turn()
   t.notOk(isSettled)
   answer(1)
   await settled

@@ -65,7 +65,7 @@ t.test('a topic is subscribed once for all its listeners, until the last of them
   t.same(asked, ['+ afield:0:account:ada'])
 })
 
-t.test('what others publish is told with its topic, and what this end published is not', async t => {
+t.test('what others publish arrives with its topic, and what this instance published does not', async t => {
   const { subscriptions, said } = open()
   const { client, publish } = connection()
   await subscriptions.up(client)
@@ -81,7 +81,7 @@ t.test('what others publish is told with its topic, and what this end published 
   t.same(said, [[ada, 'one two'], [ada, 'of another that is named alike'], [ada, grace], 'everything', 'everything', 'everything'])
 })
 
-t.test('a new connection has every topic that is listened to, also what came meanwhile, before it counts as up', async t => {
+t.test('a new connection has every topic with listeners before it counts as up, also those added meanwhile', async t => {
   const { subscriptions } = open()
   await subscriptions.add(ada, listener)
   const gone = await subscriptions.add(grace, listener)
@@ -97,7 +97,7 @@ t.test('a new connection has every topic that is listened to, also what came mea
 
   subscriptions.down(connection().client)
   await subscriptions.add(grace, listener)
-  t.same(first.asked.splice(0), ['+ afield:0:account:grace'], 'another one that ended is of no matter')
+  t.same(first.asked.splice(0), ['+ afield:0:account:grace'], 'the end of another connection changes nothing')
   subscriptions.down(first.client)
   const away = await subscriptions.add('account:away' as Topic, listener)
   await away()
@@ -107,7 +107,7 @@ t.test('a new connection has every topic that is listened to, also what came mea
   t.same(second.asked, ['+ afield:0:lost', '+ afield:0:account:ada afield:0:account:late afield:0:account:grace'])
 })
 
-t.test('a topic that Redis refuses leaves nothing behind, and one that it had not answered is left to the next connection', async t => {
+t.test('a topic that Redis rejects leaves no listener, and one without an answer is subscribed on the next connection', async t => {
   const { subscriptions } = open()
   const { client, raw, asked, answerWith } = connection()
   await subscriptions.up(client)
@@ -132,7 +132,7 @@ t.test('a topic that Redis refuses leaves nothing behind, and one that it had no
   t.same(next.asked.slice(1), ['+ afield:0:account:ada afield:0:account:grace'])
 })
 
-t.test('changes of one topic wait for each other, and the last one counts', async t => {
+t.test('changes of one topic are made one after the other, and the last one counts', async t => {
   const { subscriptions } = open()
   const { client, asked, answerWith } = connection()
   await subscriptions.up(client)
@@ -147,7 +147,7 @@ t.test('changes of one topic wait for each other, and the last one counts', asyn
   const [one, other] = await Promise.all([adding, second])
   const removing = one()
   await Promise.all([removing, other(), subscriptions.add(ada, listener)])
-  t.same(asked, ['+ afield:0:account:ada'], 'it was listened to all the time')
+  t.same(asked, ['+ afield:0:account:ada'], 'it had a listener all the time')
   t.equal(listenersOf(subscriptions, ada), 1)
   subscriptions.close()
   t.equal(listenersOf(subscriptions, ada), 0)

@@ -242,7 +242,7 @@ t.test('rows of several accounts get keys of their own, above all that the store
   t.match(await store.lastKeys(), { account: 3, usage_report: 6 })
 })
 
-t.test('settings that were never written are no row, and removed ones keep their version', async t => {
+t.test('settings that were never written have no row, and removed ones keep their version', async t => {
   const store = await emptyStore(t)
   await run(store, [
     { id: 'never', settings: null, settingsVersion: 0 },
@@ -260,7 +260,7 @@ t.test('settings that were never written are no row, and removed ones keep their
 
 const tooLong = 'x'.repeat(32 * 1024 * 1024 + 1)
 const tooMany = Buffer.alloc(24 * 1024 * 1024 + 1)
-const atAFault: [what: string, remark: string | RegExp, account: Account][] = [
+const misfits: [what: string, remark: string | RegExp, account: Account][] = [
   ['an account without an id', /^Account {2}is left out: its id is longer than 64 characters, or empty\.$/, { id: '' }],
   [
     'an account with another key',
@@ -327,7 +327,7 @@ const atAFault: [what: string, remark: string | RegExp, account: Account][] = [
   ],
   ['a value without a name', fault('The value of '), { id: 'x', values: [{ key: '' }] }],
   [
-    'sums that are none',
+    'sums that are not numbers',
     fault('The usage report claude of session none'),
     { id: 'x', usage: [{ data: { tokens: { total: 'many' }, cost: {} } }] }
   ],
@@ -346,8 +346,8 @@ function fault(name: string): string {
   return `${name} is left out: it, or what it belongs to, is longer than allowed or not what it should be.`
 }
 
-t.test('what does not fit is named and left out, with nothing else', async t => {
-  for (const [what, remark, account] of atAFault) {
+t.test('what does not fit is named and left out, and the rest of its account is imported', async t => {
+  for (const [what, remark, account] of misfits) {
     const store = await emptyStore(t)
     const { counts, remarks } = await run(store, [{ id: 'fine' }, account])
     t.match(remarks.slice(1), [remark], what)
@@ -379,7 +379,7 @@ t.test('what is as long as allowed is imported', async t => {
   t.equal(remarks.length, 1)
 })
 
-t.test('a message keeps its number unless that is taken, and loses the name of its sender if that is', async t => {
+t.test('a message gets another number if its own is taken, and no local id if its own is taken or too long', async t => {
   const store = await emptyStore(t)
   const long = 'x'.repeat(201)
   const messages = [
@@ -463,7 +463,7 @@ t.test('an account that is there already stays as it is, and so does one with it
   t.match(await rowsOf(store, 'account'), [{ id: 'ann', clock: 47 }])
 })
 
-t.test('a check says the same as an import, and neither writes nor begins anything', async t => {
+t.test('a check says the same as an import, and writes nothing', async t => {
   const accounts = [ann, { id: 'bad', publicKey: 'x' }]
   const refuse = async () => {
     throw new Error('it writes')
@@ -472,7 +472,7 @@ t.test('a check says the same as an import, and neither writes nor begins anythi
   t.same(await run(to, accounts, { isCheck: true }), await run(await emptyStore(t), accounts))
 })
 
-t.test('an account of which something cannot be written is not there at all, and those before it are', async t => {
+t.test('if a row of an account cannot be written, nothing of that account is stored, and those before it stay', async t => {
   const store = await emptyStore(t)
   const failing: Transfer = {
     ...store,
@@ -563,7 +563,7 @@ t.test('rows are written as they are read, up to 500 or about 4 MiB at a time', 
   t.same(sizes, [1, 1, 1])
 })
 
-t.test('attachments are imported in pieces with their session, and what is none is named', async t => {
+t.test('attachments are imported in pieces with their session, and other files are named', async t => {
   const store = await emptyStore(t)
   const folder = memoryFolder(t)
   const place = join(folder, 'sessions', 'one', 'attachments')

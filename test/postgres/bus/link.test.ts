@@ -7,6 +7,9 @@ import { openTcpProxy } from '../../kit/tcp-proxy.ts'
 /** The longest wait before another attempt, and that after a first failure. */
 const [longestMs, firstMs] = [2_000, 200]
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await turn()
+}
 
 t.test('a connection that listens', { skip: lacksPostgres }, async t => {
   const postgres = await startPostgres(t)
@@ -29,10 +32,7 @@ t.test('a connection that listens', { skip: lacksPostgres }, async t => {
       onNotified: payload => said.push(payload)
     })
     t.teardown(() => link.close())
-    const until = async (isTrue: () => boolean) => {
-      while (!isTrue()) await turn()
-    }
-    return { link, proxy, clock, said, clients, until }
+    return { link, proxy, clock, said, clients }
   }
   const outage = /^Error: The bus lost its connection to the database, and connects again/
 
@@ -42,14 +42,14 @@ t.test('a connection that listens', { skip: lacksPostgres }, async t => {
     t.same(one.said, ['up'])
     await one.clients[0]?.notify(['a', 'b'])
     await other.clients[0]?.notify(['c'])
-    for (const { said, until } of [one, other]) {
+    for (const { said } of [one, other]) {
       await until(() => said.includes('c'))
       t.same(said, ['up', 'a', 'b', 'c'])
     }
   })
 
   await t.test('comes back when it ended, soon after a success, and each outage is reported once', async t => {
-    const { link, proxy, clock, said, until } = await open(t)
+    const { link, proxy, clock, said } = await open(t)
     await link.start()
     proxy.moveTo('http://127.0.0.1:1')
     proxy.cut()
@@ -76,14 +76,14 @@ t.test('a connection that listens', { skip: lacksPostgres }, async t => {
     t.match(said, ['up', 'down', outage, 'up', 'down', outage, 'up'])
   })
 
-  await t.test('is asked every second whether it is there, and made anew when its owner says so', async t => {
-    const { link, clock, said, until } = await open(t)
+  await t.test('is checked every second, and replaced when its owner says so', async t => {
+    const { link, clock, said } = await open(t)
     await link.start()
     const asked = "SELECT FROM pg_stat_activity WHERE application_name = 'afield bus' AND query = 'SELECT'"
     t.same(await postgres.query(asked), [])
     clock.advance(1_000)
     while ((await postgres.query(asked)).length === 0);
-    link.reset(new Error('of no use'))
+    link.reset(new Error('its owner cannot use it'))
     await until(() => said.length === 3)
     t.match(said, ['up', 'down', outage])
     await turn()

@@ -59,29 +59,29 @@ function queueIsFull(): DatabaseError {
   return Object.assign(new DatabaseError('too many notifications', 1, 'error'), { code: '54000' })
 }
 
-/** Until every promise that is settled was told. */
-const told = () => new Promise<void>(resolve => setImmediate(resolve))
+/** Until what waits for settled promises has run. */
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-t.test('what is published at once shares a statement, after what was lost, and the rest waits for its answer', async t => {
+t.test('what is published at once shares a statement, losses first, and later events wait for its answer', async t => {
   const { outbox, said } = open()
   const { client, statements, answer, sent, publishers, numbers } = connection()
   outbox.send(ada, ['one'])
   outbox.send(limitsTopic, ['used'])
   outbox.lose(grace)
-  await told()
+  await turn()
   outbox.up(client)
   outbox.send(ada, ['two', 'three'])
   await sent(1)
   t.same(statements, [[`${lossTopic} ["account:grace"]`, 'account:ada one', 'account:ada two', 'account:ada three']])
   outbox.send(limitsTopic, ['used now'])
   outbox.send(grace, ['four'])
-  await told()
+  await turn()
   t.equal(statements.length, 1)
   answer()
   await sent(2)
   t.same(statements[1], ['limits used now', 'account:grace four'])
   answer()
-  await told()
+  await turn()
   outbox.send(ada, ['five'])
   await sent(3)
   t.same(statements[2], ['account:ada five'])
@@ -117,7 +117,7 @@ t.test('a statement has at most 256 notifications, and the pieces of one event s
   )
 })
 
-t.test('while there is no connection four mebibytes wait, with one much more, and the rest counts as lost', async t => {
+t.test('without a connection up to four mebibytes wait and the rest counts as lost; with one, more may wait', async t => {
   const { outbox } = open()
   const first = connection()
   outbox.send(ada, ['x'.repeat(4 * mebibyte - 1)])
@@ -131,7 +131,7 @@ t.test('while there is no connection four mebibytes wait, with one much more, an
   await first.sent(2)
   t.same(first.statements[1], [`account:ada ${'w'.repeat(40)}`])
   first.answer()
-  await told()
+  await turn()
   outbox.down(first.client)
   outbox.send(ada, ['v'.repeat(4 * mebibyte)])
   const second = connection()
@@ -164,7 +164,7 @@ t.test('a failed statement ends the connection, and what it had counts as lost o
   await first.sent(1)
   outbox.send(ada, ['two'])
   first.refuse(new Error('the connection ended'))
-  await told()
+  await turn()
   t.same(said, ['failed: Error: the connection ended'])
   t.equal(first.statements.length, 1)
   const second = connection()
@@ -176,24 +176,24 @@ t.test('a failed statement ends the connection, and what it had counts as lost o
   outbox.down(second.client)
   second.refuse(new Error('an older one'))
   await third.sent(1)
-  t.equal(said.length, 1, 'an error of an older connection is of no matter')
+  t.equal(said.length, 1, 'an error of an older connection changes nothing')
   t.match(third.statements, [[`${lossTopic} ["account:grace","account:ada"]`]])
   third.answer()
   await outbox.close()
 })
 
-t.test('another answer of the database than that its queue is full ends the connection too', async t => {
+t.test('an error of the database other than a full queue ends the connection too', async t => {
   const { outbox, said } = open()
   const { client, refuse, sent } = connection()
   outbox.up(client)
   outbox.send(ada, ['one'])
   await sent(1)
   refuse(Object.assign(new DatabaseError('it is stopping', 1, 'error'), { code: '57P01' }))
-  await told()
+  await turn()
   t.same(said, ['failed: error: it is stopping'])
 })
 
-t.test('what was given up with a full queue takes no room afterwards', async t => {
+t.test('what was dropped because the queue was full takes no room afterwards', async t => {
   const { outbox, clock } = open()
   const { client, answer, refuse, sent } = connection()
   outbox.up(client)
@@ -201,11 +201,11 @@ t.test('what was given up with a full queue takes no room afterwards', async t =
   await sent(1)
   outbox.send(ada, ['x'.repeat(3 * mebibyte)])
   refuse(queueIsFull())
-  await told()
+  await turn()
   clock.advance(1_000)
   await sent(2)
   answer()
-  await told()
+  await turn()
   outbox.down(client)
   outbox.send(grace, ['y'.repeat(2 * mebibyte)])
   const next = connection()
@@ -214,7 +214,7 @@ t.test('what was given up with a full queue takes no room afterwards', async t =
   t.same(next.statements, [[`account:grace ${'y'.repeat(40)}`]])
 })
 
-t.test('at the end, what is on its way is waited for', async t => {
+t.test('closing waits for what is being sent', async t => {
   const { outbox } = open()
   const { client, answer, sent } = connection()
   outbox.up(client)
@@ -224,13 +224,13 @@ t.test('at the end, what is on its way is waited for', async t => {
   const closed = outbox.close().then(() => {
     isClosed = true
   })
-  await told()
+  await turn()
   t.notOk(isClosed)
   answer()
   await closed
 })
 
-t.test('a database without room for notifications is reported once, tried again, and keeps its connection', async t => {
+t.test('a full queue of the database is reported once and tried again every second, on the same connection', async t => {
   const { outbox, said, clock } = open()
   const { client, statements, answer, refuse, sent } = connection()
   outbox.up(client)
@@ -238,29 +238,29 @@ t.test('a database without room for notifications is reported once, tried again,
   await sent(1)
   outbox.send(grace, ['two'])
   refuse(queueIsFull())
-  await told()
+  await turn()
   t.same(said, ['refused'])
   outbox.send(ada, ['three'])
   outbox.send(limitsTopic, ['used'])
   clock.advance(999)
-  await told()
+  await turn()
   t.equal(statements.length, 1)
   clock.advance(1)
   await sent(2)
   t.same(statements[1], [`${lossTopic} ["account:ada","account:grace"]`])
   refuse(queueIsFull())
-  await told()
+  await turn()
   clock.advance(1_000)
   await sent(3)
   t.same(said, ['refused'])
   answer()
-  await told()
+  await turn()
   outbox.send(ada, ['four'])
   await sent(4)
   t.same(statements[3], ['account:ada four'])
   refuse(queueIsFull())
-  await told()
-  t.same(said, ['refused', 'refused'], 'and again after it took one')
+  await turn()
+  t.same(said, ['refused', 'refused'], 'and again after it accepted one')
   await outbox.close()
-  t.same([statements.length, clock.pending], [4, 0], 'at the end it is given up')
+  t.same([statements.length, clock.pending], [4, 0], 'closing gives up')
 })

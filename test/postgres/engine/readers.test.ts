@@ -4,6 +4,7 @@ import { StoreBusy } from '../../../lib/store/store.ts'
 import type { Connection } from '../../../postgres/engine/connection.ts'
 import type { Queries } from '../../../postgres/engine/deps.ts'
 import { ConnectionLost } from '../../../postgres/engine/failure.ts'
+import { patienceMs } from '../../../postgres/engine/patience.ts'
 import { Readers } from '../../../postgres/engine/readers.ts'
 
 /** Connections without a database: each records what was asked of it, and which are open. */
@@ -53,7 +54,7 @@ const ask = async (queries: Queries) => (await queries.get<{ connection: number 
 const answer = (code: string) => Object.assign(new pg.DatabaseError('an answer', 1, 'error'), { code })
 const lost = () => new ConnectionLost('lost')
 
-t.test('a connection is used by one read at a time, again and again, and no more are opened than there may be', async t => {
+t.test('a connection is reused by one read at a time, and no more than the limit are opened', async t => {
   const { readers, connections } = place(2)
   t.equal(await readers.read(ask), 0)
   t.equal(await readers.read(ask), 0)
@@ -77,7 +78,7 @@ t.test('a connection is used by one read at a time, again and again, and no more
   t.same(await Promise.all(holding), [0, 1])
   await readers.end()
   t.ok(connections.length === 2 && connections.every(({ isClosed }) => isClosed))
-  t.notOk(process.getActiveResourcesInfo().includes('Timeout'), 'and nobody waits any more')
+  t.notOk(process.getActiveResourcesInfo().includes('Timeout'), 'and no timer is left')
 })
 
 t.test('all statements of a snapshot are in one transaction, which ends with it', async t => {
@@ -103,7 +104,7 @@ t.test('all statements of a snapshot are in one transaction, which ends with it'
   )
 })
 
-t.test('a read that loses its connection runs again on another, and the lost one is used no more', async t => {
+t.test('a read that loses its connection runs again on another, and the lost one is not used again', async t => {
   const { readers, connections } = place(1)
   let runs = 0
   const read = readers.read(async queries => {
@@ -124,7 +125,7 @@ t.test('a read that loses its connection runs again on another, and the lost one
   )
 })
 
-t.test('an answer of the database is that of the read, and its connection stays', async t => {
+t.test('an error of the database rejects the read, a conflict repeats it, and the connection stays in use', async t => {
   const { readers, connections } = place(1)
   const failing = (error: unknown) =>
     readers.read(async () => {
@@ -146,7 +147,7 @@ t.test('an answer of the database is that of the read, and its connection stays'
   t.equal(connections.length, 1)
 })
 
-t.test('a database that comes back in time is not missed, and one that stays away is said to be', async t => {
+t.test('a database that comes back soon fails no read, and one that stays away rejects them', async t => {
   const { readers, failWith } = place(1)
   failWith(lost())
   const early = [readers.read(ask), readers.read(ask)]
@@ -160,11 +161,11 @@ t.test('a database that comes back in time is not missed, and one that stays awa
   await t.rejects(away.readers.read(ask), { name: 'StoreBusy', message: 'The database cannot be reached.' })
   away.failWith(undefined)
   t.same(await Promise.all([1, 2, 3].map(() => away.readers.read(async q => (await ask(q)) !== undefined))), [true, true, true])
-  t.equal(away.connections.length, 2, 'and it takes no room')
+  t.equal(away.connections.length, 2, 'and failed attempts take no room')
   await away.readers.end()
 })
 
-t.test('who waits too long for a connection is told so, unless others get done meanwhile', async t => {
+t.test('a read that waits too long for a connection is rejected, and its place is free [M6]', async t => {
   const { readers } = place(1)
   const held = Promise.withResolvers<void>()
   const holding = readers.read(() => held.promise)
@@ -172,7 +173,7 @@ t.test('who waits too long for a connection is told so, unless others get done m
   const next = readers.read(ask)
   held.resolve()
   await holding
-  t.equal(await next, 0, 'and the place of one who gave up is not held')
+  t.equal(await next, 0, 'and its turn does not go to the rejected one')
   await readers.end()
 
   const late = place(1)
@@ -185,7 +186,17 @@ t.test('who waits too long for a connection is told so, unless others get done m
   await late.readers.end()
 })
 
-t.test('at the end, what is being read is waited for, and nothing begins', async t => {
+t.test('a read that waits longer than that behind others that end is not rejected [M6]', async t => {
+  const { readers } = place(1)
+  const began = performance.now()
+  const reads = Array.from({ length: 20 }, () => readers.read(() => new Promise(resolve => setTimeout(resolve, patienceMs / 15))))
+  t.equal(await readers.read(ask), 0)
+  t.ok(performance.now() - began > patienceMs)
+  await Promise.all(reads)
+  await readers.end()
+})
+
+t.test('closing waits for running reads, and no other begins', async t => {
   const { readers, connections } = place(2)
   const held = Promise.withResolvers<void>()
   const reading = readers.read(() => held.promise)
