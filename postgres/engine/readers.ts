@@ -105,7 +105,7 @@ export class Readers {
 
   async #oneIsFree(until: number): Promise<Connection | undefined> {
     const free = Promise.withResolvers<Connection | undefined>()
-    const waitOn = (): NodeJS.Timeout => setTimeout(look, Math.ceil(this.#progress.extend(until) - performance.now()))
+    const waitOn = (): NodeJS.Timeout => setTimeout(look, Math.max(0, Math.ceil(this.#progress.extend(until) - performance.now())))
     const look = () => {
       if (this.#progress.extend(until) > performance.now()) timer = waitOn()
       else {
