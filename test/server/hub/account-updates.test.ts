@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import type { BusEvent, Change, StoredChange } from '../../../lib/bus/bus.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
@@ -19,10 +20,9 @@ const skip = v.parse(ids.connectionId, 'of the sender')
 const sealed = (text: string) => v.parse(ids.sealed, text)
 const cell = (version: number) => ({ version, value: sealed(`version ${version}`) })
 const message = (seq: number, text = `${seq}`): Message => ({ seq, localId: null, sealed: sealed(text), createdAt: seq })
-const turn = () => new Promise(setImmediate)
 /** Gives what was begun its turns: nothing here waits for more than these. */
 async function until(isSo: () => boolean): Promise<void> {
-  for (let turns = 0; turns < 100 && !isSo(); turns += 1) await turn()
+  for (let turns = 0; turns < 100 && !isSo(); turns += 1) await turnEnds()
 }
 
 const sessionRow = (id: string, lastSeq: number): SessionRow => ({
@@ -236,7 +236,7 @@ t.test('all texts of waiting changes count, up to half of the memory for one acc
     t.same(world.happened, isTooMuch ? ['reconnect'] : [])
     t.equal(world.memory.share('another').take(1000), isTooMuch, 'what waits takes memory, and what was dropped does not')
     gate.resolve()
-    await turn()
+    await turnEnds()
     t.same(world.seqs(), isTooMuch ? [] : [1, 2])
   }
 })
@@ -389,7 +389,7 @@ t.test('missed changes are sent as if they were heard now, and not again [M2]', 
   world.updates.sendMissed()
   world.updates.sendMissed()
   await until(() => world.sent.length >= 3)
-  await turn()
+  await turnEnds()
   const rest = { type: 'change', clock: 10, at: 77 }
   t.same(world.sent, [
     { ...rest, audience: 'apps', change: { type: 'session-opened', session: row } },
@@ -503,9 +503,9 @@ t.test('missed changes wait while the database is away, and any other failure ma
     })
     world.heard.readTo(1)
     world.updates.sendMissed()
-    await turn()
+    await turnEnds()
     world.updates.sendMissed()
-    await turn()
+    await turnEnds()
     t.equal(asked, 2, 'the next look begins again')
     t.same(world.happened, [...happened, ...happened])
     t.same(world.errors, happened.length > 0 ? [error, error] : [])

@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import * as v from '../../../lib/schema.ts'
@@ -5,8 +6,6 @@ import { lookEveryMs, watchClocks } from '../../../lib/server/hub/clock-watch.ts
 import { HeardClock } from '../../../lib/server/hub/heard-clock.ts'
 import { StoreBusy } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
-
-const turn = () => new Promise(setImmediate)
 
 t.test('many accounts are asked for in several queries, one after the other, and no account is forgotten [M2]', async t => {
   const clock = manualClock()
@@ -24,7 +23,7 @@ t.test('many accounts are asked for in several queries, one after the other, and
         running += 1
         t.equal(running, 1)
         queries.push(asked.length)
-        await turn()
+        await turnEnds()
         running -= 1
         return new Map(asked.map(id => [id, 2]))
       }
@@ -37,7 +36,7 @@ t.test('many accounts are asked for in several queries, one after the other, and
   t.teardown(() => watch.close())
   for (let looks = 0; looks < 2; looks += 1) {
     clock.advance(lookEveryMs)
-    while (clock.pending === 0) await turn()
+    while (clock.pending === 0) await turnEnds()
   }
   t.same(queries, [1_000, 1_000, 500, 1_000, 1_000, 500])
   t.equal(missed.size, 2_500)
@@ -51,7 +50,7 @@ t.test('without connected accounts nothing is asked', async t => {
   const watch = watchClocks({ store: { readClocks }, clock, accounts: () => [], onMissed: () => {}, onError: error => t.error(error) })
   t.teardown(() => watch.close())
   clock.advance(lookEveryMs)
-  while (clock.pending === 0) await turn()
+  while (clock.pending === 0) await turnEnds()
 })
 
 t.test('a database that is away is asked again, and only other errors are reported', async t => {
@@ -79,7 +78,7 @@ t.test('a database that is away is asked again, and only other errors are report
   t.teardown(() => watch.close())
   for (let looks = 0; looks < 4; looks += 1) {
     clock.advance(lookEveryMs)
-    while (clock.pending === 0) await turn()
+    while (clock.pending === 0) await turnEnds()
   }
   t.match(errors, [{ message: 'a bug' }])
   t.equal(errors.length, 1)

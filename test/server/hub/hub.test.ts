@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import {
   type Audience,
@@ -332,7 +333,6 @@ t.test('a row recreated under its old id is announced from its first versions', 
 
 const bob = v.parse(ids.accountId, 'bob')
 const machine = v.parse(ids.machineId, 'laptop')
-const settled = () => new Promise(setImmediate)
 
 /** A hub as one of several instances, on a bus that a test disturbs. */
 async function openShared(t: Test, { random }: { random?: () => number } = {}) {
@@ -444,16 +444,16 @@ t.test('an account is listened to while it has connections, or one is on its way
   const [first, second] = [await attach(), await attach()]
   t.equal(bus.listeners(topic), 1)
   hub.detach(first)
-  await settled()
+  await turnEnds()
   t.equal(bus.listeners(topic), 1)
   const third = new Ear()
   const attaching = hub.attach(third)
   hub.detach(second)
   await attaching
-  await settled()
+  await turnEnds()
   t.equal(bus.listeners(topic), 1)
   hub.detach(third)
-  await settled()
+  await turnEnds()
   t.equal(bus.listeners(topic), 0)
 })
 
@@ -467,7 +467,7 @@ t.test('a failed subscription is told to who waited for it, and the next connect
   end.publish(topic, { type: 'signal', audience: apps, signal: { type: 'pairing-fetched-twice', at: 1 } })
   t.equal(ear.frames.length, 1)
   hub.detach(ear)
-  await settled()
+  await turnEnds()
   t.equal(bus.listeners(topic), 0)
   t.same(errors, [])
 })
@@ -480,7 +480,7 @@ t.test('a bus that does not answer in time has failed, and what it still does la
   await t.rejects(attaching, { name: 'DeadlineExceeded' })
   await attach()
   bus.endHanging()
-  await settled()
+  await turnEnds()
   t.equal(bus.listeners(topic), 1)
   t.equal(hub.size, 1)
 })
@@ -489,7 +489,7 @@ t.test('a listener that the bus does not let go is reported', async t => {
   const { hub, bus, errors, attach } = await openShared(t)
   bus.leavingFails = true
   hub.detach(await attach())
-  await settled()
+  await turnEnds()
   t.match(errors, [{ message: 'The bus lets nobody go.' }])
   bus.leavingFails = false
 })

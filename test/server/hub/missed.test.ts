@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openLocalBus } from '../../../lib/bus/local.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
@@ -15,7 +16,6 @@ import { draft, newAccount, newSession } from '../../store/contract/kit.ts'
 import { Ear, emptyStore } from '../ear.ts'
 
 const sealed = (text: string) => v.parse(ids.sealed, text)
-const turn = () => new Promise(setImmediate)
 
 /** Two instances on one store; `lost` are all announcements of what is written at the first one, until `arrive`. */
 async function openWorld(t: Test, spoil: (store: StoredRows) => Partial<StoredRows> = () => ({})) {
@@ -73,7 +73,7 @@ async function openWorld(t: Test, spoil: (store: StoredRows) => Partial<StoredRo
     async look() {
       const { pending } = clock
       clock.advance(lookEveryMs)
-      while (clock.pending < pending) await turn()
+      while (clock.pending < pending) await turnEnds()
     }
   }
 }
@@ -200,7 +200,7 @@ t.test('every kind of change whose announcement was lost is sent from the store,
     t.ok(told.length > 0, `${what}: told here`)
     await world.look()
     await world.look()
-    while (!told.every(body => has(far, body))) await turn()
+    while (!told.every(body => has(far, body))) await turnEnds()
   }
   t.ok(
     has(
@@ -256,7 +256,7 @@ t.test('what arrives while the missed changes are read comes after them, once [M
   await world.append('2')
   await world.look()
   await world.look()
-  while (world.asked.length < 2) await turn()
+  while (world.asked.length < 2) await turnEnds()
   await world.append('3')
   gate.resolve()
   await far.heard(3)
@@ -281,7 +281,7 @@ t.test('a loss is found although later changes arrived [M2]', async t => {
   )
   await world.look()
   await world.look()
-  while (far.frames.every(({ body }) => body.t !== 'update-account')) await turn()
+  while (far.frames.every(({ body }) => body.t !== 'update-account')) await turnEnds()
   t.same(far.seqs, [1])
 })
 
@@ -298,7 +298,7 @@ t.test('a lost message from before the first that was sent of its session makes 
   await world.look()
   while (far.closedFor === undefined) {
     clock.advance(1)
-    await turn()
+    await turnEnds()
   }
   t.equal(far.closedFor, 'try-again')
 })
@@ -359,7 +359,7 @@ t.test('when too much was missed, clients reconnect and read it [M2]', async t =
   await world.look()
   while (far.closedFor === undefined) {
     world.clock.advance(1)
-    await turn()
+    await turnEnds()
   }
   t.equal(far.closedFor, 'try-again')
   const later = await world.attach(world.there)
@@ -388,10 +388,10 @@ t.test('while the database is away connections stay and nothing is reported; wha
   await world.look()
   isAway = false
   for (let looks = 0; looks < 2; looks += 1) await world.look()
-  while (failures > 0) await turn()
+  while (failures > 0) await turnEnds()
   while (far.seqs.length === 0) {
     await world.look()
-    await turn()
+    await turnEnds()
   }
   t.same(far.seqs, [1])
   t.equal(far.closedFor, undefined)
@@ -413,7 +413,7 @@ t.test('clients that connected while nobody could say what is stored reconnect o
   await world.look()
   while (far.closedFor === undefined) {
     world.clock.advance(1)
-    await turn()
+    await turnEnds()
   }
   t.equal(far.closedFor, 'try-again')
   t.same(world.errors, [])
@@ -431,5 +431,5 @@ t.test('on the bus of a single instance no clock is read and no timer runs', asy
   await hub.attach(new Ear())
   t.equal(clock.pending, 0)
   clock.advance(10 * lookEveryMs)
-  await turn()
+  await turnEnds()
 })

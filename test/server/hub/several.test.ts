@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { accountTopic, type BusEvent, type Change, instanceTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
@@ -50,15 +51,13 @@ function publish({ end }: Instance, change: Change, more: Partial<Extract<BusEve
   end.publish(topic, { type: 'change', clock: 1, at: 1, audience: 'apps', change, ...more })
 }
 
-const turn = () => new Promise(setImmediate)
-
 t.test('a change that is too large for the bus is read from the store, and what follows comes after it [M1] [O4]', async t => {
   const messages: Message[] = Array.from({ length: 5 }, (_, at) => ({ seq: at + 1, localId: null, sealed: long, createdAt: 1 }))
   const asked: unknown[] = []
   const store: Partial<StoredRows> = {
     async readMessages(_account, _session, page) {
       asked.push(page)
-      await turn()
+      await turnEnds()
       const after = 'after' in page ? page.after : 0
       return { messages: messages.slice(after, after + Math.min(page.limit, 2)), more: true }
     }
@@ -69,7 +68,7 @@ t.test('a change that is too large for the bus is read from the store, and what 
   publish(there, { type: 'messages-added', session, messages }, { clock: 5 })
   publish(there, { type: 'messages-added', session, messages: [small] }, { clock: 6 })
   publish(there, { type: 'row-removed', row: { of: 'session', id: session } }, { clock: 7 })
-  while (ears.some(ear => ear.frames.length < 7)) await turn()
+  while (ears.some(ear => ear.frames.length < 7)) await turnEnds()
   for (const ear of ears) {
     t.same(ear.seqs, [1, 2, 3, 4, 5, 6])
     t.same(
@@ -135,7 +134,7 @@ t.test('every kind of large change arrives as others see it, in the version that
   ]
   const [near, far] = [await attach(there), await attach(here)]
   for (const change of changes) publish(there, change)
-  while (far.frames.length < near.frames.length) await turn()
+  while (far.frames.length < near.frames.length) await turnEnds()
   const bodies = (ear: Ear) => ear.frames.map(({ body }) => body)
   t.equal(near.frames.length, 9)
   t.same(bodies(far), bodies(near))
@@ -146,7 +145,7 @@ t.test('nothing is told of a large change that is not stored any more, and what 
   const ear = await attach(here)
   publish(there, { type: 'messages-added', session, messages: [{ seq: 1, localId: null, sealed: long, createdAt: 1 }] })
   publish(there, { type: 'row-removed', row: { of: 'session', id: session } })
-  while (ear.frames.length < 1) await turn()
+  while (ear.frames.length < 1) await turnEnds()
   t.same(
     ear.frames.map(({ body }) => body.t),
     ['delete-session']
@@ -160,7 +159,7 @@ t.test('when a large change cannot be read, connections are closed to reconnect 
   const { here, there, errors } = await openInstances(t, 2, { readSettings })
   const ear = await attach(here)
   publish(there, { type: 'cell-written', cell: { of: 'account', name: 'settings' }, now: { version: 1, value: long } })
-  while (ear.closedFor === undefined) await turn()
+  while (ear.closedFor === undefined) await turnEnds()
   t.equal(ear.closedFor, 'try-again')
   t.match(errors, [{ message: 'The store is away.' }])
 })
@@ -227,7 +226,7 @@ t.test('an app in use counts at every instance, until it is no longer in use [M1
   const ear = await attach(here)
   const isWatched = async (hub: Hub) => {
     const answer = hub.isWatched(account)
-    await turn()
+    await turnEnds()
     clock.advance(answerPresentWithinMs)
     return answer
   }
@@ -245,7 +244,7 @@ t.test('a process connected to another instance counts as connected, its own ins
   await attach(here, row)
   const isElsewhere = async (hub: Hub, of: RowRef) => {
     const answer = hub.isElsewhere(account, of)
-    await turn()
+    await turnEnds()
     clock.advance(answerPresentWithinMs)
     return answer
   }

@@ -2,6 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
 import { AnswerSender, Client, sendPieces } from '../../../../lib/server/edge/http/answer-sender.ts'
@@ -108,14 +109,14 @@ t.test('of many answers in one turn 32 are sent at once, and the others when it 
     return sent - before
   }
   t.equal(send(1), 1)
-  await turn()
+  await turnEnds()
   t.equal(send(32), 32, 'the one of the last turn does not count')
-  await turn()
+  await turnEnds()
   t.equal(send(40), 32)
-  await turn()
+  await turnEnds()
   t.equal(sent, 1 + 32 + 40)
   t.equal(send(32), 32)
-  await turn()
+  await turnEnds()
   t.equal(sent, 1 + 32 + 40 + 32, 'none is sent twice')
 })
 
@@ -130,7 +131,7 @@ t.test('a client that has left is sent nothing, also where it left while its ans
   answerSender.sendAsIs(narrowResponse().response, leaves, () => sent.push('leaves'))
   answerSender.sendAsIs(narrowResponse().response, stays, () => sent.push('stays'))
   leaves.left()
-  await turn()
+  await turnEnds()
   t.same(sent, ['stays'])
 })
 
@@ -163,7 +164,7 @@ t.test('a piece is requested when the last one is sent, and continues where the 
     writeHead: () => calls.push('head')
   })
   const state = async () => {
-    await turn()
+    await turnEnds()
     return [text(), asked]
   }
   t.same(await state(), ['ab', [0]])
@@ -204,7 +205,7 @@ t.test('nothing is written while a piece is being read, or for a client that has
   const pieces = (at: number) => (at === 0 ? Buffer.from('ab') : promise)
   room(3)
   const whenSent = sendPieces(response, client, { total: 4, next: pieces, writeHead() {} })
-  await turn()
+  await turnEnds()
   t.ok(drain())
   client.left()
   resolve(Buffer.from('cd'))
@@ -221,7 +222,7 @@ t.test('a client that leaves with a piece unread is not waited for', async t => 
   const { response, text, room } = narrowResponse()
   room(1)
   const whenSent = sendPieces(response, client, { total: 4, next: () => Buffer.from('ab'), writeHead() {} })
-  await turn()
+  await turnEnds()
   client.left()
   await whenSent
   t.equal(text(), 'a')
@@ -360,8 +361,6 @@ function anAnswerSender(t: Test, { clock = manualClock(), unread = new Budget(10
   return new AnswerSender({ clock, unread, onError: t.error })
 }
 
-const turn = () => new Promise(setImmediate)
-
 /** A response of the library whose client takes only so many bytes. */
 function narrowResponse() {
   const got: Buffer[] = []
@@ -410,7 +409,7 @@ function narrowResponse() {
 
 /** Whether the server has hung up, once what was sent has had its turn. */
 async function hasEnded(socket: Socket): Promise<boolean> {
-  await turn()
+  await turnEnds()
   return socket.destroyed
 }
 

@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
 import { BodyStream } from '../../../../lib/server/edge/http/body-stream.ts'
@@ -41,18 +42,17 @@ async function readAll(body: BodyStream): Promise<string[]> {
   return chunks
 }
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
 const rejects = (t: Test, reading: Promise<unknown>, code: string) => t.rejects(reading, { code })
 
 t.test('a body is read while it arrives, and its connection is paused until each part was taken', async t => {
   const { body, asked, arrive, share } = opened()
   const reading = readAll(body)
-  await turn()
+  await turnEnds()
   t.same(asked, [], 'it waits for the first')
   arrive('one')
   arrive('two')
   t.same(asked, ['pause', 'pause'])
-  await turn()
+  await turnEnds()
   t.same(asked, ['pause', 'pause', 'resume'], 'both were taken')
   arrive('', true)
   t.same(await reading, ['one', 'two'])
@@ -83,7 +83,7 @@ t.test('a client that leaves cuts its body for who reads and who will, and is no
   const { body, arrive, asked } = opened()
   arrive('one')
   const reading = readAll(body)
-  await turn()
+  await turnEnds()
   body.cut()
   await rejects(t, reading, 'body-cut')
   t.same(asked, ['pause', 'resume'], 'once, before it left')

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { ReadQueue } from '../../../../lib/server/edge/http/read-queue.ts'
 
@@ -22,7 +22,7 @@ t.test('reads of one account wait for a turn of others between them [B3]', async
   t.strictSame(seen, ['ada 1'], 'the first at once')
   while (seen.length < 4) {
     const before = seen.length
-    await nextTurn()
+    await turnEnds()
     t.ok(seen.length <= before + 1, 'each in a turn of its own')
   }
   t.strictSame(seen, ['ada 1', 'ada 2', 'bob', 'ada 3'])
@@ -35,6 +35,6 @@ t.test('a read that waits or fails keeps nobody else [B3]', async t => {
     throw new Error('broken')
   })
   queue.run('eve', long('eve'))
-  while (seen.length === 0) await nextTurn()
+  while (seen.length === 0) await turnEnds()
   t.match(errors, [{ message: 'broken' }])
 })

@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { WriteTurn } from '../../../../lib/server/edge/http/write-turn.ts'
 
@@ -41,9 +42,9 @@ t.test('pieces take turns: a fixed number per turn of the event loop, in order o
   const turn = new WriteTurn(t.error)
   for (let number = 0; number < 80; number += 1) turn.piece(() => done.push(number))
   turn.answer(() => done.push(-1))
-  await new Promise(resolve => setImmediate(resolve))
+  await turnEnds()
   t.same(done, [-1, ...Array.from({ length: 32 }, (_, number) => number)])
-  while (done.length < 81) await new Promise(resolve => setImmediate(resolve))
+  while (done.length < 81) await turnEnds()
   t.same(
     done.slice(1),
     Array.from({ length: 80 }, (_, number) => number)

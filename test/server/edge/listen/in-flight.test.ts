@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { InFlight } from '../../../../lib/server/edge/listen/in-flight.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
@@ -12,7 +13,7 @@ t.test('a stop waits for the last of what is in progress, and no longer [L1]', a
   })
   ends[0]?.()
   ends[0]?.()
-  await new Promise(resolve => setImmediate(resolve))
+  await turnEnds()
   t.notOk(isSettled, 'one that ends twice counts once')
   ends[1]?.()
   // The clock stands still: a stop that waited for its limit would hang here.

@@ -4,6 +4,7 @@ import { get } from 'node:http'
 import { connect as connectTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { ownListener, sharedListener } from '../../../../lib/server/edge/listen/listener.ts'
@@ -108,12 +109,12 @@ t.test('a new certificate is shown to new connections, also when only one of the
   const key = readFileSync(files.tlsKey)
   writeFileSync(files.tlsKey, 'half a k')
   clock.advance(20_000)
-  await new Promise(setImmediate)
+  await turnEnds()
   t.match(said, [['error', { error: {} }, 'The new certificate cannot be used; the old one stays in use']])
   t.same(await shown(port), first)
   writeFileSync(files.tlsKey, key)
   clock.advance(20_000)
-  await new Promise(setImmediate)
+  await turnEnds()
   said.splice(0)
 
   writeCertificate(files)

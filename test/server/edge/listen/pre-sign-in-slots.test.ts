@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { type PreSignInSlot, PreSignInSlots } from '../../../../lib/server/edge/listen/pre-sign-in-slots.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
@@ -14,7 +14,7 @@ t.test('a freed place is assigned in a separate turn, since it is freed during r
   const held = given.length
   given[0]?.leave()
   t.equal(given.length, held)
-  await nextTurn()
+  await turnEnds()
   t.equal(given.length, held + 1)
   t.ok(given.at(-1))
 })

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
@@ -66,7 +67,7 @@ t.test('a new certificate is loaded while connections stay open, a broken one is
   const first = await shown()
   writeFileSync(files.tlsCert, 'half a certifi')
   clock.advance(20_000)
-  await new Promise(resolve => setImmediate(resolve))
+  await turnEnds()
   t.match(said, [/Serving/, /cannot be used; the old one stays/])
   t.equal(await shown(), first)
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import t from 'tap'
 import { Budget } from '../../../../lib/server/budget.ts'
 import { AnswerSender } from '../../../../lib/server/edge/http/answer-sender.ts'
@@ -144,11 +145,11 @@ t.test('a POST is answered after the frames that it caused', async t => {
   const written: string[] = []
   const serve = pollingWith(text => written.push(text))
   serve('GET', 'EIO=4&transport=polling')
-  await new Promise(resolve => setImmediate(resolve))
+  await turnEnds()
   t.match(written, [/^0\{"sid":"ada"/])
   serve('GET', 'EIO=4&transport=polling&sid=ada')
   serve('POST', 'EIO=4&transport=polling&sid=ada', '4hello')
-  await new Promise(resolve => setImmediate(resolve))
+  await turnEnds()
   t.same(written.slice(1), ['4you said hello', 'ok'])
 })
 
