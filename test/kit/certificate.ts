@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 
 /** Self-signed for two days, as created with openssl: for localhost, unless others are given. `names` may be empty. */
 export function writeCertificate(
@@ -12,6 +13,14 @@ export function writeCertificate(
   execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, '-subj', subject, ...extension], {
     stdio: 'ignore'
   })
+}
+
+/** The same in the folder of the test, which is made anew. */
+export function makeCertificate(t: Pick<Test, 'testdir'>): { tlsKey: string; tlsCert: string } {
+  const folder = t.testdir()
+  const files = { tlsKey: join(folder, 'key.pem'), tlsCert: join(folder, 'cert.pem') }
+  writeCertificate(files)
+  return files
 }
 
 /** PEM of a certificate for the name, issued by an authority made for it, and of its key: what programs such as `tailscale cert` print. */

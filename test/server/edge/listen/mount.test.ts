@@ -3,7 +3,7 @@ import t from 'tap'
 import { mountOn } from '../../../../lib/server/edge/listen/mount.ts'
 import type { Routes } from '../../../../lib/server/edge/listen/routes.ts'
 
-t.test('after its end nothing of the server is run for sockets that outlive it, nor held', t => {
+t.test('after its end nothing of the server is run for sockets of an app that outlives it', t => {
   let installed: WebSocketBehavior<unknown> = {}
   // What mounting calls of an app, and nothing else.
   const app = {

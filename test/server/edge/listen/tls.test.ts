@@ -9,21 +9,15 @@ import { connect, type TLSSocket } from 'node:tls'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { cryptoReady, engine } from '../../../../lib/crypto/index.ts'
-import { writeCertificate } from '../../../kit/certificate.ts'
+import { makeCertificate, writeCertificate } from '../../../kit/certificate.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { signInBody } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 
-function makeCertificate(t: Test): { tlsCert: string; tlsKey: string; ca: Buffer } {
-  const directory = t.testdir()
-  const files = { tlsKey: join(directory, 'key.pem'), tlsCert: join(directory, 'cert.pem') }
-  writeCertificate(files)
-  return { ...files, ca: readFileSync(files.tlsCert) }
-}
-
 /** A server with such a certificate, and what its clients have to trust. */
 async function startSecurely(t: Test) {
-  const { ca, ...files } = makeCertificate(t)
+  const files = makeCertificate(t)
+  const ca = readFileSync(files.tlsCert)
   return { ca, server: await startServer(t, { ...files, data: join(t.testdirName, 'data') }) }
 }
 
@@ -43,7 +37,8 @@ t.test('with a certificate everything is HTTPS, sockets too', async t => {
 })
 
 t.test('a new certificate is loaded while connections stay open, a broken one is not', async t => {
-  const { ca, ...files } = makeCertificate(t)
+  const files = makeCertificate(t)
+  const ca = readFileSync(files.tlsCert)
   const clock = manualClock()
   const said: string[] = []
   const say = (_fields: object, message: string) => void said.push(message)
@@ -127,8 +122,11 @@ t.test('an unusable certificate or key is rejected in a sentence that says why',
   await refused({ tlsCert, tlsKey: tlsCert }, `${tlsCert} contains no key in PEM format without a passphrase; see --tls-key.`)
   const nonsense = fileOf('nonsense.pem')
   writeFileSync(nonsense, 'hello')
+  await refused({ tlsCert, tlsKey: nonsense }, `${nonsense} contains no key in PEM format without a passphrase; see --tls-key.`)
   await refused({ tlsCert: nonsense, tlsKey }, `${nonsense} contains no certificate in PEM format; see --tls-cert.`)
-  await refused({ tlsCert, tlsKey: fileOf('none.pem') }, `The key ${fileOf('none.pem')} cannot be read (ENOENT); see --tls-key.`)
+  const none = fileOf('none.pem')
+  await refused({ tlsCert: none, tlsKey }, `The certificate ${none} cannot be read (ENOENT); see --tls-cert.`)
+  await refused({ tlsCert, tlsKey: none }, `The key ${none} cannot be read (ENOENT); see --tls-key.`)
 })
 
 function post(url: string, path: string, ca: Buffer, body: object): Promise<{ status: number | undefined; body: string }> {
