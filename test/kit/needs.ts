@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { isPublishedThere, published, publishedFolder } from './published.ts'
 
@@ -62,11 +63,18 @@ export function cannotMount(): string | false {
   return !canMount && 'no disk can be mounted here: run it as root on Linux'
 }
 
+/** Why nothing can listen on `::1`; false if it can. */
+export function lacksIpv6(): string | false {
+  const isThere = Object.values(networkInterfaces()).some(addresses => addresses?.some(({ address }) => address === '::1'))
+  return !isThere && 'this computer has no IPv6'
+}
+
 /** What may be skipped in `.ci/run`, by the reason that the test gives, and why it cannot run there. */
 export const maySkip: readonly (readonly [reason: RegExp, why: string])[] = [
   [/^no disk can be mounted here/, 'a container has no right to mount'],
   [/^cutting the power of a disk needs root/, 'CI may run as a person'],
   [/^only root /, 'CI may run as a person'],
+  [/^this computer has no IPv6/, 'a container may have none'],
   [/^strace may not trace here/, 'a container may forbid tracing'],
   [/^another user cannot run the program from here/, 'the checkout may be in a folder of root, such as /root']
 ]

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import type { Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { writeCertificate } from './certificate.ts'
-import { pathOf } from './needs.ts'
+import { lacksIpv6, pathOf } from './needs.ts'
 import { portToKeep } from './server.ts'
 
 export type ProxyName = 'nginx' | 'caddy' | 'haproxy'
@@ -60,7 +60,7 @@ export async function startReverseProxy(
   writeFileSync(both, readFileSync(tlsCert, 'utf8') + readFileSync(tlsKey, 'utf8'))
   const own = { https: port ?? (await portToKeep()), http: await portToKeep() }
   const recipe = change(recipeOf(name))
-    .replace(/^.*\[::\].*\n/gm, line => (hasIpv6() ? line : ''))
+    .replace(/^.*\[::\].*\n/gm, line => (lacksIpv6() ? '' : line))
     .replace(/\/etc\/\S+fullchain\.pem/g, tlsCert)
     .replace(/\/etc\/\S+privkey\.pem/g, tlsKey)
     .replace(/\/etc\/haproxy\/afield\.pem/g, both)
@@ -87,10 +87,6 @@ export async function startReverseProxy(
 
 function readPage(): string {
   return readFileSync(join(import.meta.dirname, '../../docs/proxies.md'), 'utf8')
-}
-
-function hasIpv6(): boolean {
-  return networkInterfaces()['lo']?.some(({ family }) => family === 'IPv6') === true
 }
 
 /** What the rest of the proxy's configuration says on a real computer. */
