@@ -141,13 +141,12 @@ t.test('a stranger can only sign in [N6]', async t => {
 })
 
 t.test('nobody signs in twice, nor while they do [N6]', async t => {
-  const { say, connect } = openSocket()
+  const { connect } = openSocket()
   await connect()
   t.same(await connect(), ['closes bad-packet'])
   const hasty = openSocket()
   hasty.socket.message('0{"token":"t"}', false)
   t.same((await hasty.connect())[0], 'closes bad-packet')
-  t.same(await say('2["ping"]'), ['handles ping '])
 })
 
 t.test('another namespace is rejected by name, and changes nothing', async t => {
@@ -455,8 +454,8 @@ t.test('what arrived counts until it is handled, also in parts and of a connecti
     share.giveBack()
     return bytes
   }
-  const probe = budget.share('ada')
-  probe.take(100)
+  // So that it holds something else: otherwise it could exceed its half.
+  budget.share('ada').take(100)
   const whole = left()
   await connect()
   await say(`2["${'x'.repeat(1995)}"]`)
@@ -485,8 +484,8 @@ t.test('what is handled at once counts no longer', async t => {
   const budget = new Budget(10_000)
   const { say, connect } = openSocket({ bodies: budget })
   await connect()
-  const share = budget.share('ada')
-  share.take(100)
+  // So that the account holds something else: otherwise it could exceed its half.
+  budget.share('ada').take(100)
   for (let time = 0; time < 10; time++) t.same(await say(`30[${' '.repeat(3000)}]`), [])
   for (let time = 0; time < 10; time++) t.same(await say(`27["e"${' '.repeat(3000)}]`, true), ['refuses e'])
 })
