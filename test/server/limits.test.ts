@@ -125,7 +125,7 @@ t.test('a released place can be used again', async t => {
   t.notOk(seats.take('a'))
 })
 
-t.test('bytes are counted for messages and for everything else separately, and with a token always [Q1]', async t => {
+t.test('with a token the bytes of messages are limited, and those of everything else separately [Q1]', async t => {
   t.same((Object.keys(limits) as LimitName[]).filter(isOfBytes), ['messageBytes', 'otherBytes'])
   t.same(limitsOf('readMessages', true), ['messageBytes'])
   t.same(limitsOf('listSessions', true), ['api', 'otherBytes'])

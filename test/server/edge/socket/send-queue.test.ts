@@ -114,7 +114,7 @@ t.test('whole frames are taken as many as fit, but at least one', t => {
   t.end()
 })
 
-t.test('what was sent is forgotten in batches, however many frames there are', t => {
+t.test('thousands of frames leave in order, each once', t => {
   const { queue } = open()
   const frames = Array.from({ length: 3_000 }, (_, index) => `f${index}`)
   queue.push(frames, any)

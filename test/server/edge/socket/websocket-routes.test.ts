@@ -11,11 +11,6 @@ const ada = await signUp(t, server)
 let networks = 1
 const stranger = () => ({ ...server, from: `127.0.${++networks}.1` })
 
-t.test('a handshake of the WebSocket protocol is answered with a connection, at both forms of the path', async t => {
-  const web = await openWebSocket(t, server)
-  t.match(await web.next(), /^0\{"sid":/)
-})
-
 t.test('who asks for another version is told which one there is [N7]', async t => {
   for (const version of ['8', '']) {
     const headers = { 'sec-websocket-version': version, origin: 'https://app.example' }
@@ -57,7 +52,7 @@ t.test('an upgrade elsewhere finds no WebSocket', async t => {
   }
 })
 
-t.test('a stranger cannot send much, and is cut off without a copy of it [N2]', async t => {
+t.test('a stranger who sends more than a sign-in needs is cut off [N2]', async t => {
   const web = await openWebSocket(t, stranger())
   await web.next()
   web.send(`40${'x'.repeat(65 * 1024)}`)
@@ -97,7 +92,7 @@ t.test('an upgrade from polling continues the connection that is there', async t
   }
 })
 
-t.test('a connection that is gone frees its place at once', async t => {
+t.test('a machine whose connection breaks is shown as away at once', async t => {
   const app = await ada.connect()
   await ada.call('POST', '/v1/machines', { body: { id: 'm', metadata: 'x' } })
   const web = await openAccepted(t, server, { token: ada.token, clientType: 'machine-scoped', machineId: 'm' })
