@@ -153,7 +153,7 @@ async function openOne(t: Test) {
 const taken = (id: string) => ({ type: 'call-taken', id, instance: 'instance0' })
 const failedAs = (id: string, why: string) => ({ type: 'call-answered', id, result: { ok: false, why } })
 
-t.test('a registration is confirmed, announced to the other instances, and counts from the same moment when repeated [R2]', async t => {
+t.test('a registration is confirmed and announced to the other instances, and counts anew when it is repeated [R2]', async t => {
   const { one, pass, announced } = await openOne(t)
   const ear = await register(one, 'a')
   t.strictSame(ear.told('rpc-registered'), [{ method }])
