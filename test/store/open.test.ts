@@ -46,7 +46,7 @@ t.test('a relative file is in the data directory, an absolute one is used as is'
 
 const newest = readMigrations('sqlite/').length
 // Nobody listens there.
-const nowhere = 'postgres://127.0.0.1:9/afield'
+const nowhere = 'postgres://127.0.0.1:1/afield'
 
 t.test('a URL is one of PostgreSQL by its whole scheme', async t => {
   for (const url of ['postgres://host/db', 'postgresql://host/db']) t.ok(isPostgres(url), url)

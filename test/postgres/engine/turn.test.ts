@@ -28,7 +28,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
   }
   const stored = async () => (await other.all<{ text: string }>('SELECT text FROM note ORDER BY text', [])).map(({ text }) => text)
 
-  await t.test('is stored, what it did not wait for too, once it is committed and not before [D1]', async t => {
+  await t.test('is stored when it commits and not before, with the statements it did not wait for [D1]', async t => {
     const turn = new Turn(await open(t), [])
     turn.send(insert, ['sent'])
     t.equal(await turn.run(insert, ['waited for']), 1)
@@ -47,14 +47,14 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     t.same(await other.all(unlocked, []), [{ id: 'ann' }, { id: 'ben' }])
   })
 
-  await t.test('of no account does not ask for any', async t => {
+  await t.test('of no account locks none', async t => {
     const turn = new Turn(await open(t), [])
     const locks = "SELECT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'account'::regclass"
     t.same(await turn.all(locks, []), [])
     await turn.rollBack()
   })
 
-  await t.test('goes on without its parts that are refused, each for a reason of its own [D4]', async t => {
+  await t.test('goes on without the parts that the database rejects, each with its own error [D4]', async t => {
     const turn = new Turn(await open(t), [])
     const part = (text: string, end: () => unknown) =>
       turn.guard(async () => {
@@ -98,7 +98,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     await turn.rollBack()
   })
 
-  await t.test('that must be repeated is not saved by leaving out a part', async t => {
+  await t.test('that must be repeated fails as a whole, whichever part shows it', async t => {
     const turn = new Turn(await open(t), [])
     turn.send(insert, ['before'])
     await t.rejects(
@@ -138,14 +138,14 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     await t.rejects(turn.commit(), { name: 'CommitUnknown', cause: { name: 'ConnectionLost' } })
   })
 
-  await t.test('is not said to be stored if something else has made it fail [D1]', async t => {
+  await t.test('is not reported as stored if something else on its connection made it fail [D1]', async t => {
     const connection = await open(t)
     const turn = new Turn(connection, [])
     await t.rejects(connection.run(byZero, []))
     await t.rejects(turn.commit(), { message: 'A transaction ended with ROLLBACK' })
   })
 
-  await t.test('that is rolled back leaves nothing, and its connection to the next', async t => {
+  await t.test('that is rolled back stores nothing, and the next one can use its connection', async t => {
     const connection = await open(t)
     const turn = new Turn(connection, [])
     turn.send(insert, ['undone'])
@@ -157,7 +157,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     t.same(await stored(), ['next'])
   })
 
-  await t.test('that cannot be rolled back says that its connection is of no more use', async t => {
+  await t.test('that cannot be rolled back reports that its connection is lost', async t => {
     const connection = await open(t)
     const turn = new Turn(connection, [])
     await turn.run(insert, ['undone'])
@@ -166,7 +166,7 @@ t.test('a turn', { skip: lacksPostgres }, async t => {
     t.same(await stored(), [])
   })
 
-  await t.test('that failed to commit is over: to roll it back leaves the next alone', async t => {
+  await t.test('that failed to commit is over, and rolling it back does not affect the next', async t => {
     const connection = await open(t)
     const turn = new Turn(connection, [])
     turn.send(byZero, [])

@@ -32,7 +32,7 @@ t.test('a new database syncs every commit, also after it was written to [D5]', a
   plain.close()
 })
 
-t.test('a database is marked as ours, with the settings of its connection and the time of its last start', async t => {
+t.test('an opened database has the mark of Afield, its settings, and the time of this start', async t => {
   const { open } = newPlace(t)
   const { database, close } = await open()
   const settings = ['application_id', 'page_size', 'temp_store', 'wal_autocheckpoint', 'journal_size_limit', 'user_version']
@@ -62,7 +62,7 @@ t.test('a schema upgrade is reported with its first and last number; a new or cu
   t.equal(told.length, 1)
 })
 
-t.test('neither the data nor the file may be on a network disk, and nothing is created there [D5]', async t => {
+t.test('neither the data directory nor the database may be on a network disk, and no database is created there [D5]', async t => {
   const { directory } = newPlace(t)
   const [data, other] = [join(directory, 'data'), join(directory, 'other')]
   for (const [networked, file] of [

@@ -97,22 +97,25 @@ for (const layout of ['together', 'apart'] as const) {
     }
   })
 
-  t.test(`with database and keys ${layout}, what cannot be undone either is named, and completed by the next start [K2]`, async t => {
-    for (let after = 2; after < 8; after++) {
-      const { places, root, whole, replace } = unpackedOver(t, layout)
-      const { end } = failRenames(t, after, Number.POSITIVE_INFINITY)
-      const asides = [...new Set([join(root, 'data', 'before'), join(places.database, '..', 'before')])]
-      t.throws(replace, {
-        name: 'CannotStart',
-        message: `The backup could not be put in place (EIO), and not all of the previous data could be moved back; restore or start again to complete it. Parts of the previous data may be in ${asides.join(' and ')}.`,
-        exitCode: 75,
-        cause: { code: 'EIO' }
-      })
-      end()
-      settle(places)
-      t.same(filesIn(root), whole.new)
+  t.test(
+    `with database and keys ${layout}, if undoing fails too, the error says where the old files may be, and the next start completes the restore [K2]`,
+    async t => {
+      for (let after = 2; after < 8; after++) {
+        const { places, root, whole, replace } = unpackedOver(t, layout)
+        const { end } = failRenames(t, after, Number.POSITIVE_INFINITY)
+        const asides = [...new Set([join(root, 'data', 'before'), join(places.database, '..', 'before')])]
+        t.throws(replace, {
+          name: 'CannotStart',
+          message: `The backup could not be put in place (EIO), and not all of the previous data could be moved back; restore or start again to complete it. Parts of the previous data may be in ${asides.join(' and ')}.`,
+          exitCode: 75,
+          cause: { code: 'EIO' }
+        })
+        end()
+        settle(places)
+        t.same(filesIn(root), whole.new)
+      }
     }
-  })
+  )
 }
 
 t.test('where there is nothing yet, nothing is moved aside, and a failure leaves nothing', async t => {
