@@ -1,22 +1,9 @@
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import type { Test } from 'tap'
+import { exchange } from './exchange.ts'
 
 type Teardown = Pick<Test, 'teardown'>
-
-/** Replaces a function of a module of Node.js, until the returned function is called or the test ends. */
-export function exchange(t: Teardown, module: object, name: string, replacement: unknown): () => void {
-  const own = Reflect.get(module, name)
-  const put = (value: unknown) => {
-    Object.assign(module, { [name]: value })
-    syncBuiltinESMExports()
-  }
-  put(replacement)
-  const end = () => put(own)
-  t.teardown(end)
-  return end
-}
 
 /** Calls a function before each call of one of `node:fs`; what it throws is what the call throws. */
 export function watchCalls<Name extends 'renameSync' | 'rmSync' | 'fsyncSync' | 'openSync'>(

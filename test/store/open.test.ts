@@ -17,8 +17,8 @@ import {
   readNeededSchema,
   sinceMigration
 } from '../../lib/store/open.ts'
+import { exchange } from '../kit/exchange.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
-import { exchange } from '../kit/watch-files.ts'
 import { newAccount, signInAs, tokenDraft, tokenId } from './contract/kit.ts'
 
 const onBroken = (reason: Error) => t.fail(reason.message)

@@ -2,8 +2,9 @@ import fs, { existsSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openReserve } from '../../../sqlite/file/reserve.ts'
+import { exchange } from '../../kit/exchange.ts'
 import { memoryFolder } from '../../kit/memory-folder.ts'
-import { exchange, watchFiles } from '../../kit/watch-files.ts'
+import { watchFiles } from '../../kit/watch-files.ts'
 
 const mebibyte = 1024 * 1024
 const size = 16 * mebibyte
