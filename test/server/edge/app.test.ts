@@ -2,28 +2,17 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { embedAssets, listAssets, readAsset } from '../../../lib/assets.ts'
+import { embedAssets } from '../../../lib/assets.ts'
 import type { ServerSetup } from '../../../lib/server/create.ts'
-import { loadUws } from '../../../lib/server/edge/listen/uws.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { lacksIpv6 } from '../../kit/needs.ts'
 import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, readAnswer } from '../raw-http.ts'
+import { serveSmallApp } from '../small-app.ts'
 
-// A small app stands in for the built one.
 const page = '<!doctype html><title>Afield</title>'
-const fault = new Error('no free handles')
-let isFailing = false
-const own = [...listAssets('sqlite/'), 'package.json'].flatMap(name => [[name, readAsset(name)] as const])
-const files = new Map([['web/index.html', Buffer.from(page)] as const, ['web/manual.html', Buffer.from('manual')] as const, ...own])
-embedAssets({
-  names: () => [...files.keys()],
-  read(name) {
-    if (isFailing && name.startsWith('web/')) throw fault
-    return files.get(name)
-  }
-})
+const files = serveSmallApp({ 'web/index.html': page, 'web/manual.html': 'manual' })
 
 const metricsToken = 'a-token-for-metrics'
 
@@ -81,10 +70,15 @@ t.test('who names another host is turned away before anything else, and counted'
 t.test('a file that cannot be read now is answered as a fault, and the server goes on', async t => {
   const errors: unknown[] = []
   const { server } = await start(t, { onError: (error: unknown) => errors.push(error) })
-  isFailing = true
-  t.teardown(() => {
-    isFailing = false
+  const fault = new Error('no free handles')
+  const names = () => [...files.keys()]
+  embedAssets({
+    names,
+    read() {
+      throw fault
+    }
   })
+  t.teardown(() => embedAssets({ names, read: name => files.get(name) }))
   const answer = await fetch(`${server.url}/manual.html`)
   t.equal(answer.status, 500)
   t.same(errors, [fault])
@@ -112,13 +106,6 @@ t.test('a browser is told to stay on HTTPS where the server has such an address,
   t.equal(await stays('https', { publicUrl: 'https://own.example' }), 'max-age=31536000')
   t.equal(await stays('http', { publicUrl: 'http://own.example', insecureHttp: true }), null)
   t.equal(await stays('none'), null)
-})
-
-t.test("on another's app it serves under the public address", async t => {
-  const app = loadUws().App()
-  t.teardown(() => app.close())
-  const server = await startServer(t, { app, publicUrl: 'https://own.example' })
-  t.equal(server.url, 'https://own.example')
 })
 
 t.test('sockets of both transports sign in, and call each other', async t => {

@@ -2,18 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { embedAssets, listAssets, readAsset } from '../../../lib/assets.ts'
 import { openChromium } from '../../kit/chromium.ts'
 import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
+import { serveSmallApp } from '../small-app.ts'
 
 const page = `<!doctype html><meta charset="utf-8"><title>Afield</title><script>window.ranInline = true</script><script src="/main.js"></script>`
-const files = new Map<string, Uint8Array>([
-  ['web/index.html', Buffer.from(page)],
-  ['web/main.js', Buffer.from('window.ranOwn = true')],
-  ...[...listAssets('sqlite/'), 'package.json'].map(name => [name, readAsset(name) ?? new Uint8Array()] as const)
-])
-embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
+serveSmallApp({ 'web/index.html': page, 'web/main.js': 'window.ranOwn = true' })
 
 const evil = {
   html: '<!doctype html><script>document.title = "ran"; localStorage.setItem("ran", "yes")</script>',

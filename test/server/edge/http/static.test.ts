@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { embedAssets, listAssets, readAsset } from '../../../../lib/assets.ts'
 import { startServer } from '../../../kit/server.ts'
 import { exchange, openTcp, readAnswer } from '../../raw-http.ts'
+import { serveSmallApp } from '../../small-app.ts'
 
 const page = `<!doctype html><head><title>Afield</title>${'<p>again'.repeat(200)}`
 const app: Record<string, string> = {
@@ -18,16 +18,9 @@ const app: Record<string, string> = {
   'web/odd.xyz': 'x'
 }
 
-// The server has its own files from the single-file program or from disk; here a small app stands in for the built one.
 const mib = 1024 * 1024
 const large = randomBytes(24 * mib)
-const migrations = [...listAssets('sqlite/'), 'package.json'].map(name => [name, readAsset(name)] as const)
-const files = new Map<string, Uint8Array>([
-  ...Object.entries(app).map(([name, text]) => [name, Buffer.from(text)] as const),
-  ['web/assets/large-ABCD2345.bin', large],
-  ...migrations.flatMap(([name, bytes]) => (bytes ? [[name, bytes] as const] : []))
-])
-embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
+const files = serveSmallApp({ ...app, 'web/assets/large-ABCD2345.bin': large })
 
 const html = { accept: 'text/html,application/xhtml+xml' }
 

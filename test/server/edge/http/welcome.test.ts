@@ -1,16 +1,13 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { embedAssets, listAssets, readAsset } from '../../../../lib/assets.ts'
 import { engine } from '../../../../lib/crypto/index.ts'
 import { call, signInBody, signUp } from '../../../kit/person.ts'
 import { startServer } from '../../../kit/server.ts'
 import { listen } from '../../heard.ts'
+import { serveSmallApp } from '../../small-app.ts'
 
-// A small app stands in for the built one.
 const page = '<!doctype html><title>Afield</title>'
-const own = [...listAssets('sqlite/'), 'package.json'].flatMap(name => [[name, readAsset(name)] as const])
-const files = new Map([['web/index.html', Buffer.from(page)] as const, ...own])
-embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
+serveSmallApp({ 'web/index.html': page })
 
 const asApp = { accept: 'text/plain', origin: 'https://app.happy.engineering' }
 
