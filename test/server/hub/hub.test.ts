@@ -589,18 +589,6 @@ t.test('the process of a row and an app in use are known here, and told to other
   t.same(ask('6', row, instanceTopic('instance')), [], 'an instance does not answer itself')
 })
 
-t.test('whether an app is in use or a process is connected elsewhere is asked of the other instances [M1]', async t => {
-  const { hub, other, clock } = await openShared(t)
-  const row = { of: 'session', id: session } as const
-  await other.subscribe(topic, event => {
-    if (event.type === 'present-asked' && event.of === 'watching-app') other.publish(event.replyTo, { type: 'present', id: event.id })
-  })
-  t.equal(await hub.isWatched(account), true)
-  const isElsewhere = hub.isElsewhere(account, row)
-  clock.advance(300)
-  t.equal(await isElsewhere, false)
-})
-
 t.test('who registers and unregisters a method is told so, and one that is not connected registers nothing', async t => {
   const { hub, other, attach } = await openShared(t)
   const announced: string[] = []

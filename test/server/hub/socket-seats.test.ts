@@ -332,7 +332,7 @@ t.test('of instances that took the last seats at once those close sockets whose 
   t.same(given, [13, 14])
 })
 
-t.test('an instance without limits, or alone, tells and asks nobody [M8]', async t => {
+t.test('an instance without limits tells and asks nobody [M8]', async t => {
   const { clock, bus, heard, seats, take, ask } = await openOne(t, Number.POSITIVE_INFINITY)
   t.equal(take(100), 100)
   ask('other', ada)
@@ -354,7 +354,7 @@ t.test('an instance that closes says what is left, and leaves nothing behind [M8
   t.equal(bus.listeners(limitsTopic), 1)
 })
 
-t.test('of sockets that closed before they were told there are none [M8]', async t => {
+t.test('sockets that closed before anything was told of them are told as none [M8]', async t => {
   const { said, take, open } = await openOne(t)
   take(8)
   for (const leave of open.splice(0)) leave()

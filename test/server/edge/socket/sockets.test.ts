@@ -342,14 +342,6 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-t.test('a WebSocket handshake of another version is answered 426 with the version there is [N7]', async t => {
-  const server = await startServer(t)
-  for (const version of ['8', '14', '013', '13, 8', '']) {
-    const open = openWebSocket(t, { port: server.port, headers: { 'sec-websocket-version': version } })
-    await t.rejects(open, { message: /HTTP\/1.1 426 Upgrade Required\r\n(.+\r\n)*sec-websocket-version: 13\r\n/i }, version)
-  }
-})
-
 t.test('what one socket sends is stored in that order, also a message behind many states [O1]', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
