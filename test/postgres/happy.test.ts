@@ -7,7 +7,7 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
   const postgres = await startPostgres(t)
   const nameOf = (url: string) => new URL(url).pathname.slice(1)
   const all = <Row>(rows: AsyncIterable<Row>) => Array.fromAsync(rows)
-  const times = { createdAt: at(1), updatedAt: at(2) }
+  const times = { createdAt: new Date(1), updatedAt: new Date(2) }
   const read = { createdAt: 1, updatedAt: 2 }
 
   async function made(fill: (insert: Insert) => Promise<void> = async () => {}): Promise<string> {
@@ -18,22 +18,22 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
 
   await t.test('is read in the order and form in which it is imported, by account and session', async t => {
     const url = await made(async insert => {
-      const account = (id: string, createdAt: string, more: object = {}) =>
+      const account = (id: string, createdAt: Date, more: object = {}) =>
         insert('Account', { id, publicKey: `key of ${id}`, ...times, createdAt, ...more })
-      await account('bob', at(6))
-      await account('ann', at(3), { seq: 7, settings: 'sealed', settingsVersion: 2 })
-      await account('amy', at(6))
-      const session = { accountId: 'ann', metadata: 'm', ...times, lastActiveAt: at(9) }
-      await insert('Session', { ...session, id: 'two', tag: 'b', createdAt: at(2) })
+      await account('bob', new Date(6))
+      await account('ann', new Date(3), { seq: 7, settings: 'sealed', settingsVersion: 2 })
+      await account('amy', new Date(6))
+      const session = { accountId: 'ann', metadata: 'm', ...times, lastActiveAt: new Date(9) }
+      await insert('Session', { ...session, id: 'two', tag: 'b', createdAt: new Date(2) })
       const cells = { metadataVersion: 3, agentState: 'state', agentStateVersion: 4, dataEncryptionKey: Buffer.from('key'), seq: 5 }
       await insert('Session', { ...session, id: 'one', tag: 'a', ...cells })
       await insert('Session', { ...session, id: 'of bob', tag: 'a', accountId: 'bob' })
       const message = { sessionId: 'one', content: { t: 'encrypted', c: 'x' }, ...times }
       for (const [id, seq] of Object.entries({ c: 2, b: 2, a: 3 }))
         await insert('SessionMessage', { ...message, id, seq, localId: `local ${id}` })
-      await insert('SessionMessage', { ...message, id: 'd', seq: 2, createdAt: at(0), localId: null })
+      await insert('SessionMessage', { ...message, id: 'd', seq: 2, createdAt: new Date(0), localId: null })
       await insert('SessionMessage', { ...message, id: 'e', seq: 1, sessionId: 'two' })
-      const machine = { accountId: 'ann', metadata: 'm', ...times, lastActiveAt: at(9) }
+      const machine = { accountId: 'ann', metadata: 'm', ...times, lastActiveAt: new Date(9) }
       const states = { metadataVersion: 3, daemonState: 'state', daemonStateVersion: 4, dataEncryptionKey: Buffer.from('key') }
       await insert('Machine', { ...machine, id: 'laptop', ...states })
       const parts = {
@@ -50,8 +50,8 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
       await insert('UserKVStore', { accountId: 'ann', key: 'gone', value: null, version: 4, ...times })
       const usage = { accountId: 'ann', data: { tokens: { total: 5 } }, ...times }
       await insert('UsageReport', { ...usage, key: 'old', sessionId: null })
-      await insert('UsageReport', { ...usage, key: 'new', sessionId: 'one', updatedAt: at(8) })
-      await insert('AccountPushToken', { accountId: 'ann', token: 'later', ...times, createdAt: at(2) })
+      await insert('UsageReport', { ...usage, key: 'new', sessionId: 'one', updatedAt: new Date(8) })
+      await insert('AccountPushToken', { accountId: 'ann', token: 'later', ...times, createdAt: new Date(2) })
       await insert('AccountPushToken', { accountId: 'ann', token: 'first', ...times })
     })
     const happy = await openHappy(url)
@@ -158,8 +158,3 @@ t.test('the database of a Happy server', { skip: lacksPostgres }, async t => {
     await t.rejects(openHappy('postgres://afield:secret@127.0.0.1:1/happy'), { name: 'CannotStart', message: /cannot be reached/ })
   })
 })
-
-/** A time as such a server stores it. */
-function at(ms: number): string {
-  return `1970-01-01 00:00:00.${String(ms).padStart(3, '0')}`
-}

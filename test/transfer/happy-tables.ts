@@ -39,12 +39,13 @@ export async function makeHappyDatabase(url: string, fill: (insert: Insert) => P
   try {
     await client.query(happyTables)
     await fill(async (table, row) => {
-      const entries = Object.entries({ id: randomUUID(), ...row })
+      const entries = Object.entries<unknown>({ id: randomUUID(), ...row })
       const columns = entries.map(([column]) => `"${column}"`).join(', ')
       const places = entries.map((_, index) => `$${index + 1}`).join(', ')
       await client.query(
         `INSERT INTO "${table}" (${columns}) VALUES (${places})`,
-        entries.map(([, value]) => value)
+        // Such a server stores times in UTC, without a zone.
+        entries.map(([, value]) => (value instanceof Date ? value.toISOString().slice(0, -1) : value))
       )
     })
   } finally {
