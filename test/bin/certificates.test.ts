@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { lacks } from '../kit/needs.ts'
 import { startPebble } from '../kit/pebble.ts'
+import { portToKeep } from '../kit/port.ts'
 import { programFile } from '../kit/program.ts'
-import { portToKeep } from '../kit/server.ts'
 
 t.test('serve orders a certificate, and says so without its keys', { skip: lacks('pebble') }, async t => {
   const data = join(t.testdir(), 'data')

@@ -10,7 +10,7 @@ import { openTcp } from '../server/raw-http.ts'
 async function startDraining(t: Test) {
   const provider = await startPushProvider(t)
   provider.answer = () => 'never'
-  const server = await startServerProcess(t, { data: t.testdir(), args: ['--expo-url', provider.url] })
+  const server = await startServerProcess(t, { args: ['--expo-url', provider.url] })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[x]' } })
@@ -50,7 +50,7 @@ t.test('without a second one the request gets its answer, and the exit code is 0
 })
 
 t.test('calls do not delay a stop: those that wait are to be tried again, and those taken end soon [L1, R3]', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const [app, wrapper] = [await ada.connect(), await ada.connect({ clientType: 'session-scoped', sessionId: session })]
@@ -77,15 +77,14 @@ t.test('calls do not delay a stop: those that wait are to be tried again, and th
 
 /** A server with a session, and what it takes to have it asked to end. */
 async function startLoaded(t: Test) {
-  const data = t.testdir()
-  const server = await startServerProcess(t, { data })
+  const server = await startServerProcess(t)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const tcp = await openTcp(t, { port: Number(new URL(server.url).port) })
   const ended = once(server.child, 'exit')
   const head = (method: string, path: string, more = '') =>
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\n${more}\r\n`
-  return { data, server, ada, session, tcp, ended, head }
+  return { server, ada, session, tcp, ended, head }
 }
 
 t.test('a slowly read answer arrives complete while the server stops [L1]', async t => {
@@ -118,7 +117,7 @@ t.test('a slowly read answer arrives complete while the server stops [L1]', asyn
 })
 
 t.test('a body still arriving at shutdown is accepted and stored [L1]', async t => {
-  const { data, server, session, tcp, ended, head } = await startLoaded(t)
+  const { server, session, tcp, ended, head } = await startLoaded(t)
   const body = JSON.stringify({ messages: [{ localId: 'late', content: 'eA==' }] })
   tcp.write(
     head('POST', `/v3/sessions/${session}/messages`, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) +
@@ -136,7 +135,7 @@ t.test('a body still arriving at shutdown is accepted and stored [L1]', async t 
   tcp.write(body.slice(10))
   t.match(String((await answer)[0]), /^HTTP\/1\.1 200 /)
   t.same(await ended, [0, null])
-  t.ok(localIdsIn(data).has('late'))
+  t.ok(localIdsIn(server.data).has('late'))
 })
 
 t.test('after a stop under load every acknowledged write is stored, no answer is cut, and it ends within 9 s [L1]', async t => {

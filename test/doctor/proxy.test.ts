@@ -8,8 +8,9 @@ import type { Finding } from '../../lib/doctor/finding.ts'
 import { examineProxy } from '../../lib/doctor/proxy.ts'
 import { afield } from '../bin/kit/afield.ts'
 import { lacks } from '../kit/needs.ts'
+import { portToKeep } from '../kit/port.ts'
 import { overSocket, type ProxyName, startReverseProxy } from '../kit/reverse-proxy.ts'
-import { portToKeep, startServer } from '../kit/server.ts'
+import { startServer } from '../kit/server.ts'
 
 const healthy = {
   address: 'ok',

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { startBalanced, type Which } from '../kit/balancer.ts'
+import { portToKeep } from '../kit/port.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import type { Stage } from './steps.ts'
@@ -32,7 +31,7 @@ export interface Cut {
 /** One server, which is killed and started again. */
 export async function startSingle(stage: Stage, args: string[]): Promise<Site> {
   const data = join(stage.folder, 'data')
-  const port = await freePort()
+  const port = await portToKeep()
   const serve = () => startServerProcess(stage, { data, port, args })
   let server = await serve()
   const run = async () => {
@@ -77,15 +76,4 @@ export async function startInstances(stage: Stage, args: string[]): Promise<Site
     cuts,
     cutUnderPrompts
   }
-}
-
-/** A server that asked for any port leaves it blocked for a minute when it is killed; one that named its port can have it again at once. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('A listening server has an address.')
-  return address.port
 }

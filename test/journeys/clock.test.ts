@@ -18,7 +18,7 @@ for (const [words, byMs] of [
   ['2 h behind', -2 * hours]
 ] as const) {
   t.test(`a device whose clock is ${words} says so, and works like any other`, async t => {
-    const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+    const server = await startServerProcess(t)
     const { phone: witness, home } = await linkedComputer(t, server)
     const device = await openWithClock(t, server.url, byMs)
     await device.visit('/restore')
@@ -57,7 +57,7 @@ for (const [words, byMs] of [
 }
 
 t.test('a device with a wrong clock links another one, and notices when the time is right', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await openWithClock(t, server.url, -5 * hours)
   await phone.createAccount()
   await phone.see("This device's clock is 5 h behind")

@@ -122,7 +122,7 @@ t.test('a plain request that fits its card is allowed once from Home', async t =
 t.test(
   'a risky command cannot be allowed by a tap, by Enter, from a list, or offline, only by one long press [acceptance 1] [U1]',
   async t => {
-    const { phone, home, server, data } = await world(t, devices)
+    const { phone, home, server } = await world(t, devices)
     mkdirSync(join(home, 'demo/leaves'), { recursive: true })
     writeFileSync(join(home, 'demo/leaves/one'), '')
     await run(phone, 'rm -rf leaves')
@@ -149,7 +149,7 @@ t.test(
     await server.kill()
     await phone.see('A risky decision needs a live connection.')
     t.equal(existsSync(join(home, 'demo/leaves')), true)
-    await startServerProcess(t, { data, port: Number(new URL(server.url).port) })
+    await startServerProcess(t, { data: server.data, port: Number(new URL(server.url).port) })
     await phone.page.getByRole('button', { name: /^Hold to run once/ }).waitFor()
     await phone.hold(/^Hold to run once/, 'Ran rm -rf leaves')
     t.equal(existsSync(join(home, 'demo/leaves')), false)

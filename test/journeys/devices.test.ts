@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -12,8 +10,7 @@ import { runWrapper } from '../wrapper/kit/wrapper.ts'
 const devices = await openDevices(t)
 
 t.test('the first person of a server needs its setup code, which leaves the address bar at once', async t => {
-  const data = join(t.testdir(), 'data')
-  const server = await startServerProcess(t, { data, signup: 'owner' })
+  const server = await startServerProcess(t, { signup: 'owner' })
   const phone = await devices.open(t, server.url)
 
   await phone.visit('/')
@@ -26,7 +23,7 @@ t.test('the first person of a server needs its setup code, which leaves the addr
   await phone.press('Create my account')
   await phone.see('That is not the setup code of this server.')
 
-  const setupCode = readFileSync(join(data, 'setup-code'), 'utf8').trim()
+  const setupCode = readFileSync(join(server.data, 'setup-code'), 'utf8').trim()
   const key = await phone.createAccount({ setupCode })
   t.match(key, /^([A-Z2-7]{5}-){10}[A-Z2-7]{2}$/)
   t.notMatch(phone.page.url(), /setup/)
@@ -35,7 +32,7 @@ t.test('the first person of a server needs its setup code, which leaves the addr
 })
 
 t.test('the instructions of Devices for adding a computer work when typed there, and the code confirms it', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   await phone.visit('/settings/devices')
@@ -58,7 +55,7 @@ t.test('the instructions of Devices for adding a computer work when typed there,
 })
 
 t.test('a key that was written down restores the account on another device', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
 
@@ -113,7 +110,7 @@ t.test('a key that was written down restores the account on another device', asy
 })
 
 t.test('an unverified key stays on its device when the server ends the sign-in in two tabs [H11]', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
   const other = await phone.openTab('/machines')
@@ -141,7 +138,7 @@ t.test('an unverified key stays on its device when the server ends the sign-in i
 })
 
 t.test('two tabs of one device sign out together', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   const other = await phone.openTab('/machines')
@@ -156,7 +153,7 @@ t.test('two tabs of one device sign out together', async t => {
 })
 
 t.test('a signed-in device hands the account to a new one that shows a code, with two taps instead of a long press', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
 
@@ -188,7 +185,7 @@ t.test('a signed-in device hands the account to a new one that shows a code, wit
 })
 
 t.test('a new device can still use legacy pairing, which has no check code', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
 
@@ -210,10 +207,7 @@ t.test('a new device can still use legacy pairing, which has no check code', asy
 })
 
 t.test('the app opens offline, says so, and recovers automatically [L1]', async t => {
-  const data = join(t.testdir(), 'data')
-  // A named port can be reused at once; one chosen by the system cannot while old connections linger.
-  const port = await freePort()
-  const server = await startServerProcess(t, { data, port })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   await phone.see('Live')
@@ -227,22 +221,13 @@ t.test('the app opens offline, says so, and recovers automatically [L1]', async 
   await phone.see('The server is not responding')
   await phone.see(/All was quiet at/)
 
-  await startServerProcess(t, { data, port })
+  await startServerProcess(t, { data: server.data, port: Number(new URL(server.url).port) })
   // The app may reconnect before the button is pressed.
   const tryNow = phone.page.getByRole('button', { name: 'Retry now' })
   await tryNow.click({ timeout: 5_000 }).catch(async error => t.equal(await tryNow.count(), 0, String(error)))
   await phone.see('Live')
   await phone.seeNoMore('The server is not responding')
 })
-
-async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const address = taken.address()
-  taken.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
 
 async function keptNames(page: Page): Promise<string[]> {
   return page.evaluate(

@@ -13,14 +13,13 @@ import { agentTexts, missingInOrder, storedTexts } from './kit/told-texts.ts'
 const phoneSize = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
 t.test('a person with a phone guides an agent through its work, and through a server crash', async t => {
-  const data = join(t.testdir(), 'data')
+  const first = await startServerProcess(t, { signup: 'owner' })
   const home = join(t.testdirName, 'home')
-  const first = await startServerProcess(t, { data, signup: 'owner' })
   const browser = await openChromium(t, { isWhole: true })
   const context = await browser.newContext(phoneSize)
   const page = await openPage(t, context)
 
-  await page.goto(`${first.url}/#setup=${readFileSync(join(data, 'setup-code'), 'utf8').trim()}`)
+  await page.goto(`${first.url}/#setup=${readFileSync(join(first.data, 'setup-code'), 'utf8').trim()}`)
   const secret = await createAccount(page)
   t.notMatch(page.url(), /setup/, 'the setup code left the address')
   const witness = await startPhone(t, first, secret)
@@ -52,7 +51,7 @@ t.test('a person with a phone guides an agent through its work, and through a se
   await page.locator('.say', { hasText: /^one two/ }).waitFor()
   await first.kill()
   await page.getByText('The server is not responding').waitFor()
-  const second = await startServerProcess(t, { data, signup: 'owner', port: Number(new URL(first.url).port) })
+  const second = await startServerProcess(t, { data: first.data, signup: 'owner', port: Number(new URL(first.url).port) })
   await page.getByText('After it.', { exact: true }).waitFor()
 
   const reader = await startPhone(t, second, secret)

@@ -7,7 +7,7 @@ const devices = await openDevices(t)
 const passphrase = 'seven grey geese flew north'
 
 t.test('the account key is saved encrypted with a passphrase, which is all it takes to restore the account', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
   await phone.visit('/start/key')
@@ -56,7 +56,7 @@ t.test('the account key is saved encrypted with a passphrase, which is all it ta
 })
 
 t.test('when the encryption code cannot be loaded, nothing is saved and an error is shown', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   // The cached app would work without the network.
   await phone.context.addInitScript('navigator.serviceWorker.register = () => new Promise(() => {})')
@@ -78,7 +78,7 @@ t.test('when the encryption code cannot be loaded, nothing is saved and an error
 })
 
 t.test('a key file is unencrypted only if the passphrase is left empty and this is confirmed; it restores too', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
   await phone.visit('/start/key')

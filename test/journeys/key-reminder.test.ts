@@ -5,7 +5,7 @@ import { startServerProcess } from '../kit/server.ts'
 const devices = await openDevices(t)
 
 t.test('until the account key is checked, Settings has a dot, and Home reminds weekly, from the second day', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
   // Otherwise the server's time would correct the clock.

@@ -10,7 +10,7 @@ const devices = await openDevices(t)
 const desk = { width: 1280, height: 800 }
 
 t.test('with only a keyboard, an account is created, and each stop shows the focus', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const fresh = await devices.open(t, server.url, desk)
   await fresh.visit('/')
   await press(fresh, 'Create an account')

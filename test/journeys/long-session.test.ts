@@ -8,7 +8,7 @@ import { startServerProcess } from '../kit/server.ts'
 const devices = await openDevices(t)
 
 async function longSession(t: Test, messages = 2_400) {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const { secret, id, say } = await fillSession(server.url, messages)
   const device = await devices.open(t, server.url)
   await device.visit('/restore')

@@ -5,7 +5,7 @@ import { startServerProcess } from '../kit/server.ts'
 const devices = await openDevices(t)
 
 t.test('offline, the app shows the state as last received and says since when, also after the app was closed [acceptance 2]', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   const { page } = phone
   const begun = new Date()
@@ -39,7 +39,7 @@ t.test('offline, the app shows the state as last received and says since when, a
 })
 
 t.test('where only WebSocket is blocked, the app says so, and no longer once it opens', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   await phone.see('Live')

@@ -75,7 +75,7 @@ t.test('with a screen lock only the owner can let in a device: before that there
 })
 
 async function lockedPhone(t: Test) {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const url = server.url.replace('127.0.0.1', 'localhost')
   const phone = await devices.open(t, url)
   const key = await phone.createAccount()

@@ -7,10 +7,9 @@ import { startServerProcess } from '../kit/server.ts'
 const devices = await openDevices(t)
 
 t.test('a new person waits until the owner, who sees the same four words, lets them in', async t => {
-  const data = join(t.testdir(), 'data')
-  const server = await startServerProcess(t, { data, signup: 'approve' })
+  const server = await startServerProcess(t, { signup: 'approve' })
   const owner = await devices.open(t, server.url)
-  await owner.createAccount({ setupCode: readFileSync(join(data, 'setup-code'), 'utf8').trim() })
+  await owner.createAccount({ setupCode: readFileSync(join(server.data, 'setup-code'), 'utf8').trim() })
 
   const guest = await devices.open(t, server.url)
   await guest.visit('/start')
@@ -38,10 +37,9 @@ t.test('a new person waits until the owner, who sees the same four words, lets t
 })
 
 t.test('an invitation opens the server once, and leaves the address bar at once', async t => {
-  const data = join(t.testdir(), 'data')
-  const server = await startServerProcess(t, { data, signup: 'invite' })
+  const server = await startServerProcess(t, { signup: 'invite' })
   const owner = await devices.open(t, server.url)
-  await owner.createAccount({ setupCode: readFileSync(join(data, 'setup-code'), 'utf8').trim() })
+  await owner.createAccount({ setupCode: readFileSync(join(server.data, 'setup-code'), 'utf8').trim() })
   await owner.visit('/settings/people')
   await owner.press('Invite someone')
   await owner.write('For whom', 'Mira')
@@ -78,7 +76,7 @@ t.test('an invitation opens the server once, and leaves the address bar at once'
 })
 
 t.test('a device is renamed, and a program gets a key that is shown once and ends when it is revoked', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
 

@@ -10,7 +10,7 @@ const devices = await openDevices(t)
 
 /** A browser signed in to an account with a linked computer that can run agents; `witness` is another device of the account. */
 async function world(t: Test): Promise<{ device: Device; witness: Phone; home: string }> {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const { phone: witness, home } = await linkedComputer(t, server)
   const device = await devices.open(t, server.url)
   await device.visit('/restore')

@@ -18,7 +18,7 @@ export async function handleCallback(req) {
 
 /** A device that shows a session of the demo agent in a repository with one commit. */
 export async function openRepository(t: Test, devices: Awaited<ReturnType<typeof openDevices>>, look: DeviceLook = {}) {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const { phone, home } = await linkedComputer(t, server)
   const folder = join(home, '..', 'orchard')
   const env = { ...process.env, GIT_CONFIG_GLOBAL: join(home, '..', 'gitconfig'), GIT_CONFIG_NOSYSTEM: '1' }

@@ -12,7 +12,7 @@ const devices = await openDevices(t)
 
 /** A phone with an account, and a computer linked to it whose policy lets sessions begin in one folder. */
 async function phoneAndComputer(t: Test): Promise<{ phone: Device; home: string; code: string }> {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const { phone: account, home } = await linkedComputer(t, server)
   const code = join(home, '..', 'code')
   mkdirSync(join(code, 'orchard'), { recursive: true })

@@ -27,7 +27,7 @@ const named =
   /(node build\.mjs start|afield) [a-z]+( --server \S+)?|Chrome on Linux|Claude Code|Afield|Lucide|MIT|ISC|localhost|English|简体中文|\d+\.\d+\.\d+|Enter|Ctrl Enter/g
 
 async function deviceWithAccount(t: Test): Promise<{ device: Device; key: string; url: string }> {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   // A screen lock requires a host name, not an IP address.
   const url = server.url.replace('127.0.0.1', 'localhost')
   const device = await devices.open(t, url)

@@ -81,7 +81,7 @@ t.test('nothing stored on this device contains the account secret or messages in
 })
 
 t.test('an app update is offered, waits for consent, and loses no draft', async t => {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const release = await openRelease(t, server.url)
   const { phone: witness, home } = await linkedComputer(t, server)
   runWrapper(t, { home, args: ['demo'] })

@@ -11,7 +11,7 @@ const devices = await openDevices(t)
 
 /** A browser whose connection to the server a test can stall, with an open session of the demo agent. */
 async function world(t: Test): Promise<{ device: Device; line: TcpProxy; session: PhoneSession }> {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const { phone: witness, home } = await linkedComputer(t, server)
   runWrapper(t, { home, args: ['demo'] })
   const session = await witness.session()

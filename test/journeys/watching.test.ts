@@ -8,7 +8,7 @@ import { linkedComputer } from '../wrapper/kit/world.ts'
 const devices = await openDevices(t)
 
 t.test('a viewer who opens a session in the app is counted at its terminal until they leave it', async t => {
-  const server = await startServerProcess(t, { data: t.testdir() })
+  const server = await startServerProcess(t)
   const { phone, home } = await linkedComputer(t, server)
   const device = await devices.open(t, server.url)
   await device.visit('/restore')

@@ -30,9 +30,8 @@ type Victim = (typeof everybody)[number]
 /** In each round somebody asks for a long answer, at the terminal or on the phone, and one of those who carry it is killed. */
 export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Promise<Verdict> {
   const { data, rounds, victims = everybody, lines, random, computer, goesOn = () => true, onRound, withinMs = 90_000 } = options
-  // Below the ports that the system gives to whoever connects: the server has to get the same one again.
-  const port = 20_000 + ((process.pid + 3000) % 10_000)
-  let server = await startServerProcess(t, { data, port })
+  let server = await startServerProcess(t, { data })
+  const port = Number(new URL(server.url).port)
   const where = await computer(server)
   let terminal = where.sitDown()
   const session = await where.phone.session()

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { lacks } from './needs.ts'
+import { portToKeep } from './port.ts'
 import { lacksPostgres, startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 import { type ReverseProxy, startReverseProxy } from './reverse-proxy.ts'
-import { portToKeep, type ServerProcess, startServerProcess } from './server.ts'
+import { type ServerProcess, startServerProcess } from './server.ts'
 
 const example = join(import.meta.dirname, '../../examples/several-instances')
 

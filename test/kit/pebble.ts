@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Test } from 'tap'
 import { writeCertificate } from './certificate.ts'
+import { portToKeep } from './port.ts'
 
 /** A real certificate authority that speaks ACME and checks every challenge; it trusts a name server of its own. */
 export interface Pebble {
@@ -20,7 +19,7 @@ export interface Pebble {
 
 /** `resolver` is an earlier one, whose name server this one asks too. */
 export async function startPebble(t: Test, { resolver }: { resolver?: Pebble } = {}): Promise<Pebble> {
-  const [port, challengePort, tlsPort] = await freePorts()
+  const [port, challengePort, tlsPort] = [await portToKeep(), await portToKeep(), await portToKeep()]
   const names = resolver?.names ?? (await startNameServer(t))
   const place = join(t.testdirName, `pebble-${port}`)
   mkdirSync(t.testdirName, { recursive: true })
@@ -50,7 +49,7 @@ export async function startTrustedPebble(t: Test, options?: { resolver?: Pebble 
 
 /** Every name is this computer; tests add text records at `management`. */
 async function startNameServer(t: Test): Promise<Pebble['names']> {
-  const [dns, management] = await freePorts()
+  const [dns, management] = [await portToKeep(), await portToKeep()]
   const off = ['-http01', '', '-https01', '', '-tlsalpn01', '', '-defaultIPv6', '']
   const args = [...off, '-dns01', `127.0.0.1:${dns}`, '-management', `127.0.0.1:${management}`]
   await run(t, 'pebble-challtestsrv', args, 'Starting management server')
@@ -71,12 +70,4 @@ async function run(t: Test, name: string, args: string[], ready: string): Promis
   }
   child.once('close', () => isReady.reject(new Error(`${name} ended: ${said}`)))
   await isReady.promise
-}
-
-async function freePorts(): Promise<[number, number, number]> {
-  const servers = Array.from({ length: 3 }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map(server => once(server, 'listening')))
-  const [one = 0, two = 0, three = 0] = servers.map(server => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map(server => once(server.close(), 'close')))
-  return [one, two, three]
 }

@@ -1,13 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { lacks, pathOf } from './needs.ts'
+import { portToKeep } from './port.ts'
 import { runAtEnd } from './watcher.ts'
 
 const run = promisify(execFile)
@@ -50,7 +50,7 @@ export async function startPostgres(
   const programs = dirname(realpathSync(initdb))
   const folder = mkdtempSync(join(where === 'memory' && existsSync(inMemory) ? inMemory : tmpdir(), 'afield-postgres-'))
   const data = join(folder, 'data')
-  const port = await freePort()
+  const port = await portToKeep()
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? numbersOf('nobody') : undefined
   if (user) chownSync(folder, user.uid, user.gid)
@@ -95,7 +95,7 @@ export async function startPostgres(
     stop,
     start,
     async addStandby(through) {
-      const [copy, at] = [join(folder, 'standby'), await freePort()]
+      const [copy, at] = [join(folder, 'standby'), await portToKeep()]
       const { run: end } = runAtEnd(ending, [join(programs, 'pg_ctl'), copy, copy], user)
       t.teardown(end)
       const from = `host=127.0.0.1 port=${new URL(through).port} user=afield application_name=standby`
@@ -131,13 +131,4 @@ function optionsOf(settings: Record<string, string>): string {
 function numbersOf(user: string): { uid: number; gid: number } {
   const number = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))
   return { uid: number('-u'), gid: number('-g') }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('No port')
-  return address.port
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { portToKeep } from './port.ts'
 import { runAtEnd } from './watcher.ts'
 
 /** A real Redis on a free port, with nothing on disk. */
@@ -33,7 +33,7 @@ export async function startRedis(
   { inOwnGroup = false } = {}
 ): Promise<Redis> {
   const folder = mkdtempSync(join(tmpdir(), 'afield-redis-'))
-  const port = await freePort()
+  const port = await portToKeep()
   const isTls = more['tls-port'] !== undefined
   const ports = isTls ? { port: '0', 'tls-port': `${port}` } : { port: `${port}` }
   const lines = {
@@ -99,12 +99,4 @@ async function startServer(args: string[], detached: boolean): Promise<ChildProc
   child.once('close', () => reject(new Error(`redis-server ended: ${said}`)))
   await ready
   return child
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
 }

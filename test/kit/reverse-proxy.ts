@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { writeCertificate } from './certificate.ts'
 import { lacksIpv6, pathOf } from './needs.ts'
-import { portToKeep } from './server.ts'
+import { portToKeep } from './port.ts'
 
 export type ProxyName = 'nginx' | 'caddy' | 'haproxy'
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer as createNetServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { createServer, type Server, type ServerSetup } from '../../lib/server/create.ts'
+import { portToKeep } from './port.ts'
 import { programFile } from './program.ts'
 
 /** A real server in this process on a free port, closed when the test ends. Unexpected errors fail the test. */
@@ -25,22 +25,31 @@ export async function startServer(t: Test, options: ServerSetup = {}): Promise<S
 
 export interface ServerProcess {
   url: string
+  /** Its data directory. */
+  data: string
   child: ChildProcess
   /** Like a power cut for the process: SIGKILL, waiting for its end. */
   kill(): Promise<void>
 }
 
-/** `afield serve` as a user runs it, in its own process that a test may kill. */
+interface ServeOptions {
+  data?: string
+  port?: number
+  signup?: string
+  limits?: string
+  args?: string[]
+  env?: Record<string, string>
+}
+
+/**
+ * `afield serve` as a user runs it, in its own process that a test may kill. Its data is in the test's folder unless
+ * `data` names another: a script has no such folder, and a restarted server goes on with the data of the first.
+ */
+export async function startServerProcess(t: Pick<Test, 'teardown'>, options: ServeOptions & { data: string }): Promise<ServerProcess>
+export async function startServerProcess(t: Pick<Test, 'teardown' | 'testdir'>, options?: ServeOptions): Promise<ServerProcess>
 export async function startServerProcess(
-  t: Pick<Test, 'teardown'>,
-  {
-    data,
-    port,
-    signup = 'open',
-    limits = 'off',
-    args = [],
-    env = {}
-  }: { data: string; port?: number; signup?: string; limits?: string; args?: string[]; env?: Record<string, string> }
+  t: Pick<Test, 'teardown'> & Partial<Pick<Test, 'testdir'>>,
+  { data = (t as Test).testdir(), port, signup = 'open', limits = 'off', args = [], env = {} }: ServeOptions = {}
 ): Promise<ServerProcess> {
   // The proofs of an installed program run journeys with it.
   const [program = process.execPath, ...words] = process.env['AFIELD_TEST_PROGRAM']?.split(' ') ?? [process.execPath, programFile(env)]
@@ -61,25 +70,7 @@ export async function startServerProcess(
     const url = /^afield listening on (\S+)$/.exec(line)?.[1]
     if (url === undefined) continue
     child.stdout.resume()
-    return { url, child, kill }
+    return { url, data, child, kill }
   }
   throw new Error(`The server ended before it listened: ${complaints.join('')}`)
-}
-
-/**
- * A free port that a later server can reuse. Not one chosen by the system: those are opened without the option to
- * reuse them, and could be assigned to another program meanwhile.
- */
-export async function portToKeep(): Promise<number> {
-  for (;;) {
-    const port = 11_000 + Math.floor(Math.random() * 20_000)
-    const probe = createNetServer()
-    const isFree = await new Promise<boolean>(resolve => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    probe.close()
-    await once(probe, 'close')
-    return port
-  }
 }

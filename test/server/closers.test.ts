@@ -70,7 +70,7 @@ t.test('a bus that does not close holds neither the directory nor the port, and 
 t.test('a start that fails late leaves no listener behind', async t => {
   const bus = failingBus()
   const end = bus.open({ onError: error => t.error(error) })
-  await t.rejects(startServer(t, { data: t.testdir(), bus: end, pushAllow: 'nonsense' }), { name: 'CannotStart' })
+  await t.rejects(startServer(t, { bus: end, pushAllow: 'nonsense' }), { name: 'CannotStart' })
   t.equal(bus.listeners(revocationTopic), 0)
 })
 

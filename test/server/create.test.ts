@@ -145,12 +145,12 @@ t.test('an injected clock is the only time the server uses', async t => {
 })
 
 t.test('anyone can ask how commands are typed on the server, and whether it has or accepts accounts', async t => {
-  const server = await startServer(t, { signup: 'owner', data: t.testdir() })
+  const server = await startServer(t, { signup: 'owner' })
   t.match((await call(server, 'GET', '/health')).body, { program: 'node build.mjs start', needsSetupCode: true, acceptsAccounts: true })
   const body = { ...(await signInBody(new Uint8Array(32).fill(1))), setupCode: server.setupCode?.code }
   t.equal((await call(server, 'POST', '/v1/auth', { body })).status, 200)
   t.match((await call(server, 'GET', '/health')).body, { needsSetupCode: false, acceptsAccounts: false })
-  const inviting = await startServer(t, { signup: 'invite', data: t.testdir() })
+  const inviting = await startServer(t, { signup: 'invite' })
   t.match((await call(inviting, 'GET', '/health')).body, { acceptsAccounts: true })
   const closed = await startServer(t, { signup: 'closed' })
   t.match((await call(closed, 'GET', '/health')).body, { acceptsAccounts: false })

@@ -29,7 +29,7 @@ async function serve(args: string[], env: Record<string, string> = {}, user: { u
 const sentence = /^[^\n]+\.\n$/
 
 t.test('ps and top list a server as afield', { skip: process.platform !== 'linux' && 'needs /proc' }, async t => {
-  const { child } = await startServerProcess(t, { data: t.testdir() })
+  const { child } = await startServerProcess(t)
   t.equal(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), 'afield\n')
 })
 

@@ -175,7 +175,7 @@ t.test('moving a store into PostgreSQL', { skip: lacksPostgres }, async t => {
   })
 
   t.test('a store that a server uses is not moved', async t => {
-    const server = await startServer(t, { data: t.testdir() })
+    const server = await startServer(t)
     await t.rejects(move(server.data, await postgres.makeDatabase()), { message: /Another Afield server is using/ })
   })
 

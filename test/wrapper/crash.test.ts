@@ -17,8 +17,7 @@ const moments = [1, 2 + ((sampleSeed.number * 149) % 300)]
 const prompt = `SCRIPT: many ${said} line`
 
 t.test('a wrapper killed under load loses nothing that it accepted, and the next run delivers it once and in order [W1]', async t => {
-  const data = t.testdir()
-  const server = await startServerProcess(t, { data })
+  const server = await startServerProcess(t)
   const { phone, home } = await linkedComputer(t, server)
   const seen: string[] = []
   for (const killAt of moments) {
@@ -41,10 +40,7 @@ t.test('a wrapper killed under load loses nothing that it accepted, and the next
 })
 
 t.test('messages written without a server are delivered by the next run, although this one was killed [W1]', async t => {
-  const data = t.testdir()
-  // Below the ports that the system gives to whoever connects: the server has to get the same one again.
-  const port = 20_000 + (process.pid % 10_000)
-  const first = await startServerProcess(t, { data, port })
+  const first = await startServerProcess(t)
   const { phone, home } = await linkedComputer(t, first)
   await first.kill()
 
@@ -53,7 +49,7 @@ t.test('messages written without a server are delivered by the next run, althoug
   await wrapper.kill()
   t.equal((await onDisk(t, home)).length, 50)
 
-  await startServerProcess(t, { data, port })
+  await startServerProcess(t, { data: first.data, port: Number(new URL(first.url).port) })
   const next = runWrapper(t, { home, args: ['demo', 'SCRIPT: text hello'] })
   await next.says(/live/)
   const newest = await phone.session()

@@ -86,9 +86,8 @@ t.test('a request that ends before the reconnect does not ring [W15]', async t =
 })
 
 t.test('a request made while the server is down rings once when it is back [W15, P6]', async t => {
-  const data = t.testdir()
   const args = ['--push-allow', 'loopback', '--expo-url', 'off']
-  const server = await startServerProcess(t, { data, args })
+  const server = await startServerProcess(t, { args })
   const { phone, home } = await linkedComputer(t, server)
   const ada = await signUp(t, server, phone.secret)
   const watch = await startStandIn(t)
@@ -102,7 +101,7 @@ t.test('a request made while the server is down rings once when it is back [W15,
   while (!listSessions(home)[0]?.notes.notices?.some(({ kind }) => kind === 'permission')) await pause(20)
   await stayAway()
   t.same(watch.requests, [])
-  await startServerProcess(t, { data, args, port: Number(new URL(server.url).port) })
+  await startServerProcess(t, { data: server.data, args, port: Number(new URL(server.url).port) })
   await watch.came(1)
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length > 0)
   t.same(

@@ -12,7 +12,7 @@ type Devices = Awaited<ReturnType<typeof openDevices>>
 
 /** A browser signed in to an account whose computer runs a daemon, and a session in which the demo agent said something. */
 export async function worldWithDaemon(t: Test, devices: Devices, said: string, look: DeviceLook = {}) {
-  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const server = await startServerProcess(t)
   const { phone: witness, home } = await linkedComputer(t, server)
   const code = join(home, '..', 'code')
   mkdirSync(code, { recursive: true })

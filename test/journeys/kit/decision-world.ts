@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import { formatBackupKey } from '../../../lib/crypto/index.ts'
 import type { Device, openDevices } from '../../kit/browser.ts'
@@ -10,14 +9,13 @@ type Devices = Awaited<ReturnType<typeof openDevices>>
 
 /** A phone with an account and an agent's session on its screen; a second device of the account observes it. */
 export async function world(t: Test, devices: Devices, wrapper: { args: string[]; directory?: string } = { args: ['demo'] }) {
-  const data = join(t.testdir(), 'data')
-  const server = await startServerProcess(t, { data })
+  const server = await startServerProcess(t)
   const { phone: account, home } = await linkedComputer(t, server)
   const phone = await openPhone(t, devices, server, account.secret)
   runWrapper(t, { home, ...wrapper })
   const session = await account.session()
   await phone.visit(`/s/${session.id}`)
-  return { server, data, home, phone, session, secret: account.secret }
+  return { server, home, phone, session, secret: account.secret }
 }
 
 async function openPhone(t: Test, devices: Devices, server: Pick<ServerProcess, 'url'>, secret: Uint8Array): Promise<Device> {

@@ -10,8 +10,9 @@ import { mostAttachmentBytes } from '../../../lib/protocol/wire/routes/attachmen
 import { type Device, openDevices } from '../../kit/browser.ts'
 import { lacks } from '../../kit/needs.ts'
 import { type Person, signInBody, signUp } from '../../kit/person.ts'
+import { portToKeep } from '../../kit/port.ts'
 import { type ProxyName, startReverseProxy } from '../../kit/reverse-proxy.ts'
-import { portToKeep, startServerProcess } from '../../kit/server.ts'
+import { startServerProcess } from '../../kit/server.ts'
 import { openTestHome, readCode } from '../../wrapper/kit/world.ts'
 import { runWrapper } from '../../wrapper/kit/wrapper.ts'
 

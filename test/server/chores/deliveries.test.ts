@@ -278,8 +278,7 @@ t.test('a test reports its result at once, and an arrival is counted once for it
 
 t.test('a server that dies before recording an accepted notice sends it again with the same id [P6]', async t => {
   const service = await startStandIn(t)
-  const data = t.testdir()
-  const first = await startServerProcess(t, { data, args: ['--push-allow', 'loopback'] })
+  const first = await startServerProcess(t, { args: ['--push-allow', 'loopback'] })
   const ada = await signUp(t, first)
   const session = await ada.openSession()
   await ada.call('POST', '/v1/push-tokens', { body: { token: tokenOf('Ntfy', { url: `${service.url}/watch` }) } })
@@ -293,7 +292,7 @@ t.test('a server that dies before recording an accepted notice sends it again wi
   t.equal(service.requests.length, 1)
   // The attempt was held for a minute: a server that starts then makes it again.
   const clock = manualClock()
-  const server = await startServer(t, { data, pushAllow: 'loopback', clock, now: () => Date.now() + 2 * minute + clock.now() })
+  const server = await startServer(t, { data: first.data, pushAllow: 'loopback', clock, now: () => Date.now() + 2 * minute + clock.now() })
   const again = await service.came(2)
   t.same(
     again.map(({ path, headers }) => [path, headers['x-sequence-id']]),

@@ -71,8 +71,7 @@ function inside(directory: string): string[] {
 }
 
 t.test('a command finds the store of a killed server, and the next server can take over', options, async t => {
-  const data = t.testdir()
-  const { kill } = await startServerProcess(t, { data })
+  const { data, kill } = await startServerProcess(t)
   await kill()
   t.ok(existsSync(join(data, 'control.sock')), 'the dead server left its socket')
   t.match(await askServer(storeIn(data), 'readStatus', {}), { pid: process.pid })

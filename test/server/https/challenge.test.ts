@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { openChallenge } from '../../../lib/server/https/challenge.ts'
-import { portToKeep } from '../../kit/server.ts'
+import { portToKeep } from '../../kit/port.ts'
 
 const { signal } = new AbortController()
 

@@ -14,7 +14,8 @@ import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
 import { lacks } from '../../kit/needs.ts'
 import { startTrustedPebble } from '../../kit/pebble.ts'
 import { signInBody } from '../../kit/person.ts'
-import { portToKeep, startServer } from '../../kit/server.ts'
+import { portToKeep } from '../../kit/port.ts'
+import { startServer } from '../../kit/server.ts'
 
 const name = 'home.example.net'
 const yearMs = 365 * 24 * 60 * 60 * 1000

@@ -24,7 +24,7 @@ const noSignals = { skip: process.platform === 'win32' && 'no signals' }
 t.test('logging out deletes the local keys, and fails if the server may still know the computer', async t => {
   const quiet = { isTTY: false, columns: 80, rows: 24, write() {}, onResize: () => () => {}, ask: async () => undefined }
   const leave = async (prepare: (linked: { server: Server; phone: Phone }) => unknown) => {
-    const server = await startServer(t, { data: t.testdir() })
+    const server = await startServer(t)
     const { home: path, phone } = await linkedComputer(t, server)
     const home = openHome({ AFIELD_HOME: path })
     await prepare({ server, phone })

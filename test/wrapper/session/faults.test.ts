@@ -11,15 +11,13 @@ import { linkedComputer } from '../kit/world.ts'
 import { runWrapper } from '../kit/wrapper.ts'
 
 t.test('the server dies mid-turn, and the phone ends up with all of it, in order', async t => {
-  const data = t.testdir()
-  const port = 20_000 + ((process.pid + 5000) % 10_000)
-  const first = await startServerProcess(t, { data, port })
+  const first = await startServerProcess(t)
   const { phone, home } = await linkedComputer(t, first)
   runWrapper(t, { home, args: ['demo', 'SCRIPT: text before; slow 1500 a b c d e f; many 30 line ;; text after'] })
   const session = await phone.session()
   await session.until(({ partials }) => partials.length > 0)
   await first.kill()
-  await startServerProcess(t, { data, port })
+  await startServerProcess(t, { data: first.data, port: Number(new URL(first.url).port) })
   await session.until(session => turnsEnded(session) === 1)
   const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`)
   t.strictSame(texts(session), ['before', 'a b c d e f', ...lines, 'after'])

@@ -283,8 +283,7 @@ t.test('a large answer read slowly arrives complete, and an abandoned one holds 
 })
 
 t.test('however many clients do not read, the server holds a bounded amount of their answers [B6]', async t => {
-  const data = t.testdir()
-  const server = await startServerProcess(t, { data })
+  const server = await startServerProcess(t)
   const port = Number(new URL(server.url).port)
   const ada = await signUp(t, server)
   const path = await fillSession(ada)

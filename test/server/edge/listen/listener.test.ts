@@ -12,7 +12,7 @@ import type { Routes } from '../../../../lib/server/edge/listen/routes.ts'
 import { loadUws } from '../../../../lib/server/edge/listen/uws.ts'
 import { makeCertificate, writeCertificate } from '../../../kit/certificate.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
-import { portToKeep } from '../../../kit/server.ts'
+import { portToKeep } from '../../../kit/port.ts'
 
 type Options = Parameters<typeof ownListener>[0]
 

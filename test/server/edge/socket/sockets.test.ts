@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer as createListener } from 'node:net'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { LargeFrame } from '../../../../lib/server/hub/frames.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 import { next, signUp, type Untyped } from '../../../kit/person.ts'
+import { portToKeep } from '../../../kit/port.ts'
 import { startServer, startServerProcess } from '../../../kit/server.ts'
 import { openAccepted, openWebSocket } from '../../raw-websocket.ts'
 
@@ -255,7 +255,7 @@ t.test('memory of a large call is freed once its callee was sent it, and that of
 
 t.test('the real client reconnects after a server restart, and calls work again [S1]', async t => {
   const data = t.testdir()
-  const first = await startServer(t, { data, port: await freePort() })
+  const first = await startServer(t, { data, port: await portToKeep() })
   const ada = await signUp(t, first)
   const session = await ada.openSession()
   const socket = reconnecting(t, first.url, { token: ada.token, clientType: 'session-scoped', sessionId: session })
@@ -283,9 +283,7 @@ t.test('the real client reconnects after a server restart, and calls work again 
 })
 
 t.test('the real client reconnects after the server was killed, and gets later messages [S1]', async t => {
-  const data = t.testdir()
-  const port = await freePort()
-  const first = await startServerProcess(t, { data, port })
+  const first = await startServerProcess(t)
   const ada = await signUp(t, first)
   const session = await ada.openSession()
   await ada.send(session, { localId: 'before' })
@@ -295,7 +293,7 @@ t.test('the real client reconnects after the server was killed, and gets later m
   await first.kill()
   t.same((await left)[0], 'transport close')
   const back = new Promise<void>(resolve => socket.once('connect', resolve))
-  await startServerProcess(t, { data, port })
+  await startServerProcess(t, { data: first.data, port: Number(new URL(first.url).port) })
   await back
   const told = next(socket, 'update')
   const { body } = await ada.send(session, { localId: 'before' }, { localId: 'after' })
@@ -330,16 +328,6 @@ function reconnecting(t: Test, url: string, auth: object) {
   })
   t.teardown(() => socket.disconnect())
   return socket
-}
-
-/** A port nobody listens on. One that a server drew itself cannot be had again while its old connections are remembered. */
-async function freePort(): Promise<number> {
-  const listener = createListener().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  listener.close()
-  await once(listener, 'close')
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 t.test('what one socket sends is stored in that order, also a message behind many states [O1]', async t => {
