@@ -15,12 +15,14 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
   const tested = (title: string, body: string) => `import { double } from '../double.ts'\nconsole.log('# Subtest: ${title}')\n${body}`
   const tree = t.testdir({
     'double.ts': before,
+    'package.json': JSON.stringify({ tap: { 'node-arg': ['--import=./first.mjs'] } }),
+    'first.mjs': 'globalThis.isFirst = true',
     test: {
       'two.mjs': tested('two of two', "if (double(2) !== 4) { console.log('not ok 1 - four'); process.exit(1) }"),
       'loop.mjs': tested('an end', 'if (double(1) === 0) setInterval(() => {}, 1000)'),
       'kept.mjs': tested('no exit', "if (double(2) !== 4) console.log('not ok 1 - four\\nBail out! four')"),
       'broken.mjs': 'process.exit(1)',
-      'other.mjs': tested('nothing of it', '')
+      'other.mjs': tested('nothing of it', 'if (!globalThis.isFirst) process.exit(1)')
     }
   })
   const source = parse(new Map([['double.ts', before]])).get('double.ts')
@@ -31,7 +33,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
     : []
   if (!double || !half) throw new Error('no places')
   const names = ['two', 'loop', 'kept', 'broken', 'other']
-  const copy = new TreeCopy(tree, ['double.ts', ...names.map(name => `test/${name}.mjs`)], [double, half])
+  const copy = new TreeCopy(tree, ['double.ts', 'first.mjs', ...names.map(name => `test/${name}.mjs`)], [double, half])
   const tried = async (from: string, to: string, names: readonly string[], seconds = 20) => {
     const at = before.indexOf(from)
     const change = { ...(from === '* 2' ? double : half), edit: { from: at, to: at + from.length, text: to } }
@@ -39,7 +41,7 @@ t.test('a change is killed by the test that notices it, in a copy of the tree', 
     const { verdict, by, ran } = await copy.try(change, near, { files: 1, seconds, secondsOfFile: 6 })
     return [verdict, by, ran.length]
   }
-  t.same(await tried('/ 2', '/ 3', ['other']), ['not reached', undefined, 1])
+  t.same(await tried('/ 2', '/ 3', ['other']), ['not reached', undefined, 1], 'it starts with what each test of a run starts with')
   t.same(await tried('/ 2', '/ 4', ['other']), ['not reached', undefined, 0], 'a test that is known to call others only is left out')
   t.same(await tried('* 2', '* 3', ['loop', 'two']), ['survived', undefined, 1], 'as many tests as should call it passed')
   t.same(await tried('* 2', '* 4', ['loop', 'two'], 0), ['limit met', undefined, 0])

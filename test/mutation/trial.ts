@@ -62,6 +62,8 @@ export class TreeCopy {
   readonly #tree = join(this.#folder, 'tree')
   readonly #notes: Notes
   readonly #noted = join(this.#folder, 'reached')
+  /** With these a run of the tests starts each of them, so that it ends here as it does there. */
+  readonly #nodeArgs: readonly string[]
   /** The texts of the files with the places, as they were. */
   readonly #texts: ReadonlyMap<string, string>
   readonly #known: Map<string, Known>
@@ -79,6 +81,8 @@ export class TreeCopy {
       if (existsSync(join(root, file))) cpSync(join(root, file), join(this.#tree, file), { recursive: true })
     }
     if (existsSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(this.#tree, 'node_modules'))
+    const description = join(root, 'package.json')
+    this.#nodeArgs = existsSync(description) ? JSON.parse(readFileSync(description, 'utf8')).tap['node-arg'] : []
     this.#texts = new Map(places.map(({ file }) => [file, readFileSync(join(this.#tree, file), 'utf8')]))
     for (const file of this.#texts.keys()) this.#write(file)
   }
@@ -160,7 +164,7 @@ export class TreeCopy {
       return { result: 'failed', seconds: took(), reached: new Set(), isReached: true, title: 'the app can be bundled' }
     this.#notes.forget()
     const hears = opensBrowser ? ['--import=./test/mutation/note-pages.mjs'] : []
-    const { code, said, isLate } = await this.#node([...hears, test], seconds)
+    const { code, said, isLate } = await this.#node([...this.#nodeArgs, ...hears, test], seconds)
     // A test that keeps its program from exiting ends with 0 then too.
     const isPassed = code === 0 && !/^Bail out!/m.test(said)
     const result = isPassed ? 'passed' : isLate ? 'late' : 'failed'
