@@ -44,7 +44,7 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
     // A tab with a newer app waits for this one to close the database.
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase | null)?.close()
   })
-  const inTurn = takeTurns()
+  const { inTurn, alone } = takeTurns()
   return {
     read: entry => inTurn(entry, async () => (await look(db, entry)).value),
     async write(entry, value) {
@@ -62,33 +62,51 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
         }
       }),
     remove: entry => inTurn(entry, () => db.delete('sealed', entry)),
+    // Alone: a value that is being sealed is stored before, and removed with the others.
     clear: (entry, unless) =>
-      inTurn(entry, async () => {
+      alone(async () => {
         for (;;) {
           const seen = await look(db, entry)
           if (unless(seen.value) || (await clearBut(db, entry, seen))) return
         }
       }),
     journal: () => journalIn(db),
-    async erase() {
-      const all = db.transaction(['keys', 'sealed', 'drafts'], 'readwrite')
-      await Promise.all([all.objectStore('keys').clear(), all.objectStore('sealed').clear(), all.objectStore('drafts').clear(), all.done])
-    }
+    erase: () =>
+      alone(async () => {
+        const all = db.transaction(['keys', 'sealed', 'drafts'], 'readwrite')
+        await Promise.all([all.objectStore('keys').clear(), all.objectStore('sealed').clear(), all.objectStore('drafts').clear(), all.done])
+      })
   }
 }
 
+interface Turns {
+  /** After what was asked before for the same entry. */
+  inTurn<Result>(entry: string, run: () => Promise<Result>): Promise<Result>
+  /** After all that was asked before, and before all that is asked later. */
+  alone<Result>(run: () => Promise<Result>): Promise<Result>
+}
+
 // Sealing is asynchronous: without a queue, the last write might not be the last to finish.
-function takeTurns(): <Result>(entry: string, run: () => Promise<Result>) => Promise<Result> {
+function takeTurns(): Turns {
   const last = new Map<string, Promise<unknown>>()
-  return (entry, run) => {
-    const done = (last.get(entry) ?? Promise.resolve()).then(run)
-    const settled: Promise<unknown> = done
-      .catch(() => {})
-      .then(() => {
-        if (last.get(entry) === settled) last.delete(entry)
-      })
-    last.set(entry, settled)
-    return done
+  let lastAlone: Promise<unknown> = Promise.resolve()
+  return {
+    inTurn(entry, run) {
+      const done = (last.get(entry) ?? lastAlone).then(run)
+      const settled: Promise<unknown> = done
+        .catch(() => {})
+        .then(() => {
+          if (last.get(entry) === settled) last.delete(entry)
+        })
+      last.set(entry, settled)
+      return done
+    },
+    alone(run) {
+      const done = Promise.all([lastAlone, ...last.values()]).then(run)
+      lastAlone = done.catch(() => {})
+      last.clear()
+      return done
+    }
   }
 }
 

@@ -80,6 +80,17 @@ t.test('everything but one entry is removed, unless that one has changed', async
   t.equal(await db.read('account'), 'account')
 })
 
+t.test('what is being stored while everything is removed is removed too, and what is stored later stays [H11]', async t => {
+  const db = await openDeviceDb('cleared-meanwhile')
+  await db.write('account', 'account')
+  // Sealing this takes longer than removing.
+  const large = 'x'.repeat(2_000_000)
+  await Promise.all([db.write('home', large), db.clear('account', () => false), db.write('later', 'stays')])
+  t.same([await db.read('account'), await db.read('home'), await db.read('later')], ['account', undefined, 'stays'])
+  await Promise.all([db.write('home', large), db.erase(), db.write('later', 'new')])
+  t.same([await db.read('account'), await db.read('home'), await db.read('later')], [undefined, undefined, 'new'])
+})
+
 t.test('a full device is known until something can be stored again', async t => {
   const db = await openDeviceDb('full')
   const { put } = IDBObjectStore.prototype

@@ -110,7 +110,10 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
     tab.clearHome()
     const leaving = link
     link = undefined
-    await leaving?.line.close()
+    if (!leaving) return
+    await leaving.line.close()
+    // While it closed, the server may have sent something more.
+    tab.clearHome()
   }
 
   function openLink(of: SignIn): AccountLink {

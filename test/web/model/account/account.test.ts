@@ -158,7 +158,7 @@ t.test('a sign-in and a sign-out here reach the other tabs, and the screen has o
   one.did.length = 0
   await one.signOut()
   await other.is('none')
-  t.same(one.did, ['end sign-in', 'clear', 'forget lock'])
+  t.same(one.did, ['end sign-in', 'clear', 'close', 'clear', 'forget lock'], 'nothing stays of what came until the link was closed')
   t.same([one.live.value, one.links, other.links], [undefined, ['closed'], ['closed']])
   one.did.length = 0
   await one.signOut()
@@ -231,6 +231,7 @@ function openTab(t: Test, name: string, opensAtOnce: boolean) {
       return {
         async close() {
           links[at] = 'closed'
+          did.push('close')
         }
       }
     }
