@@ -71,11 +71,15 @@ export async function openLive(
   const setAside = new Set<(draft: Draft, refusal: Refused) => void>()
 
   const token = keepToken({ ...account, fetch: (url, init) => fetch(url, init) })
+  let isStateTold = false
   const socket = openSocket({
     server: account.server,
     token,
     scope: { as: 'app' },
-    appState,
+    appState() {
+      isStateTold = true
+      return appState()
+    },
     WebSocket
   })
   const rest = createRest({
@@ -153,9 +157,13 @@ export async function openLive(
     () => undefined
   )
   const tellState = () => {
-    socket.send('app-state', appState())
+    isStateTold = socket.send('app-state', appState())
   }
   const unlisten = effect(tellState)
+  // What changed after the handshake, before the server accepted it, could not be sent.
+  socket.onState(({ type }) => {
+    if (type === 'live' && !isStateTold) tellState()
+  })
   // Before the visibility is reported: coming back to the app counts as a touch.
   const untouch = watchTouches(tellState)
   const unwatch = watchDevice({

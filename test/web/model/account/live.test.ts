@@ -11,10 +11,12 @@ import { sessionRow } from '../../kit/session-row.ts'
 
 /** What the app sends to the server over its socket. */
 const frames: string[] = []
+let onFrame = (_frame: string) => {}
 class WatchedSocket extends WebSocket {
   override send(data: string | Uint8Array<ArrayBuffer>): void {
     frames.push(String(data))
     super.send(data)
+    onFrame(String(data))
   }
 }
 const device = { onLine: true, userAgent: '', maxTouchPoints: 0 }
@@ -266,6 +268,22 @@ t.test('the server hears from the first moment whether the app is looked at', as
     frames.find(frame => frame.includes('"appState"')),
     '"appState":"active","partials":true,"watchedForMs":'
   )
+})
+
+t.test('an app that is hidden while the server accepts its connection says so once it has', async t => {
+  const { line } = await start(t)
+  t.teardown(() => {
+    onFrame = () => {}
+  })
+  onFrame = frame => {
+    if (frame.includes('"appState"')) page.show(false)
+  }
+  line.cut()
+  await until(connection, ({ type }) => type !== 'live')
+  statesSent()
+  window.dispatchEvent(new Event('online'))
+  await until(connection, ({ type }) => type === 'live')
+  t.match(statesSent(), [{ state: 'background' }])
 })
 
 t.test('a token that is about to expire is renewed, and stored before it is used', async t => {
