@@ -153,13 +153,14 @@ async function pollLong(t: Test, page: Page, owner: Person): Promise<void> {
       auth: { token, clientType: 'user-scoped' }
     })
     Reflect.set(window, 'polled', socket)
-    Reflect.set(window, 'updates', new Promise(resolve => socket.once('update', resolve)))
+    const isNew = ({ body }: { body: { t: string } }) => body.t === 'new-session'
+    Reflect.set(window, 'started', new Promise(resolve => socket.on('update', (update: never) => isNew(update) && resolve(update))))
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('connect_error', reject))
     return socket.io.engine.transport.name
   }, owner.token)
   t.equal(connected, 'polling')
   const session = await owner.openSession()
-  const update = await page.evaluate(() => Reflect.get(window, 'updates'))
+  const update = await page.evaluate(() => Reflect.get(window, 'started'))
   t.match(update, { body: { t: 'new-session', id: session } })
   t.same(await page.evaluate(() => Reflect.get(window, 'polled').emitWithAck('ping')), {})
   await page.evaluate(() => Reflect.get(window, 'polled').disconnect())
