@@ -32,8 +32,12 @@ export function tailscaleSource(name: string): Source {
       // A hyphen prints it, so that the key is in no file of another program.
       const args = ['cert', '--cert-file', '-', '--key-file', '-', name]
       const { code, output, complaint } = await runProgram('tailscale', args, { limitMs: certificateLimitMs, signal })
-      if (code !== 0) throw new Error(`tailscale cert failed: ${complaint || 'it did not end in time'}`)
+      if (code !== 0) throw new Error(`tailscale cert failed: ${complaint || howEnded(code)}`)
       return output
     }
   }
+}
+
+function howEnded(code: number | null | undefined): string {
+  return code === null ? 'it was killed, or took more than three minutes' : `it exited with ${code}`
 }

@@ -3,6 +3,8 @@ import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { lookAtTailscale, tailscaleSource } from '../../../lib/server/https/tailscale.ts'
 
+const isScript = { skip: process.platform === 'win32' && 'the program is a script' }
+
 /** A program of that name, before all others in the path; what it was called with is in the file. */
 function writeTailscale(t: Test, script: string): { calls: () => string } {
   const folder = t.testdir()
@@ -17,7 +19,7 @@ function writeTailscale(t: Test, script: string): { calls: () => string } {
   return { calls: () => readFileSync(log, 'utf8') }
 }
 
-t.test('what Tailscale says of itself decides whether it can give a certificate', async t => {
+t.test('what Tailscale says of itself decides whether it can give a certificate', isScript, async t => {
   const running = { BackendState: 'Running', Self: { DNSName: 'Laptop.Tail.ts.net.' }, CertDomains: ['laptop.tail.ts.net'], more: 1 }
   const table: [status: unknown, seen: object][] = [
     [running, { state: 'ready', name: 'laptop.tail.ts.net' }],
@@ -53,7 +55,7 @@ t.test('a computer without the program has none', async t => {
   t.strictSame(await lookAtTailscale(), { state: 'missing' })
 })
 
-t.test('Tailscale prints the certificate and its key, which no file has', async t => {
+t.test('Tailscale prints the certificate and its key, which no file has', isScript, async t => {
   const { calls } = writeTailscale(t, 'echo certificate and key')
   const source = tailscaleSource('laptop.tail.ts.net')
   t.match(source, { name: 'laptop.tail.ts.net', authority: 'Tailscale' })
@@ -61,12 +63,16 @@ t.test('Tailscale prints the certificate and its key, which no file has', async 
   t.equal(calls(), 'cert --cert-file - --key-file - laptop.tail.ts.net\n')
 })
 
-t.test('why Tailscale gives none is in its own words', async t => {
-  writeTailscale(t, 'echo "not enabled" >&2; exit 1')
-  const { signal } = new AbortController()
-  await t.rejects(tailscaleSource('x').obtain(false, signal), { message: 'tailscale cert failed: not enabled' })
-  await t.test('if it has any', async t => {
-    writeTailscale(t, 'exit 1')
-    await t.rejects(tailscaleSource('x').obtain(false, signal), { message: 'tailscale cert failed: it did not end in time' })
-  })
+t.test('why Tailscale gives no certificate is in its own words, or in how it ended', isScript, async t => {
+  for (const [script, why] of [
+    ['echo "not enabled" >&2; exit 1', 'not enabled'],
+    ['exit 3', 'it exited with 3'],
+    ['kill -9 $$', 'it was killed, or took more than three minutes']
+  ] as const) {
+    await t.test(script, async t => {
+      writeTailscale(t, script)
+      const { signal } = new AbortController()
+      await t.rejects(tailscaleSource('x').obtain(false, signal), { message: `tailscale cert failed: ${why}` })
+    })
+  }
 })
