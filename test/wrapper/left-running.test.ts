@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { pause } from '../../lib/async/pause.ts'
+import { isRunning } from '../kit/running.ts'
 
 // A test that begins something in a home, and then does not come to its end.
 const begin = `
@@ -31,11 +32,3 @@ t.test(
     t.pass('it is gone')
   }
 )
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

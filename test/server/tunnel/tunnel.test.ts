@@ -7,6 +7,7 @@ import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import type { Server, ServerSetup } from '../../../lib/server/create.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { call, signInBody } from '../../kit/person.ts'
+import { isRunning } from '../../kit/running.ts'
 import { startServer } from '../../kit/server.ts'
 
 /**
@@ -70,10 +71,6 @@ async function statusFor({ port }: Server, host: string): Promise<number | undef
   const [answer] = await once(get({ port, path: '/health', headers: { host } }), 'response')
   answer.resume()
   return answer.statusCode
-}
-
-function isRunning(pid: number): boolean {
-  return existsSync(`/proc/${pid}`)
 }
 
 const quick = (name: string) => `failed at first: Post "https://api.trycloudflare.com/tunnel"
