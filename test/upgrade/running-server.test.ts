@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { realpathSync } from 'node:fs'
+import { copyFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { hasLocalSockets } from '../../lib/local-socket/address.ts'
@@ -43,20 +43,21 @@ t.test(
   'other servers that run the same file are found, and nothing else',
   { skip: process.platform !== 'linux' && 'known on Linux only' },
   async t => {
+    const place = realpathSync(t.testdir({ serve: 'read line' }))
+    // A copy, since others on this computer may run the program itself.
+    const file = join(place, 'sh')
+    copyFileSync(realpathSync('/bin/sh'), file)
     const start = async (...args: string[]) => {
-      const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'ignore'] })
+      const child = spawn(file, args, { cwd: place, stdio: ['pipe', 'ignore', 'ignore'] })
       t.teardown(() => child.kill('SIGKILL'))
       await once(child, 'spawn')
       return child.pid ?? 0
     }
-    const script = join(t.testdir({ serve: 'process.stdin.resume()' }), 'serve')
-    process.chdir(t.testdirName)
     const [first, second] = [await start('serve'), await start('serve', '--data', 'elsewhere')]
-    await start(script, 'serve')
-    const file = realpathSync(process.execPath)
-    t.strictSame(othersRunning(file, undefined), [first, second])
+    await start(join(place, 'serve'), 'serve')
+    t.same(new Set(othersRunning(file, undefined)), new Set([first, second]))
     t.strictSame(othersRunning(file, first), [second])
-    t.strictSame(othersRunning(join(t.testdirName, 'serve'), undefined), [])
+    t.strictSame(othersRunning(join(place, 'serve'), undefined), [])
     t.intercept(process, 'platform', { value: 'darwin' })
     t.strictSame(othersRunning(file, undefined), [])
   }
