@@ -36,7 +36,7 @@ const artifact = {
   ...{ id: v.parse(ids.artifactId, 'a'), header: cell(1), dataKey: v.parse(ids.sealed, 'key'), seq: 3, createdAt: 10, updatedAt: 20 }
 }
 
-t.test('lists have what existing clients expect of each row besides it', async t => {
+t.test('rows are sent under the names of the protocol, and lists add what existing clients expect', async t => {
   t.strictSame(listedSessionOf(session), { ...sessionRecordOf(session), lastMessage: null })
   t.strictSame(listedMachineOf(machine), { ...machineRecordOf(machine), seq: 0 })
   t.strictSame(sessionRecordOf(session), {
@@ -56,7 +56,7 @@ t.test('a message is known by its session and number', async t => {
   t.strictSame(messageRecordOf(session.id, message), { ...messageReceiptOf(session.id, message), content })
 })
 
-t.test('changes are rows as lists have them, and what has to start over says so', async t => {
+t.test('changes contain rows as lists have them, and who has to start over is told so', async t => {
   const head = { id: 'a', header: 'version 1', headerVersion: 1, dataEncryptionKey: 'key', seq: 3, createdAt: 10, updatedAt: 20 }
   t.strictSame(artifactHeadOf(artifact), head)
   const changes: Changes = {
@@ -71,7 +71,7 @@ t.test('changes are rows as lists have them, and what has to start over says so'
     artifacts: [head]
   })
   const over = { complete: false, epoch: 'e', clock: 9 } as const
-  t.equal(changesReplyOf(over), over)
+  t.strictSame(changesReplyOf(over), over)
 })
 
 t.test('an artifact is its head and its body', async t => {

@@ -628,7 +628,7 @@ t.test('keepalives are told at once, and written together within five seconds an
   t.same(written(), [['one', true, 34_999]])
 })
 
-t.test('whose a row is is looked up again after thirty seconds, and what nobody has is told to nobody', async t => {
+t.test('the owner of a row is looked up again after thirty seconds, and keepalives of a removed row go to nobody', async t => {
   const { asked, beat, pass, rows, told, written } = await openUnit(t)
   await beat()
   await pass(29_999)

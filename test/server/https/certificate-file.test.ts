@@ -5,7 +5,7 @@ import t from 'tap'
 import { CertificateFile, writePrivateFile } from '../../../lib/server/https/certificate-file.ts'
 import { issuedCertificate, writeCertificate } from '../../kit/certificate.ts'
 
-t.test('a certificate that an authority issued for the name says how long it is valid', async t => {
+t.test('only a certificate that an authority issued for the name, with its key, says how long it is valid', async t => {
   const folder = t.testdir()
   const file = new CertificateFile(join(folder, 'https'), 'home.example.net')
   t.equal(file.path, join(folder, 'https', 'home.example.net.pem'))

@@ -31,7 +31,7 @@ t.test("an embedder's delivery gets each notice once, with all its tokens, and n
   t.strictSame(await customProvider(push, failed).send([], never), [])
 })
 
-t.test('its result for each token is the result of that notice, and none at all is tried again', async t => {
+t.test('its result for each token is the result of that notice, and a token without one is tried again', async t => {
   const receipts: PushReceipt[] = [
     { token: 'late', outcome: 'late' },
     { token: 'gone', outcome: 'gone' },

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { webhookPush } from '../../../lib/server/push/webhook.ts'
 import type { Outgoing } from '../../../lib/server/push.ts'
 import { keptOutbound, never, outgoing, session } from './outgoing.ts'
@@ -9,19 +9,19 @@ const url = 'https://hook.example/'
 const key = Buffer.from('a key of twenty-four byte')
 const secret = `whsec_${key.toString('base64')}`
 
-async function askedFor(fields: object, more: Partial<Outgoing> = {}) {
+/** The one request that a notice becomes. */
+async function askedFor(t: Test, fields: object, more: Partial<Outgoing> = {}) {
   const { outbound, asked } = keptOutbound()
   const provider = webhookPush(outbound, () => 1_999)
-  t.same(await provider.send([outgoing({ token: tokenOf('Webhook', { url, secret, ...fields }), ...more })], never), [
-    { outcome: 'accepted' }
-  ])
-  const [{ url: to, headers, body } = t.fail('nothing was asked') as never] = asked
-  t.equal(to, url)
-  return { headers, text: String(body), event: JSON.parse(String(body)) }
+  const token = tokenOf('Webhook', { url, secret, ...fields })
+  t.same(await provider.send([outgoing({ token, ...more })], never), [{ outcome: 'accepted' }])
+  t.match(asked, [{ url }])
+  const [{ headers, body } = { headers: {}, body: '' }] = asked
+  return { headers: headers as Record<string, string>, text: String(body), event: JSON.parse(String(body)) }
 }
 
 t.test('a request says what happened, and is signed over its id, time and body', async t => {
-  const { headers, text, event } = await askedFor({ app: 'https://home.example' })
+  const { headers, text, event } = await askedFor(t, { app: 'https://home.example' })
   t.strictSame(event, {
     type: 'notification',
     timestamp: '2026-01-15T13:00:00.000Z',
@@ -39,14 +39,14 @@ t.test('a request says what happened, and is signed over its id, time and body',
 })
 
 t.test('without a session or the address of the app there is nothing to open', async t => {
-  t.strictSame((await askedFor({}, { session: undefined, isSilent: true })).event.data, {
+  t.strictSame((await askedFor(t, {}, { session: undefined, isSilent: true })).event.data, {
     ...{ id: 'n1', kind: 'permission', title: 'A title', body: 'A body', silent: true }
   })
-  t.equal((await askedFor({ app: 'https://home.example/app' }, { session: undefined })).event.data.url, 'https://home.example/')
+  t.equal((await askedFor(t, { app: 'https://home.example/app' }, { session: undefined })).event.data.url, 'https://home.example/')
 })
 
 t.test('what was answered is reported as settled, without its texts', async t => {
-  const { headers, event } = await askedFor({ app: 'https://home.example' }, { what: 'clear' })
+  const { headers, event } = await askedFor(t, { app: 'https://home.example' }, { what: 'clear' })
   t.strictSame(event, {
     ...{ type: 'notification.settled', timestamp: '2026-01-15T13:00:00.000Z', data: { id: 'n1', kind: 'permission', session } }
   })

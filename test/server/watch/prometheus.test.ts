@@ -46,7 +46,7 @@ t.test('only a request with the token reads them', async t => {
   t.ok((await scrape(server)).size > 0)
 })
 
-t.test('what a monitor asks is counted by its result too', async t => {
+t.test('requests of a monitor are counted by their status, like any other', async t => {
   const server = await startServer(t, { metricsToken })
   await call(server, 'GET', '/metrics', { token: 'another' })
   await call(server, 'GET', '/health')
@@ -215,7 +215,7 @@ t.test('an undelivered notification is reported by how long it is overdue', asyn
 const seriesOf = async (metrics: { text(): Promise<string> }, name: string) =>
   (await metrics.text()).split('\n').filter(line => line.startsWith(name))
 
-t.test('what is counted by hand has its labels and amounts', async t => {
+t.test('requests, commits, events, calls and notifications are counted with their labels, and times in seconds', async t => {
   const metrics = createMetrics()
   t.teardown(() => metrics.close())
   metrics.requestAnswered('GET /health', 204, 5)

@@ -21,7 +21,7 @@ t.test('what is published is counted and arrives as on the bus itself', async t 
   await bus.close()
 })
 
-t.test('a watched bus says what was lost, whether it is shared, and ends with it', async t => {
+t.test('a watched bus passes on what was lost and whether it is shared, and closing it closes the bus', async t => {
   const failing = failingBus()
   const bus = watchBus(failing.open({ onError: error => t.error(error) }), { published() {} })
   t.equal(bus.isShared, true)

@@ -16,7 +16,7 @@ t.test('a server is known under its public origin and those of its machine [A2]'
     'http://127.0.0.1',
     'http://127.9.8.7',
     `http://${name}`,
-    `http://${name}.local:80`.replace(':80', '')
+    `http://${name}.local`
   ]
   for (const origin of [...own, ...addresses.map(address => `http://${address}:3005`)]) t.equal(isOwn(origin), true, origin)
 })
