@@ -163,6 +163,7 @@ t.test('a failure is logged again once a write has succeeded in between', { skip
   symlinkSync('/dev/full', file)
   await failAgain(2)
   t.match(log.errors, [{ error: { code: 'ENOSPC' } }, { error: { code: 'ENOSPC' } }])
+  await log.close()
 })
 
 t.test('after the file is moved away by logrotate, a new one is written', async t => {
