@@ -6,7 +6,6 @@ import { embedAssets } from '../../../lib/assets.ts'
 import type { ServerSetup } from '../../../lib/server/create.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { lacksIpv6 } from '../../kit/needs.ts'
-import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, readAnswer } from '../raw-http.ts'
 import { serveSmallApp } from '../small-app.ts'
@@ -106,19 +105,6 @@ t.test('a browser is told to stay on HTTPS where the server has such an address,
   t.equal(await stays('https', { publicUrl: 'https://own.example' }), 'max-age=31536000')
   t.equal(await stays('http', { publicUrl: 'http://own.example', insecureHttp: true }), null)
   t.equal(await stays('none'), null)
-})
-
-t.test('sockets of both transports sign in, and call each other', async t => {
-  const { server } = await start(t, { limits: 'default' })
-  const ada = await signUp(t, server)
-  const sessionId = await ada.openSession()
-  const callee = await ada.connect({ clientType: 'session-scoped', sessionId })
-  const method = `${sessionId}:run`
-  callee.emit('rpc-register', { method })
-  callee.on('rpc-request', ({ params }, reply) => reply(`did ${params}`))
-  await callee.emitWithAck('ping')
-  const caller = await ada.connect({}, server, ['polling'])
-  t.same(await caller.emitWithAck('rpc-call', { method, params: 'it' }), { ok: true, result: 'did it' })
 })
 
 t.test('a server whose port is taken leaves nothing running', async t => {

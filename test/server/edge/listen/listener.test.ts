@@ -1,9 +1,6 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { get } from 'node:http'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as turnEnds } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
@@ -67,20 +64,6 @@ t.test('once it stops listening nobody new comes in, and a later server gets the
   t.match(String((await once(open, 'data'))[0]), 'hello', 'open connections continue')
   listener.close()
   t.equal((await own(t, { port }).listener.open(serveHello)).port, port)
-})
-
-t.test('on a Unix socket it has no port, and removes the socket when it stops', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'afield-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const socketPath = join(folder, 'a.sock')
-  const { listener } = own(t, { socket: socketPath })
-  const { port, stopListening } = await listener.open(serveHello)
-  t.equal(port, 0)
-  const [answer] = await once(get({ socketPath, agent: false }), 'response')
-  t.equal(answer.statusCode, 200)
-  answer.resume()
-  stopListening()
-  t.notOk(existsSync(socketPath))
 })
 
 /** The fingerprint of the certificate that is shown. */
