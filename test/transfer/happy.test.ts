@@ -216,7 +216,7 @@ t.test('everything of an account is stored sealed as it was, with its numbers, v
       t.same(await rowsOf(store, name), [], `nothing in ${name}`)
 })
 
-t.test('rows of several accounts get keys of their own, above all that the store has used', async t => {
+t.test('rows of several accounts get keys of their own, higher than all that the store has used', async t => {
   const store = await emptyStore(t)
   await run(store, [ann])
   const second = { ...ann, id: 'bob', publicKey: keyOf('bob') }
@@ -425,7 +425,7 @@ t.test('a session whose number is too high ends at the last possible one', async
   t.match(await rowsOf(store, 'session'), [{ last_seq: 2 ** 31 - 2, gaps: 2 ** 31 - 3 }])
 })
 
-t.test('the owner is the account that was named, the first one that fits, or the one that is there', async t => {
+t.test('the owner is the named account, or else the first valid one, unless the store has an owner already', async t => {
   const roles = async (store: Transfer) => (await rowsOf(store, 'account')).map(({ id, role }) => `${id} ${role}`)
   const named = await emptyStore(t)
   t.same((await run(named, [{ id: 'ann' }, { id: 'bob' }], { owner: 'bob' })).remarks, [])
