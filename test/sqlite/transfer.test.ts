@@ -3,10 +3,11 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openStore, openTransfer } from '../../lib/store/open.ts'
 import { safekeepingOf } from '../../lib/store/safekeeping.ts'
-import { type Transfer, type TransferRow, transferPages, transferRows, transferTable, transferTables } from '../../lib/store/transfer.ts'
+import { type Transfer, type TransferRow, transferRows, transferTable, transferTables } from '../../lib/store/transfer.ts'
 import { openSqliteTransfer } from '../../sqlite/transfer.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
 import { found, newAccount } from '../store/contract/kit.ts'
+import { transferContract } from '../transfer/contract.ts'
 import { fill } from '../transfer/filled-store.ts'
 
 async function emptyStore(t: Test): Promise<{ data: string; file: string; transfer: Transfer }> {
@@ -39,12 +40,9 @@ async function rowsOf(transfer: Transfer): Promise<Record<string, TransferRow[]>
 
 const change = (file: string, sql: string) => new Database(file).exec(sql).close()
 
-const [accounts, kv, messages] = [transferTable('account'), transferTable('kv'), transferTable('message')]
-const accountRow = (key: number, more: Partial<TransferRow> = {}): TransferRow => ({
-  ...{ key, id: `account ${key}`, public_key: `key ${key}`, role: 'member', clock: 0, forgotten_clock: 0, messages: 0, bytes: 0 },
-  ...{ attachment_bytes: 0, artifact_bytes: 0, legacy_login: 'on', legacy_logins: 0, created_at: 1, ...more }
-})
-const kvRow = (name: string, value: string | null): TransferRow => ({ account: 1, name, version: 1, clock: 1, updated_at: 1, value })
+const messages = transferTable('message')
+
+transferContract(t, async t => (await emptyStore(t)).transfer)
 
 t.test('a store written into another has the same rows there, with checksums, and can be served', async t => {
   const { transfer: open } = await filledStore(t)
@@ -82,39 +80,6 @@ t.test('a store written into another has the same rows there, with checksums, an
   ])
 })
 
-t.test('the rows of a table are read in the order of their key, in pages of a thousand rows or 4 MiB', async t => {
-  const { transfer } = await emptyStore(t)
-  await transfer.write(accounts, [accountRow(1)])
-  const names = Array.from({ length: 2_001 }, (_, number) => `key ${String(number).padStart(4, '0')}`)
-  await transfer.write(
-    kv,
-    names.toReversed().map(name => kvRow(name, 'x'))
-  )
-  const pages = await Array.fromAsync(transferPages(transfer, kv))
-  t.same(
-    pages.map(page => page.length),
-    [1_000, 1_000, 1]
-  )
-  t.same(
-    pages.flat().map(({ name }) => name),
-    names
-  )
-  t.same(await transfer.read(kv, pages.flat().at(-1)), [])
-  t.strictSame(pages[2], [kvRow('key 2000', 'x')], 'with the columns of the table, and no others')
-
-  const { transfer: other } = await emptyStore(t)
-  await other.write(accounts, [accountRow(1)])
-  const mebibyte = 'x'.repeat(1024 * 1024)
-  await other.write(
-    kv,
-    ['a', 'b', 'c', 'd', 'e'].map(name => kvRow(name, mebibyte))
-  )
-  t.same(
-    (await Array.fromAsync(transferPages(other, kv))).map(page => page.map(({ name }) => name)),
-    [['a', 'b', 'c', 'd'], ['e']]
-  )
-})
-
 t.test('a row that was damaged on the disk is named and not read, and an old row without a checksum is read [F5]', async t => {
   const { file, transfer } = await filledStore(t)
   const sound = await transfer()
@@ -128,33 +93,12 @@ t.test('a row that was damaged on the disk is named and not read, and an old row
   const damaged = await transfer()
   await t.rejects(damaged.read(messages, undefined), { name: 'RowDamaged', message: /message 1 1 3 / })
   await t.rejects(damaged.read(messages, before), { name: 'RowDamaged', message: /message 1 1 3 / })
-  t.equal((await damaged.read(accounts, undefined)).length, 1)
+  t.equal((await damaged.read(transferTable('account'), undefined)).length, 1)
 })
 
-t.test('rows that are there already stay, and one that differs stores none of its page', async t => {
-  const { transfer } = await emptyStore(t)
-  await transfer.write(accounts, [accountRow(1), accountRow(2)])
-  await transfer.write(accounts, [accountRow(2), accountRow(3)])
-  t.equal(await transfer.count(accounts), 3)
-  await t.rejects(transfer.write(accounts, [accountRow(4), accountRow(3, { clock: 5 })]), {
-    name: 'RowTaken',
-    message: 'account 3 is there already, with other content'
-  })
-  await t.rejects(transfer.write(accounts, [accountRow(5, { id: 'account 1' })]), { name: 'RowTaken' }, 'nor one with a name of another')
-  t.same(await transfer.read(accounts, undefined), [accountRow(1), accountRow(2), accountRow(3)])
-})
-
-t.test('keys that were used are never used again, also those of removed rows', async t => {
+t.test('a new account continues after the keys that were used', async t => {
   const { data, transfer } = await emptyStore(t)
-  t.match(await transfer.lastKeys(), { session: 0, machine: 0 })
-  await transfer.write(accounts, [accountRow(3)])
-  await transfer.write(transferTable('leftover'), [{ kind: 'session', key: 77, account: 3, id: 'gone' }])
-  t.match(await transfer.lastKeys(), { account: 3, session: 77, machine: 0 })
-  t.notOk('leftover' in (await transfer.lastKeys()))
   await transfer.continueAfter({ account: 40 })
-  await transfer.continueAfter({ account: 2 })
-  await transfer.continueAfter({})
-  t.match(await transfer.lastKeys(), { account: 40, session: 77 }, 'it never falls')
   await transfer.close()
   const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken: reason => t.fail(reason.message) })
   await newAccount(store, 'ann')
@@ -162,23 +106,6 @@ t.test('keys that were used are never used again, also those of removed rows', a
   const again = await openSqliteTransfer(join(data, 'afield.db'), data)
   t.teardown(() => again.close())
   t.match(await again.lastKeys(), { account: 41 })
-})
-
-t.test('what is written together is there together, or not at all', async t => {
-  const { transfer } = await emptyStore(t)
-  const writing = transfer.atomically(async () => {
-    await transfer.write(accounts, [accountRow(1)])
-    throw new Error('changed my mind')
-  })
-  await t.rejects(writing, { message: 'changed my mind' })
-  t.equal(await transfer.count(accounts), 0)
-  const answer = await transfer.atomically(async () => {
-    await transfer.write(accounts, [accountRow(1)])
-    await transfer.write(kv, [kvRow('a', null)])
-    return 'done'
-  })
-  t.equal(answer, 'done')
-  t.same([await transfer.count(accounts), await transfer.count(kv)], [1, 1])
 })
 
 t.test('no server uses the database meanwhile, and one can afterwards [F6]', async t => {
