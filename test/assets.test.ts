@@ -28,7 +28,7 @@ function run(names: string, script: string, { env = {}, cwd }: { env?: Record<st
     cwd,
     encoding: 'utf8'
   })
-  t.equal(stderr, '')
+  if (stderr !== '') throw new Error(stderr)
   return JSON.parse(stdout || '{}')
 }
 

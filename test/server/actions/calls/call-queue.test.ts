@@ -1,10 +1,10 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { CallQueue, mostCallsInFlight } from '../../../../lib/server/actions/calls/call-queue.ts'
 import { manualClock } from '../../../kit/manual-clock.ts'
 
 const mostWaiting = 256
 
-function fill(queue: CallQueue, caller: string) {
+function fill(t: Test, queue: CallQueue, caller: string) {
   for (let call = 0; call < mostCallsInFlight; call += 1) t.equal(queue.enter(caller), 'go')
 }
 
@@ -20,7 +20,7 @@ const settled = () => new Promise(setImmediate)
 
 t.test('calls above the limit wait, and take their turns in order; others do not wait for them', async t => {
   const queue = new CallQueue(manualClock())
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   const became = watch([queue.enter('ada'), queue.enter('ada')])
   t.equal(queue.enter('bob'), 'go')
   await settled()
@@ -38,7 +38,7 @@ t.test('calls above the limit wait, and take their turns in order; others do not
 
 t.test('no more than a number may wait', async t => {
   const queue = new CallQueue(manualClock())
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   for (let call = 0; call < mostWaiting; call += 1) t.type(queue.enter('ada'), Promise)
   t.equal(queue.enter('ada'), 'too-many')
   queue.leave('ada')
@@ -49,7 +49,7 @@ t.test('no more than a number may wait', async t => {
 t.test('a call waits no longer than an answer may take, and then has no turn', async t => {
   const clock = manualClock()
   const queue = new CallQueue(clock)
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   const early = queue.enter('ada')
   clock.advance(10_000)
   const late = queue.enter('ada')
@@ -71,17 +71,17 @@ t.test('a call waits no longer than an answer may take, and then has no turn', a
 t.test('who has left counts no more, and who never came may leave', async t => {
   const queue = new CallQueue(manualClock())
   queue.leave('nobody')
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   for (let call = 0; call < mostCallsInFlight; call += 1) queue.leave('ada')
   queue.leave('ada')
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   t.not(queue.enter('ada'), 'go')
 })
 
 t.test('what waits at the end is told so, and no timer is left', async t => {
   const clock = manualClock()
   const queue = new CallQueue(clock)
-  fill(queue, 'ada')
+  fill(t, queue, 'ada')
   const became = watch([queue.enter('ada'), queue.enter('ada')])
   queue.close()
   await settled()
