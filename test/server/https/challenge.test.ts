@@ -12,6 +12,8 @@ const isScript = { skip: process.platform === 'win32' && 'the hook is a script' 
 t.test('an authority finds the answer under its token while it is shown, and nothing else', async t => {
   const port = await portToKeep()
   const challenge = await openChallenge({ type: 'http-01', port }, 'home.example.net', signal)
+  let isOpen = true
+  t.teardown(() => isOpen && challenge.close())
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`)
     return [answer.status, await answer.text()]
@@ -27,6 +29,7 @@ t.test('an authority finds the answer under its token while it is shown, and not
     t.same(await ask(path), [404, ''], path)
   await challenge.hide('token', 'the answer')
   t.same(await ask('/.well-known/acme-challenge/token'), [404, ''])
+  isOpen = false
   await challenge.close()
   await t.rejects(ask('/'))
 })
