@@ -23,7 +23,7 @@ t.test('a certificate is renewed two weeks before it expires, and what is left i
   t.strictSame(left(0), { of: 'certificate', state: 'fail', says: 'expired on 2030-01-31', advice: renew })
 })
 
-t.test('a file is examined for its date and its names, of which the CN is none', async t => {
+t.test('the date and the names of a certificate file are checked, and its CN is not a name', async t => {
   const place = t.testdir({ 'none.pem': 'no certificate' })
   const { cert, key } = make(place, 'named', { subject: '/CN=a.example', names: 'DNS:b.example,IP:127.0.0.1' })
   const end = new X509Certificate(readFileSync(cert)).validToDate
@@ -56,14 +56,14 @@ t.test('a file is examined for its date and its names, of which the CN is none',
   t.match(examineNames(nameless.cert, 'a.example'), { says: 'is not for a.example, but for nothing, and has no subjectAltName' })
 })
 
-t.test('only a code about the certificate is one', async t => {
+t.test('errors about a certificate are told from those of the connection', async t => {
   for (const code of ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE']) {
     t.equal(isAboutCertificate(code), true, code)
   }
   for (const code of ['ECONNREFUSED', 'ENOTFOUND']) t.equal(isAboutCertificate(code), false, code)
 })
 
-t.test('a rejected certificate with a wrong name is about the name, whatever else is wrong with it', async t => {
+t.test('of a rejected certificate a wrong name is reported first, whatever else is wrong with it', async t => {
   const place = t.testdir()
   const port = await serve(t, make(place, 'named', { subject: '/CN=x', names: 'DNS:localhost,IP:127.0.0.1' }))
   const examine = (host: string, code: string) => examineRejected('public address', new URL(`https://${host}:${port}/`), code)

@@ -47,7 +47,7 @@ t.test('the public address comes first, then the one that the running server rep
   t.match(certified, { of: 'own address', says: new RegExp(`^https://localhost:${port} is not responding`) })
 })
 
-t.test('a server that answers where none of this directory runs is another one', async t => {
+t.test('a server that answers while none runs on this directory is reported as another one', async t => {
   const url = await serve(t)
   const options = { port: Number(new URL(url).port), data: '/some/where' }
   const [other, ...more] = await examine(options, { mayRun: false })

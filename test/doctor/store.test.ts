@@ -79,7 +79,7 @@ t.test('a server that does not answer as it should is a fault, and may still run
   t.match(await findServing(none), { mayRun: false, url: undefined })
 })
 
-t.test('a database is whole, or what is wrong with it is said with what to do', async t => {
+t.test('a database is reported as whole, or with what is wrong and what to do', async t => {
   const options = { data: t.testdir(), store: 'sqlite:afield.db' }
   const file = join(options.data, 'afield.db')
   const examine = () => examineDatabase(options)

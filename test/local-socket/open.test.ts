@@ -36,7 +36,7 @@ t.test('a question is answered with its progress, through a socket that only its
   t.strictSame(readdirSync(directory), [file], 'where it was created is gone')
 })
 
-t.test('an answer without progress is heard too, and its lines are JSON', options, async t => {
+t.test('a reply without progress arrives too, in lines of JSON', options, async t => {
   const { directory } = await open(t, { answer: async () => null })
   t.strictSame(await ask(directory), { reply: null })
   const { body, headers } = await post(directory, '/any', '{}')
@@ -52,7 +52,7 @@ t.test('a refusal is thrown with its sentence and exit code', options, async t =
   await t.rejects(ask(directory), { name: 'CannotStart', message: 'It says no.', exitCode: 65 })
 })
 
-t.test('what is not a question has no name, and what is not JSON or too long is not asked', options, async t => {
+t.test('a request that is no question has no name, and one that is not JSON or too long is not asked', options, async t => {
   const { directory, asked } = await open(t)
   await post(directory, '/any', '{}', 'PUT')
   t.strictSame(asked, [{ name: '', question: {} }])

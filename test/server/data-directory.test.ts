@@ -5,7 +5,7 @@ import { makeDataDirectory, openMode } from '../../lib/server/data-directory.ts'
 
 const onPosix = { skip: process.platform === 'win32' && 'modes of Linux' }
 
-t.test('a directory that others can enter is known by its mode, and one of our own has none', onPosix, async t => {
+t.test('a directory that other users can enter is reported with its mode, and a new one is private', onPosix, async t => {
   const folder = t.testdir()
   const open = join(folder, 'open')
   mkdirSync(open)

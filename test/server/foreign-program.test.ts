@@ -17,14 +17,14 @@ t.test('a program that is not ours gets none of our variables', options, async t
   t.match(await sh('echo "<$AFIELD_SECRET>"; test -n "$PATH"'), { code: 0, output: '<>\n' })
 })
 
-t.test('the end of a program is its exit code, what it printed, and its last complaint', options, async t => {
+t.test('a program that ended is reported with its exit code, its output and its last line of errors', options, async t => {
   t.same(await sh('printf out; printf "one\\n two \\n\\n" >&2; exit 3'), { code: 3, output: 'out', complaint: 'two' })
   t.same(await sh('true'), { code: 0, output: '', complaint: '' })
   const { complaint } = await sh('printf "%0400d" 7 >&2')
   t.equal(complaint, '0'.repeat(300))
 })
 
-t.test('what it prints is bounded, and of its errors the end is kept', options, async t => {
+t.test('the output of a program is limited, and of its errors the end is kept', options, async t => {
   const { output, complaint } = await sh(
     'head -c 5000000 /dev/zero | tr "\\0" x; head -c 5000 /dev/zero | tr "\\0" y >&2; printf "\\nlast" >&2'
   )
@@ -52,7 +52,7 @@ t.test('a program that takes too long is ended, also when another that it starte
   t.match(await running, { code: null })
 })
 
-t.test('a program is ended by the signal, which is an error', options, async t => {
+t.test('aborting ends the program, and rejects', options, async t => {
   const file = join(t.testdir(), 'own')
   const end = new AbortController()
   const running = sh(`echo $$ > '${file}'; exec sleep 60`, { signal: end.signal })

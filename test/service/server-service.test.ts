@@ -8,7 +8,7 @@ import { systemd } from '../../lib/service/systemd.ts'
 
 const skip = process.platform === 'win32' && 'the tools are scripts of a shell'
 
-t.test('each system has its own service, places and words', { skip }, async t => {
+t.test('the service of each system has its own files and commands', { skip }, async t => {
   t.intercept(process, 'getuid', { value: () => 1000 })
   setEnv(t, 'HOME', '/home/mira')
   const at = (platform: string, env = {}) => {

@@ -31,7 +31,7 @@ t.test('a new program is written beside the old one, with its mode, and its prog
 })
 
 t.test(
-  'it belongs to whom the old one belongs to',
+  'a new program belongs to the owner of the old one',
   { skip: process.getuid?.() === 0 ? false : 'only root can give files away' },
   async t => {
     const { file, write } = placeOf(t)
@@ -40,7 +40,7 @@ t.test(
   }
 )
 
-t.test('what is not whole, larger or not what was signed leaves nothing [V1]', unix, async t => {
+t.test('a program that is incomplete, too large or not the signed one leaves nothing [V1]', unix, async t => {
   const { place, write } = placeOf(t)
   const refuses = async (release: Release, message: RegExp, exitCode = 78) => {
     await t.rejects(write(release), { name: 'CannotStart', message, exitCode })
@@ -60,7 +60,7 @@ t.test('what is not whole, larger or not what was signed leaves nothing [V1]', u
   await refuses(huge, /^The new program needs 1000000000000 MB in .*, where \d+ MB are free\. Nothing was changed\.$/, 75)
 })
 
-t.test('why a program could not be written or read is said, with what to do', unix, async t => {
+t.test('a program that cannot be written or read is reported with what to do', unix, async t => {
   const { place, file, write } = placeOf(t)
   const cases: [error: unknown, message: string, exitCode: number][] = [
     ...['ENOSPC', 'EDQUOT'].map((code): [unknown, string, number] => [

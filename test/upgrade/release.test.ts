@@ -28,7 +28,7 @@ t.test('a release is found by its folder, its manifest, its signature or its pro
   await t.rejects(read(await open(folder)), refused(/^There is no afield-0\.2\.0-\S+ in /))
 })
 
-t.test('a program is a file: a folder with its name is none', async t => {
+t.test('a folder with the name of a program is not one', async t => {
   const folder = publish(t.testdir(), parts)
   rmSync(programIn(folder))
   mkdirSync(programIn(folder))
@@ -81,7 +81,7 @@ t.test('one of several programs is that of this platform, and without one the re
   })
 })
 
-t.test('what is signed with another key, changed after it was signed, or of later times is told apart [V1]', async t => {
+t.test('a release is refused if its key is another, it was changed after signing, or its format is newer [V1]', async t => {
   const folder = t.testdir()
   await t.rejects(
     open(publish(folder, { ...parts, key: releaseKey() })),
@@ -130,7 +130,7 @@ t.test('an address with secrets in it is refused before anything is asked', asyn
   await t.rejects(open('http://'), { message: 'http:// is not an address.' })
 })
 
-t.test('what an address answers instead of a release is said', async t => {
+t.test('an address without a release is reported with what it answered', async t => {
   const { url, answers, closed } = await serve(t, publish(t.testdir(), parts))
   answers.status = 404
   await t.rejects(open(url), {

@@ -22,7 +22,7 @@ t.test('a previous program that can read the database is put back, and the serve
   t.match(readFileSync(world.file, 'utf8'), 'previous')
 })
 
-t.test('without a server only the program goes back', options, async t => {
+t.test('without a server nothing is restarted', options, async t => {
   const world = await worldOf(t)
   t.strictSame(await world.back(), { version: '0.1.0', copy: undefined })
   t.strictSame(world.told, ['trying the previous program'])
@@ -30,7 +30,7 @@ t.test('without a server only the program goes back', options, async t => {
   await t.rejects(world.back(), { name: 'CannotStart', message: `There is no previous version: ${world.file}.previous does not exist.` })
 })
 
-t.test('without a database there is nothing to go back with', options, async t => {
+t.test('without a database only the program goes back', options, async t => {
   const world = await worldOf(t, { schemaBelow: 1, hasData: false })
   t.strictSame(await world.back(), { version: '0.1.0', copy: undefined })
 })

@@ -13,7 +13,7 @@ t.test('a new version that starts says what it is', isScript, async t => {
   t.strictSame(await tryAlone(program, running), { version: '2.0.0', schema: 7 })
 })
 
-t.test('one that does not start is refused, with its own reason or how it ended', isScript, async t => {
+t.test('a new version that does not start is refused, with its own reason or how it ended', isScript, async t => {
   const cases: [body: string, why: string][] = [
     ['exit 3', 'it exited with 3'],
     ['kill -9 $$', 'it exited with SIGKILL'],

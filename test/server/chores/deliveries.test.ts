@@ -466,7 +466,7 @@ t.test('at most eight requests are in progress, and four for one account', async
   await put()
 })
 
-t.test('a notice is sent with the words of its kind, or with its own, as long as it is worth it', async t => {
+t.test('a notice is sent with the words of its kind, or with its own, and with the time left to it', async t => {
   const { put, sent } = openLane(t)
   const outgoing = async (...given: Parameters<typeof due>) => {
     await put(due(...given))
@@ -596,7 +596,7 @@ t.test('what another instance may have sent meanwhile is not sent', async t => {
   t.equal(sent.length, 1)
 })
 
-t.test('a request is given up after ten seconds, and at the end', async t => {
+t.test('a request is aborted after ten seconds, and when deliveries are closed', async t => {
   const { clock, deliveries, put, queue, state, results } = openLane(t)
   const hangs = (_: readonly Outgoing[], signal: AbortSignal) =>
     new Promise<SendOutcome[]>(resolve => {
@@ -620,7 +620,7 @@ t.test('a request is given up after ten seconds, and at the end', async t => {
   t.equal(queue.length, 1, 'and nothing is claimed any more')
 })
 
-t.test('a lane looks again when the next is due, within a minute in any case, and after an error', async t => {
+t.test('the store is asked again when the next delivery is due, within a minute in any case, and after an error', async t => {
   const { clock, claims, errors, state, put, deliveries } = openLane(t)
   const looksAfter = async (ms: number) => {
     deliveries.wake()

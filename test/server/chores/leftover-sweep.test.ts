@@ -58,7 +58,7 @@ t.test('what the previous server left is swept at the start, with a rest twice a
   t.same(new Set(claims), new Set(['sweep-leftovers']))
 })
 
-t.test('it is swept again every ten minutes, and soon when asked, once however often', async t => {
+t.test('a sweep is repeated every ten minutes, and once when asked for, however often', async t => {
   const { clock, swept, sweep } = openWorld(t)
   await settled()
   t.equal(swept.length, 1)

@@ -789,7 +789,7 @@ t.test('a session that was silent for long is told of as inactive, and old pairi
   t.same(swept, [minutes])
 })
 
-t.test('at the end what is unwritten is written, except of forgotten rows, and no timer is left', async t => {
+t.test('closing writes what is unwritten, except of forgotten rows, and leaves no timer', async t => {
   const { beat, clock, presence, written } = await openUnit(t)
   await beat(one)
   await beat(two)

@@ -28,7 +28,7 @@ t.test('only a certificate that an authority issued for the name, with its key, 
   }
 })
 
-t.test('the placeholder, which it signed itself, is not valid at all', async t => {
+t.test('a placeholder that signed itself has no validity', async t => {
   const folder = t.testdir()
   const [tlsKey, tlsCert] = [join(folder, 'key'), join(folder, 'cert')]
   writeCertificate({ tlsKey, tlsCert })

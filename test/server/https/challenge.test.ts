@@ -64,7 +64,7 @@ t.test('a hook adds the record of the name and removes it', isScript, async t =>
   )
 })
 
-t.test('a hook that fails is named, and what it says; removing never fails', isScript, async t => {
+t.test('a hook that fails is reported with what it says, and removing a record never rejects', isScript, async t => {
   const folder = t.testdir()
   const hook = join(folder, 'hook')
   writeFileSync(hook, '#!/bin/sh\necho "no such zone" >&2\nexit 3\n')
@@ -78,7 +78,7 @@ t.test('a hook that fails is named, and what it says; removing never fails', isS
   await missing.hide('token', 'x')
 })
 
-t.test('a hook ends with the order, and what it added is removed all the same', isScript, async t => {
+t.test('aborting an order ends its hook, and what that added is removed all the same', isScript, async t => {
   const folder = t.testdir()
   const [hook, log] = [join(folder, 'hook'), join(folder, 'log')]
   writeFileSync(hook, `#!/bin/sh\necho "$@" >> ${log}\n[ "$1" = remove ] || exec sleep 60\n`)

@@ -46,7 +46,7 @@ t.test('what Tailscale says of itself decides whether it can give a certificate'
   }
 })
 
-t.test('a computer without the program has none', async t => {
+t.test('a computer without the program has no Tailscale', async t => {
   const { PATH } = process.env
   process.env['PATH'] = t.testdir()
   t.teardown(() => {
@@ -55,7 +55,7 @@ t.test('a computer without the program has none', async t => {
   t.strictSame(await lookAtTailscale(), { state: 'missing' })
 })
 
-t.test('Tailscale prints the certificate and its key, which no file has', isScript, async t => {
+t.test('certificate and key are taken from what Tailscale prints, and are in no file', isScript, async t => {
   const { calls } = writeTailscale(t, 'echo certificate and key')
   const source = tailscaleSource('laptop.tail.ts.net')
   t.match(source, { name: 'laptop.tail.ts.net', authority: 'Tailscale' })

@@ -21,7 +21,7 @@ t.test('own files come first, then an authority for the public name, then Tailsc
   t.same(await wayOf(`https://${ready.name}`, { tailscale: ready }), { type: 'tailscale', name: ready.name, isAsked: true })
 })
 
-t.test('for addresses and private names no public authority issues; one of its own may, for any name', async t => {
+t.test('a public authority issues nothing for addresses and private names, and a private one may for any name', async t => {
   const names = [
     'localhost',
     'laptop',
@@ -45,7 +45,7 @@ t.test('for addresses and private names no public authority issues; one of its o
   for (const name of ['mylocal.org', 'home.net', 'test.com']) t.match(await wayOf(`https://${name}`), { type: 'acme', name })
 })
 
-t.test('where there is no way, it is said what was looked at and why it does not do', async t => {
+t.test('where there is no way to a certificate, the findings say what was looked at and why it will not do', async t => {
   const findings = async (...given: Parameters<typeof wayOf>) => {
     const way = await wayOf(...given)
     return way.type === 'none' ? way.findings : []

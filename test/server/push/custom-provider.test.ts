@@ -68,7 +68,7 @@ t.test('a delivery that fails is reported, and passed to it again later', async 
   t.match(errors, [{ message: 'away' }])
 })
 
-t.test('it takes every token there is, and so does the one for tokens that nobody knows', async t => {
+t.test('the provider of an embedder takes every token, as does the one for unknown tokens', async t => {
   const own = customProvider(async () => [], failed)
   const shared = { mostAtOnce: 100, acknowledges: false, clears: false }
   for (const [provider, kind] of [

@@ -14,7 +14,7 @@ function channel(send: Outbound['send'], more: Partial<Parameters<typeof httpCha
   return httpChannel(outbound, { kind: 'ntfy', prefix: 'Own', fields, ask: ({ url }) => ({ url, headers: {} }), ...more })
 }
 
-t.test('a channel is known by its prefix, and does only what it says', async t => {
+t.test('a token belongs to a channel by its prefix, and channels acknowledge and clear only if they say so', async t => {
   const send = async () => ({ status: 200, retryAfterMs: undefined, text: '' })
   t.match(channel(send), { kind: 'ntfy', mostAtOnce: 1, acknowledges: false, clears: false })
   t.match(channel(send, { acknowledges: true, clears: true }), { acknowledges: true, clears: true })
@@ -22,7 +22,7 @@ t.test('a channel is known by its prefix, and does only what it says', async t =
   t.equal(channel(send).knows('Owner[x]'), false)
 })
 
-t.test('the answer of a service is the result', async t => {
+t.test('the status that a service answers decides the result', async t => {
   const table: [status: number, retryAfterMs: number | undefined, outcome: object][] = [
     [200, undefined, { outcome: 'accepted' }],
     [299, undefined, { outcome: 'accepted' }],

@@ -63,7 +63,7 @@ t.test('a notice of no session replaces only its own retry, and leads to the app
   t.match(headers, { TTL: '0', Topic: createHash('sha256').update('n1').digest('base64url').slice(0, 32) })
 })
 
-t.test('what can wait is not urgent, and what is silent least', async t => {
+t.test('the urgency of a notice follows from its kind, and a silent one has the lowest', async t => {
   const urgencies: Record<Outgoing['kind'], string> = {
     ...{ done: 'normal', machine: 'normal', digest: 'normal', permission: 'high', question: 'high' },
     ...{ error: 'high', failed: 'high', silent: 'high', device: 'high', test: 'high' }
@@ -91,7 +91,7 @@ t.test('only UnifiedPush closes what was answered by a message: a browser would 
   t.match(unifiedPush(outbound, signer), { kind: 'unified-push', acknowledges: true, clears: true })
 })
 
-t.test('a subscription has an address and two keys of their lengths', async t => {
+t.test('a subscription without an address, or with keys of other lengths, is refused', async t => {
   const { keys } = browser()
   for (const [provider, prefix] of [
     [webPush(keptOutbound().outbound, signer), 'WebPush'],

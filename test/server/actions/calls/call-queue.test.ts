@@ -36,7 +36,7 @@ t.test('calls above the limit wait, and take their turns in order; others do not
   t.not(queue.enter('ada'), 'go')
 })
 
-t.test('no more than a number may wait', async t => {
+t.test('the number of calls that wait is limited', async t => {
   const queue = new CallQueue(manualClock())
   fill(t, queue, 'ada')
   for (let call = 0; call < mostWaiting; call += 1) t.type(queue.enter('ada'), Promise)
@@ -68,7 +68,7 @@ t.test('a call waits no longer than an answer may take, and then has no turn', a
   t.same(became, ['0 timed-out', '1 go'])
 })
 
-t.test('who has left counts no more, and who never came may leave', async t => {
+t.test('a call that leaves frees its place, and leaving without a place changes nothing', async t => {
   const queue = new CallQueue(manualClock())
   queue.leave('nobody')
   fill(t, queue, 'ada')
@@ -78,7 +78,7 @@ t.test('who has left counts no more, and who never came may leave', async t => {
   t.not(queue.enter('ada'), 'go')
 })
 
-t.test('what waits at the end is told so, and no timer is left', async t => {
+t.test('closing times out the calls that wait, and leaves no timer', async t => {
   const clock = manualClock()
   const queue = new CallQueue(clock)
   fill(t, queue, 'ada')

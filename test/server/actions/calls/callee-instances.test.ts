@@ -36,7 +36,7 @@ t.test('an instance that left three questions unanswered is gone, and all who wa
   t.equal(published.length, 4, 'who watches it later asks anew')
 })
 
-t.test('an instance that answers stays, and an answer of another one is not its own', async t => {
+t.test('an instance that answers is not given up, and the answer of another one does not count for it', async t => {
   const { instances, clock } = openWorld()
   let isGone = false
   instances.watch('there', () => {

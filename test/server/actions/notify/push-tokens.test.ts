@@ -154,7 +154,7 @@ t.test('a channel above what the account may have takes the place of the oldest'
   )
 })
 
-t.test('only the device of a channel of ours sees its address [P5]', async t => {
+t.test('only the device that registered a channel of our kinds sees its address [P5]', async t => {
   const { deps, mine, other, program } = await openWorld(t)
   const secret = ['WebPush[secret]', 'Ntfy[se\ncret]', 'UnifiedPush[secret]', 'Webhook[secret]']
   const plain = [phone, 'of nobody', 'my Ntfy[x]']

@@ -94,7 +94,7 @@ t.test('each use prolongs a known token that ends when unused', async t => {
   }
 })
 
-t.test('the end waits until the last use of a token is written', async t => {
+t.test('closing waits until the last use of a token is written', async t => {
   const { promise: mayWrite, resolve: write } = Promise.withResolvers<void>()
   const { use, marks, passMinutes, turnEnds, close } = await withToken(t, { usedAt: 20 * minute, mayWrite })
   passMinutes(26)
@@ -201,7 +201,7 @@ t.test('a text that is too long for a token is not looked up', async t => {
   t.type(authenticator.bearer('x'.repeat(4096), from), Promise)
 })
 
-t.test('a token is rejected from the moment its end is heard [A4]', async t => {
+t.test('a token is rejected from the moment its revocation is heard [A4]', async t => {
   const { authenticator, find, known, make, revoke, text, what } = await openWorld(t)
   const [token, other] = [make(1), make(2)]
   await find(1)
@@ -217,7 +217,7 @@ t.test('a token is rejected from the moment its end is heard [A4]', async t => {
   t.same(what(), [], 'the other one is still known')
 })
 
-t.test('a token that ends during its lookup is rejected, now and later [A4]', async t => {
+t.test('a token that is revoked during its lookup is rejected, now and later [A4]', async t => {
   const { find, make, now, revoke, what } = await openWorld(t)
   const token = make(1)
   now.beforeAnswer = async () => revoke(token)
@@ -240,7 +240,7 @@ t.test('a token is rejected from the moment it expires, also where it is known',
   t.ok(await find(1), 'another instance has prolonged it')
 })
 
-t.test('what ended elsewhere is read from the store, and told to everyone here once [A4]', async t => {
+t.test('tokens revoked elsewhere are read from the store, and announced here once [A4]', async t => {
   const { bus, find, known, look, make, now, text } = await openWorld(t)
   const token = make(1)
   const told: unknown[] = []
@@ -296,7 +296,7 @@ t.test('expired tokens are removed where there are some and the clock is reliabl
   t.same(what(), [])
 })
 
-t.test('after its end it hears nothing, reads nothing, and reports nothing', async t => {
+t.test('once closed, an authenticator hears, reads and reports nothing', async t => {
   const { authenticator, clock, errors, look, make, now, revoke } = await openWorld(t)
   const token = make(1)
   now.isAway = true
@@ -309,7 +309,7 @@ t.test('after its end it hears nothing, reads nothing, and reports nothing', asy
   t.equal(authenticator.isRevoked(token), false)
 })
 
-t.test('the tokens it knows are bounded, the oldest is forgotten first', async t => {
+t.test('the number of remembered tokens is limited, and the oldest is forgotten first', async t => {
   const { find, make, what } = await openWorld(t)
   for (let number = 0; number < 20_000; number += 1) {
     make(number)
@@ -327,7 +327,7 @@ t.test('the tokens it knows are bounded, the oldest is forgotten first', async t
   t.equal(what().length, 2)
 })
 
-t.test('the ended tokens it knows are bounded, and half of them is kept', async t => {
+t.test('the number of remembered revocations is limited, and the newer half is kept', async t => {
   const { authenticator, revoke } = await openWorld(t)
   const id = (number: number) => `id ${number}` as TokenId
   for (let number = 0; number < 20_000; number += 1) revoke(id(number))

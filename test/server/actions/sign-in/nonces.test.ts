@@ -4,7 +4,7 @@ import { createNonces } from '../../../../lib/server/actions/sign-in/nonces.ts'
 const secret = new Uint8Array(32).fill(1)
 const now = 1_700_000_000_000
 
-t.test('a nonce is good for a minute, and some seconds for delays, at every instance of its server [A2]', async t => {
+t.test('a nonce is valid for a minute, and some seconds more for delays, at every instance of its server [A2]', async t => {
   const nonce = createNonces(secret).issue(now + 0.5)
   t.equal(nonce.length, 32)
   const { isGood } = createNonces(secret)
@@ -18,7 +18,7 @@ t.test('a nonce is good for a minute, and some seconds for delays, at every inst
     t.equal(isGood(nonce, now + ms), expected, `${ms}`)
 })
 
-t.test('no two are the same, and one of another server, or changed or cut, is not good [A2]', async t => {
+t.test('no two nonces are the same, and one that is changed, cut off or of another server is rejected [A2]', async t => {
   const { issue, isGood } = createNonces(secret)
   const nonce = issue(now)
   t.notSame(issue(now), nonce)

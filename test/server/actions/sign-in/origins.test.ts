@@ -21,7 +21,7 @@ t.test('a server is known under its public origin and those of its machine [A2]'
   for (const origin of [...own, ...addresses.map(address => `http://${address}:3005`)]) t.equal(isOwn(origin), true, origin)
 })
 
-t.test('anything else shows that somebody forwards messages meant for another server [A2]', async t => {
+t.test('any other origin is foreign: somebody may forward messages meant for another server [A2]', async t => {
   const foreign = [
     ...[
       'https://home.example/',
