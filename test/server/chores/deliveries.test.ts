@@ -378,7 +378,8 @@ function openLane(t: Test, { mostAtOnce = 1, looks = false }: { mostAtOnce?: num
   const sent: Outgoing[][] = []
   const looked: (readonly string[])[] = []
   const counted: string[] = []
-  const forgotten: number[] = []
+  const forgotten: { before: number; limit: number }[] = []
+  const cleared: (readonly string[])[] = []
   const works: string[] = []
   const errors: unknown[] = []
   const state = {
@@ -412,11 +413,12 @@ function openLane(t: Test, { mostAtOnce = 1, looks = false }: { mostAtOnce?: num
         return queue.shift() ?? []
       },
       async endDeliveries(ended, clears) {
-        if (clears.join() === 'ntfy') results.push(...ended)
+        cleared.push(clears)
+        results.push(...ended)
       },
       nextDelivery: async () => state.nextAt,
       async forgetNotices(before, limit) {
-        if (limit === 500) forgotten.push(before)
+        forgotten.push({ before, limit })
         return state.forgets.shift() ?? 0
       }
     },
@@ -436,7 +438,7 @@ function openLane(t: Test, { mostAtOnce = 1, looks = false }: { mostAtOnce?: num
     for (let turns = 0; turns < 10; turns += 1) await settled()
     return results.splice(0)
   }
-  return { deliveries, clock, state, queue, claims, results, sent, looked, counted, forgotten, works, errors, put, now: 1e12 }
+  return { deliveries, clock, state, queue, claims, results, sent, looked, counted, cleared, forgotten, works, errors, put, now: 1e12 }
 }
 
 t.test('what is due is claimed by the time of the store, held for a minute, and of each account only some', async t => {
@@ -487,7 +489,7 @@ t.test('a notice is sent with the words of its kind, or with its own, and with t
 })
 
 t.test('each answer of a provider is final, or says when to try again [P6]', async t => {
-  const { now, put, state, counted } = openLane(t)
+  const { now, put, state, cleared, counted } = openLane(t)
   const result = async (outcome: SendOutcome, ...given: Parameters<typeof due>) => {
     state.answer = async () => [outcome]
     const [ended, ...others] = await put(due(...given))
@@ -510,6 +512,7 @@ t.test('each answer of a provider is final, or says when to try again [P6]', asy
   t.strictSame(await result({ outcome: 'refused', reason: 'x' }), { outcome: 'refused', reason: 'x', at: now })
   t.strictSame(await result({ outcome: 'unknown' }), { outcome: 'unknown', reason: null, at: now })
   t.same(counted, ['ntfy accepted', 'ntfy accepted', 'ntfy gone', 'ntfy refused', 'ntfy unknown'], 'clearing delivers nothing')
+  t.same(new Set(cleared), new Set([['ntfy']]), 'the store knows which kinds can be cleared')
   const waits = async (attempts: number, retryAfterMs?: number) => {
     const again = await result({ outcome: 'busy', retryAfterMs }, { attempts })
     t.match(again, { outcome: 'waiting', reason: 'busy', attempts })
@@ -700,8 +703,8 @@ t.test('notices older than thirty days are forgotten every hour, by one instance
   }
   state.forgets = [500, 500, 499]
   t.same(await pass(hour - 1), [])
-  const before = 1e12 + hour - 30 * 24 * hour
-  t.same(await pass(1), [before, before, before], 'as many as there are')
+  const piece = { before: 1e12 + hour - 30 * 24 * hour, limit: 500 }
+  t.same(await pass(1), [piece, piece, piece], 'as many as there are')
   t.same(new Set(works), new Set(['forget-notices']))
   state.mayRemove = false
   t.same(await pass(hour), [])
