@@ -1,6 +1,6 @@
 // The published `happy` CLI against a server of ours, unchanged and for real.
 //   node test/interop/happy-cli.ts            runs the scenario with the CLI in the cache, or says how to get it
-//   node test/interop/happy-cli.ts --install  fetches it first, with all that test/kit/published.ts fetches (1.5 GB)
+//   node test/interop/happy-cli.ts --install  fetches it first, with all that test/kit/published.ts fetches (1.9 GB)
 //   … --first-form                            pairs as older apps do, and so has everything sealed the older way
 //   … --instances                             two instances behind nginx, on PostgreSQL and Redis, which are killed in turn
 // Exit code 1 when a step failed.

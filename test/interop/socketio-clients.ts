@@ -1,6 +1,6 @@
 // A socket.io-client of each minor version since 4.0 against a server of ours.
 //   node test/interop/socketio-clients.ts             asks those in the cache, or says how to get them
-//   node test/interop/socketio-clients.ts --install   fetches them first, with all that test/kit/published.ts fetches (1.5 GB)
+//   node test/interop/socketio-clients.ts --install   fetches them first, with all that test/kit/published.ts fetches (1.9 GB)
 // Exit code 1 when one of them failed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -44,7 +44,7 @@ export type PublishedProgram = keyof typeof publishedPrograms
 /** The same as `lacks` for agents and clients that others publish on npm. */
 export function lacksPublished(name?: PublishedProgram): string | false {
   const isNamed = name !== undefined && process.env[publishedPrograms[name].variable] !== undefined
-  return !isNamed && !isPublishedThere() && !mustRun && `it is not in ${publishedFolder}: node test/kit/published.ts fetches it (1.5 GB)`
+  return !isNamed && !isPublishedThere() && !mustRun && `it is not in ${publishedFolder}: node test/kit/published.ts fetches it (1.9 GB)`
 }
 
 export function publishedProgram(name: PublishedProgram): string {

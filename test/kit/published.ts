@@ -1,5 +1,5 @@
 // Programs that others publish on npm, with which tests run Afield: coding agents and the clients of Happy.
-//   node test/kit/published.ts   fetches them (1.5 GB, Linux x64) into $XDG_CACHE_HOME/afield-tests, by default ~/.cache/afield-tests
+//   node test/kit/published.ts   fetches them (1.9 GB, Linux x64) into $XDG_CACHE_HOME/afield-tests, by default ~/.cache/afield-tests
 // `test/published/` names their versions and, in its lockfile, the integrity of each package; no install script of theirs runs.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

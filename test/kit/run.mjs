@@ -134,6 +134,7 @@ const long = [
   'real/',
   'binary.test.ts',
   'interop/happy-cli.test.ts',
+  'journeys/happy-resume.test.ts',
   'crash/power.test.ts',
   'package.test.ts',
   'instances/instances.test.ts',
