@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -9,7 +9,7 @@ import { restoreBackup } from '../../lib/backup/restore.ts'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { memoryFolder } from '../kit/memory-folder.ts'
-import { failRenames, watchFiles } from '../kit/watch-files.ts'
+import { failRenames, openFilesIn, watchFiles } from '../kit/watch-files.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 
 const now = Date.UTC(2030, 0, 2)
@@ -187,18 +187,6 @@ t.test('a restore onto a full disk says so, another failure is reported as it is
     await restore()
   }
 })
-
-function openFilesIn(directory: string): string[] {
-  const open = process.platform === 'linux' ? readdirSync('/proc/self/fd') : []
-  const paths = open.map(name => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`)
-    } catch {
-      return ''
-    }
-  })
-  return paths.filter(path => path.startsWith(directory))
-}
 
 t.test('a database outside the data directory is restored in place, and the old files are moved aside next to it [K2]', async t => {
   const { data, database, restore, said } = await changedSince(t, () => memoryFolder(t))

@@ -1,4 +1,4 @@
-import fs from 'node:fs'
+import fs, { readdirSync, readlinkSync } from 'node:fs'
 import promises from 'node:fs/promises'
 import type { Test } from 'tap'
 import { exchange } from './exchange.ts'
@@ -63,4 +63,17 @@ export function failRenames(
     if (count > after && count <= after + times) throw Object.assign(new Error(code), { code })
   })
   return { count: () => count, end }
+}
+
+/** The paths of what this process has open below a directory; on Linux only. */
+export function openFilesIn(directory: string): string[] {
+  const open = process.platform === 'linux' ? readdirSync('/proc/self/fd') : []
+  const paths = open.map(name => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return ''
+    }
+  })
+  return paths.filter(path => path.startsWith(directory))
 }

@@ -1,4 +1,4 @@
-// Loaded with --import: a page tells on its console which places it reaches (notes.ts), which is noted in the folder AFIELD_REACHED.
+// Loaded with --import: a page tells on its console which places it reaches (notes.ts), which is noted in REACHED_FOLDER.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -16,5 +16,5 @@ chromium.launch = async function (...given) {
 
 function note(message) {
   const [, numbers] = /^afield-reached ([\d ]+)$/.exec(message.text()) ?? []
-  if (numbers !== undefined) appendFileSync(join(process.env.AFIELD_REACHED, `${process.pid}-pages`), `${numbers.replaceAll(' ', '\n')}\n`)
+  if (numbers !== undefined) appendFileSync(join(process.env.REACHED_FOLDER, `${process.pid}-pages`), `${numbers.replaceAll(' ', '\n')}\n`)
 }

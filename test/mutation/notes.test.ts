@@ -39,7 +39,7 @@ t.test('the places that are reached are noted, in a process and in a page', asyn
   t.same(await noted(), ['shout(1);'], 'what follows an error is not reached')
   notes.forget()
 
-  process.env['AFIELD_REACHED'] = folder
+  process.env['REACHED_FOLDER'] = folder
   await import(import.meta.resolve('./note-pages.mjs'))
   const browser = await openChromium(t)
   const page = await browser.newPage()

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Places, replace, settle } from '../../../sqlite/file/replace.ts'
 import { memoryFolder } from '../../kit/memory-folder.ts'
-import { failRenames, watchCalls } from '../../kit/watch-files.ts'
+import { failRenames, openFilesIn, watchCalls } from '../../kit/watch-files.ts'
 
 /** Every file below a directory, with what it says. */
 function filesIn(directory: string): Record<string, string> {
@@ -62,6 +62,7 @@ for (const layout of ['together', 'apart'] as const) {
     t.same(filesIn(root), whole.new)
     t.same(asides, [...new Set([join(root, 'data', 'before'), join(places.database, '..', 'before')])])
     for (const aside of asides) t.equal(statSync(aside).mode & 0o777, 0o700)
+    t.same(openFilesIn(root), [], 'no file is left open')
   })
 
   t.test(`with database and keys ${layout}, a power cut at any rename leaves all of the old or all of the new data [K2]`, async t => {
